@@ -17,7 +17,7 @@ PACKAGE := $(VENV)/.stamp-package
 DEV := $(VENV)/.stamp-dev
 
 UV_INSTALL := $(VENV)/bin/uv pip install --quiet --python $(VENV)/bin/python
-NPM := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm
+NPM := NPM_CONFIG_UPDATE_NOTIFIER=false PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm
 
 # The web steps wait for the web app's lock file.
 ifneq ($(wildcard web/package-lock.json),)
@@ -50,7 +50,8 @@ dev: setup $(DEV) $(WEB_TOOLS) ## install what the checks and tests need as well
 test: dev system-packages ## run every check and every test
 	@rm -rf $(REPORTS) && mkdir $(REPORTS)
 	@status=0; \
-	$(MAKE) --no-print-directory --keep-going check test-web test-python || status=1; \
+	$(MAKE) --no-print-directory --keep-going check test-web test-python || \
+		{ status=1; echo "Something failed: look for '***' above."; }; \
 	$(VENV)/bin/python scripts/test_total.py $(REPORTS) || status=1; \
 	exit $$status
 
