@@ -1,0 +1,20 @@
+"""Why a command is not carried out. Nothing has changed when one of these is raised."""
+
+from __future__ import annotations
+
+
+class Refused(Exception):
+    """The command is not possible now. `possible` says what is."""
+
+    def __init__(self, message: str, possible: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.message = message
+        self.possible = possible
+
+
+class Stale(Refused):
+    """It comes from a dispatch, timer, pass or content that is no longer current: workers and timers drop it."""
+
+
+class Repeated(Refused):
+    """The very same command has been carried out before (D59): the answer is the state it led to."""

@@ -1,0 +1,144 @@
+"""Every legal move, as three tables. Nothing else sets a status."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from cairn.core.messages import EventType
+from cairn.core.model import ApprovalStatus as A
+from cairn.core.model import Kind as K
+from cairn.core.model import RunStatus as R
+from cairn.core.model import State as S
+
+
+class RunVerb(StrEnum):
+    START = "start"
+    PAUSE = "pause"
+    RESUME = "resume"
+    COMPLETE = "complete"
+    FAIL = "fail"
+    CANCEL = "cancel"
+    RETRY = "retry"  # a failed execution is tried again
+    ROLL_BACK = "roll back"
+    RESTART = "restart"
+    REWORK = "rework"
+    DISMISS = "dismiss"  # an execution is cancelled by hand
+
+
+class Verb(StrEnum):
+    ASK_START = "ask_start"
+    REFUSE = "refuse"
+    GO = "go"
+    WORK = "work"
+    WAIT = "wait"
+    ASK_COMPLETION = "ask_completion"
+    COMPLETE = "complete"
+    FAIL = "fail"
+    CANCEL = "cancel"
+
+
+RV, V = RunVerb, Verb
+
+RUN: dict[R, dict[RunVerb, R]] = {
+    R.NOT_STARTED: {RV.START: R.IN_PROGRESS, RV.CANCEL: R.CANCELLED},
+    R.IN_PROGRESS: {
+        RV.PAUSE: R.PAUSED,
+        RV.COMPLETE: R.COMPLETED,
+        RV.FAIL: R.FAILED,
+        RV.CANCEL: R.CANCELLED,
+        RV.RETRY: R.IN_PROGRESS,
+        RV.ROLL_BACK: R.IN_PROGRESS,
+        RV.RESTART: R.IN_PROGRESS,
+        RV.REWORK: R.IN_PROGRESS,
+        RV.DISMISS: R.IN_PROGRESS,
+    },
+    R.PAUSED: {
+        RV.RESUME: R.IN_PROGRESS,
+        RV.FAIL: R.FAILED,
+        RV.CANCEL: R.CANCELLED,
+        RV.RETRY: R.IN_PROGRESS,
+        RV.ROLL_BACK: R.IN_PROGRESS,
+        RV.RESTART: R.IN_PROGRESS,
+        RV.REWORK: R.PAUSED,
+        RV.DISMISS: R.PAUSED,
+    },
+    R.FAILED: {
+        RV.RETRY: R.IN_PROGRESS,
+        RV.ROLL_BACK: R.IN_PROGRESS,
+        RV.RESTART: R.IN_PROGRESS,
+        RV.DISMISS: R.IN_PROGRESS,
+    },
+    R.COMPLETED: {RV.ROLL_BACK: R.IN_PROGRESS, RV.RESTART: R.IN_PROGRESS, RV.REWORK: R.IN_PROGRESS},
+    R.CANCELLED: {RV.ROLL_BACK: R.IN_PROGRESS},
+}
+
+EXECUTION: dict[S, dict[Verb, S]] = {
+    S.PENDING: {V.ASK_START: S.START_ASKED, V.GO: S.READY, V.CANCEL: S.CANCELLED},
+    S.START_ASKED: {V.GO: S.READY, V.REFUSE: S.PENDING, V.FAIL: S.FAILED, V.CANCEL: S.CANCELLED},
+    S.READY: {V.WORK: S.WORKING, V.WAIT: S.WAITING, V.CANCEL: S.CANCELLED},
+    S.WORKING: {
+        V.GO: S.READY,
+        V.WAIT: S.WAITING,
+        V.ASK_COMPLETION: S.COMPLETION_ASKED,
+        V.COMPLETE: S.COMPLETED,
+        V.FAIL: S.FAILED,
+        V.CANCEL: S.CANCELLED,
+    },
+    S.WAITING: {
+        V.GO: S.READY,
+        V.WAIT: S.WAITING,
+        V.ASK_COMPLETION: S.COMPLETION_ASKED,
+        V.COMPLETE: S.COMPLETED,
+        V.FAIL: S.FAILED,
+        V.CANCEL: S.CANCELLED,
+    },
+    S.COMPLETION_ASKED: {
+        V.GO: S.READY,
+        V.WAIT: S.WAITING,
+        V.COMPLETE: S.COMPLETED,
+        V.FAIL: S.FAILED,
+        V.CANCEL: S.CANCELLED,
+    },
+    S.FAILED: {V.GO: S.READY, V.ASK_START: S.START_ASKED, V.CANCEL: S.CANCELLED},
+    S.COMPLETED: {},
+    S.CANCELLED: {},
+}
+
+# What may be answered, by kind, and what the approval becomes.
+DECISIONS: dict[K, dict[str, A]] = {
+    K.START: {"approve": A.APPROVED, "refuse": A.REJECTED},
+    K.COMPLETION: {"approve": A.APPROVED, "revise": A.REVISION_REQUESTED, "reject": A.REJECTED},
+    K.ACTION: {"approve": A.APPROVED, "modify": A.APPROVED, "revise": A.REVISION_REQUESTED, "reject": A.REJECTED},
+    K.VALIDATION: {"accept": A.APPROVED, "feedback": A.REVISION_REQUESTED, "reject": A.REJECTED},
+    K.ESCALATION: {"retry": A.APPROVED, "restart": A.APPROVED, "accept": A.APPROVED, "fail": A.REJECTED},
+    K.INPUT: {"answer": A.APPROVED, "decline": A.REJECTED},
+}
+
+# The event that tells of a move. A run that merely goes on where it was writes none.
+RUN_EVENTS: dict[RunVerb, EventType] = {
+    RV.START: EventType.RUN_STARTED,
+    RV.PAUSE: EventType.RUN_PAUSED,
+    RV.RESUME: EventType.RUN_RESUMED,
+    RV.COMPLETE: EventType.RUN_COMPLETED,
+    RV.FAIL: EventType.RUN_FAILED,
+    RV.CANCEL: EventType.RUN_CANCELLED,
+}
+EXECUTION_EVENTS: dict[Verb, EventType] = {
+    V.ASK_START: EventType.EXECUTION_START_ASKED,
+    V.REFUSE: EventType.EXECUTION_START_REFUSED,
+    V.WORK: EventType.EXECUTION_DISPATCHED,
+    V.WAIT: EventType.EXECUTION_WAITING,
+    V.ASK_COMPLETION: EventType.EXECUTION_COMPLETION_ASKED,
+    V.COMPLETE: EventType.EXECUTION_COMPLETED,
+    V.FAIL: EventType.EXECUTION_FAILED,
+    V.CANCEL: EventType.EXECUTION_CANCELLED,
+}
+
+# What a person may ask of a run, for the answer to one who asked for something else.
+BY_PEOPLE: frozenset[RunVerb] = frozenset(
+    {RV.START, RV.PAUSE, RV.RESUME, RV.CANCEL, RV.RETRY, RV.ROLL_BACK, RV.RESTART}
+)
+
+
+def possible_for(status: R) -> tuple[str, ...]:
+    return tuple(verb.value for verb in RUN[status] if verb in BY_PEOPLE)

@@ -1,0 +1,50 @@
+"""Sending work back to an earlier checkpoint (R2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cairn.core.draft import Draft
+from cairn.core.errors import Refused
+from cairn.core.messages import EventType
+from cairn.core.model import LIVE, Execution, Run, State, WaitingOn
+from cairn.core.settle import begin
+
+
+def check(run: Run, key: str, asker: Execution | None) -> None:
+    if key not in run.plan.by_key:
+        raise Refused(f"This run has no checkpoint '{key}'.")
+    if run.latest(key) is None:
+        raise Refused(f"The checkpoint '{key}' is not completed in this pass, so there is nothing to rework.")
+    if key not in run.complete:
+        raise Refused(f"The checkpoint '{key}' is being reworked already.")
+    if asker is not None and asker.position <= run.plan[key].position:
+        raise Refused("Only an earlier checkpoint can be sent back.")
+
+
+def over_limit(run: Run, asker: Execution) -> bool:
+    return run.reworks >= run.plan.max_reworks or run.depth(asker) + 1 > run.plan.max_rework_depth
+
+
+def send_back(d: Draft, key: str, asker: Execution | None, reason: str) -> None:
+    d.run = replace(d.run, reworks=d.run.reworks + 1)
+    asked_by = asker.id if asker else None
+    d.tell(EventType.REWORK_ASKED, execution=asker, checkpoint=key, reason=reason)
+    e = d.make(key, is_rework=True, asked_by=asked_by, asks_anew=True)
+    begin(d, e, by_itself=True)
+
+
+def tell_asker(d: Draft, e: Execution, ended: str) -> None:
+    """The rework is over, well or not: who asked for it goes on."""
+    asker = d.run.executions.get(e.asked_by) if e.is_rework and e.asked_by else None
+    if asker is not None and asker.state is State.WAITING and asker.waiting_on is WaitingOn.REWORK:
+        d.tell(EventType.REWORK_TOLD, execution=asker, rework_execution_id=e.id, ended=ended)
+        d.go(asker)
+
+
+def cancel_with_reworks(d: Draft, e: Execution, why: str) -> None:
+    """Open reworks go with the one that asked for them."""
+    for child in d.run.current:
+        if child.is_rework and child.asked_by == e.id and child.state in LIVE:
+            cancel_with_reworks(d, child, why)
+    d.cancel(e, why)
