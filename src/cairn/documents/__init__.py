@@ -1,0 +1,24 @@
+"""Reading and writing JSON and YAML without loss: one strict way in, one way out, one canonical form."""
+
+from cairn.documents.errors import DocumentError
+from cairn.documents.json_reading import decode_json
+from cairn.documents.positions import Mark, Positions
+from cairn.documents.values import MAX_DEPTH, MAX_DIGITS, MAX_JSON_BYTES, MAX_YAML_BYTES, Value
+from cairn.documents.writing import canonical, digest, encode_json
+from cairn.documents.yaml_reading import decode_yaml
+
+__all__ = [
+    "MAX_DEPTH",
+    "MAX_DIGITS",
+    "MAX_JSON_BYTES",
+    "MAX_YAML_BYTES",
+    "DocumentError",
+    "Mark",
+    "Positions",
+    "Value",
+    "canonical",
+    "decode_json",
+    "decode_yaml",
+    "digest",
+    "encode_json",
+]

@@ -1,0 +1,38 @@
+"""JSON pointers (RFC 6901): the name of a place in a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cairn.documents.values import Value
+
+
+def join(parts: Iterable[str | int]) -> str:
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def child(pointer: str, part: str | int) -> str:
+    return f"{pointer}{join((part,))}"
+
+
+def parent(pointer: str) -> str:
+    return pointer.rpartition("/")[0]
+
+
+def split(pointer: str) -> tuple[str, ...]:
+    if pointer and not pointer.startswith("/"):
+        raise ValueError(f"{pointer!r} is not a JSON pointer: it has to begin with /")
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
+
+
+def look_up(value: Value, pointer: str) -> Value:
+    """What stands there; LookupError if nothing does."""
+    for part in split(pointer):
+        match value:
+            case dict():
+                value = value[part]
+            case list() if part.isdecimal():
+                value = value[int(part)]
+            case _:
+                raise LookupError(f"{pointer} leads to no value")
+    return value

@@ -1,0 +1,95 @@
+"""What the YAML parser reports, as typed values: the only place that knows ruamel's reading side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from ruamel.yaml import YAML, events
+from ruamel.yaml.error import MarkedYAMLError
+from ruamel.yaml.reader import ReaderError
+
+from cairn.documents.errors import DocumentError
+from cairn.documents.positions import Mark
+
+
+class Kind(Enum):
+    DOCUMENT = auto()  # a document begins
+    SCALAR = auto()
+    ALIAS = auto()
+    SEQUENCE = auto()  # a list begins
+    MAPPING = auto()  # a mapping begins
+    END = auto()  # of a list, a mapping, a document or the whole text
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    kind: Kind
+    mark: Mark
+    text: str = ""
+    is_quoted: bool = False  # or a block: a text, whatever it looks like
+    anchor: str | None = None
+    tag: str | None = None
+    version: tuple[int, int] | None = None
+
+
+_KINDS: dict[object, Kind] = {
+    events.DocumentStartEvent: Kind.DOCUMENT,
+    events.ScalarEvent: Kind.SCALAR,
+    events.AliasEvent: Kind.ALIAS,
+    events.SequenceStartEvent: Kind.SEQUENCE,
+    events.MappingStartEvent: Kind.MAPPING,
+}
+
+
+def parse(source: str) -> Iterator[Event]:
+    """The events of a text, without the start of the stream."""
+    parser: Any = YAML(typ="safe", pure=True)
+    try:
+        for event in parser.parse(source):
+            if not isinstance(event, events.StreamStartEvent):
+                yield _event(event)
+    except MarkedYAMLError as error:
+        raise _syntax_error(error) from None
+    except ReaderError as error:
+        raise unwritable(source, _attribute(error, "position")) from None
+
+
+def unwritable(source: str, offset: int) -> DocumentError:
+    """The refusal of a character that may only be written as an escape."""
+    at = mark_at(source, offset)
+    message = f"the character U+{ord(source[offset]):04X} may only be written as an escape, in double quotes"
+    return DocumentError(message, at.line, at.column)
+
+
+def mark_at(text: str, offset: int) -> Mark:
+    before = text[:offset]
+    return Mark(before.count("\n") + 1, len(before) - before.rfind("\n"))
+
+
+def _event(event: Any) -> Event:
+    version = getattr(event, "version", None)
+    return Event(
+        _KINDS.get(event.__class__, Kind.END),
+        _mark(event.start_mark),
+        str(getattr(event, "value", "")),
+        getattr(event, "style", None) is not None,
+        getattr(event, "anchor", None),
+        None if (tag := getattr(event, "tag", None)) is None else str(tag),
+        version and (version[0], version[1]),
+    )
+
+
+def _mark(mark: Any) -> Mark:
+    return Mark(mark.line + 1, mark.column + 1)
+
+
+def _syntax_error(error: MarkedYAMLError) -> DocumentError:
+    at = _mark(_attribute(error, "problem_mark"))
+    return DocumentError(f"this is not YAML: {_attribute(error, 'problem')}", at.line, at.column)
+
+
+def _attribute(error: Exception, name: str) -> Any:
+    return getattr(error, name)
