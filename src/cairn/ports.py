@@ -1,0 +1,120 @@
+"""What the program asks of the outside, as Protocols. Adapters implement them; only `bootstrap` chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from cairn.core.messages import Timer
+from cairn.core.model import Fault, Ruling, WaitingOn
+
+Connection = Any  # the store's own; engines that enqueue in its transaction take it as it is
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """The time, aware, in UTC."""
+        ...
+
+
+class JobEngine(Protocol):
+    """Durable jobs that are enqueued in the store's own transaction."""
+
+    def enqueue_lane(self, connection: Connection, job: str, run_id: str) -> None:
+        """A job that drives a run on. A repeated id is a no-op."""
+        ...
+
+    def enqueue_timer(self, connection: Connection, timer: str, run_id: str, command: Timer, after: float) -> None:
+        """A job that sends this command after so many seconds."""
+        ...
+
+    def over(self, connection: Connection, jobs: tuple[str, ...]) -> frozenset[str]:
+        """Those of the jobs that will not run any more."""
+        ...
+
+    async def start(self, lane: LaneJob, timer: TimerJob) -> None: ...
+
+    async def stop(self) -> None: ...
+
+
+class LaneJob(Protocol):
+    async def __call__(self, job: str, run_id: str) -> None: ...
+
+
+class TimerJob(Protocol):
+    async def __call__(self, run_id: str, command: Timer) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A file that a runner has made, or that it reads."""
+
+    name: str  # of the declared artifact
+    format: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One dispatch of one execution, with all that a runner may know of it."""
+
+    run_id: str
+    pipeline_id: str
+    execution_id: str
+    dispatch: int
+    attempt: int
+    revision: int
+    checkpoint: Mapping[str, Any]  # the checkpoint's definition in its full form
+    input: Any  # mapped from the run's input and context (P8)
+    previous: tuple[Content, ...]  # the same checkpoint in the previous run (X9)
+    references: Mapping[str, tuple[Content, ...]]  # outputs of other checkpoints, by key
+    answer: Any  # what a person filled in, if anything
+    feedback: tuple[str, ...]  # of revisions asked for, oldest first
+    prompt: str  # the context as laid out for a model
+    workspace: Path
+    log: Callable[[str, str, Mapping[str, Any] | None], None]  # level, message, details
+    progress: Callable[[float | None, str | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Produced:
+    """The work is done."""
+
+    artifacts: tuple[Content, ...]
+    output: Any = None  # what joins the run's context when no JSON artifact stands for it
+    ruling: Ruling | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Faulted:
+    """The work failed; it may be tried again."""
+
+    error: Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """The work is done, and fails validation."""
+
+    artifacts: tuple[Content, ...]
+    error: Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """People have to answer before it can go on."""
+
+    waiting_on: WaitingOn
+    question: Any
+
+
+Outcome = Produced | Faulted | Unfit | Asks
+
+
+class Runner(Protocol):
+    """Carries out one dispatch. Cancelled, it stops at once with all that it started."""
+
+    async def carry_out(self, work: Work) -> Outcome: ...
