@@ -1,0 +1,1 @@
+"""One file per outside thing; only `bootstrap` chooses."""
