@@ -1,0 +1,1 @@
+"""Use cases: load, decide, save, hand effects over; and what is read."""

@@ -1,0 +1,35 @@
+"""Artifacts and uploads."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from cairn.services.views.base import Checksum, Id, Instant, View
+
+
+class Artifact(View):
+    artifact_record_id: Id
+    artifact_id: Id
+    execution_id: Id
+    run_id: Id
+    run_version: int | None
+    checkpoint_id: Id
+    checkpoint_name: str
+    checkpoint_position: int
+    artifact_name: str
+    format: str
+    media_type: str
+    artifact_type: Literal["file", "model_output", "error_context", "test_results", "verification_report"]
+    file_path: str
+    size_bytes: int
+    checksum: Checksum
+    created_at: Instant
+    promoted_to_permanent_at: Instant | None
+    stale: bool  # something that it was made from has a newer version
+
+
+class Upload(View):
+    upload_id: Id
+    filename: str
+    size_bytes: int
+    checksum: Checksum

@@ -1,0 +1,66 @@
+"""The trail and the logs."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from cairn.services.views.base import Checksum, Document, Id, Instant, View
+
+
+class Event(View):
+    event_id: Id
+    event_type: str
+    pipeline_id: Id | None
+    run_id: Id | None
+    execution_id: Id | None
+    checkpoint_id: Id | None
+    approval_id: Id | None
+    rollback_id: Id | None
+    timestamp: Instant
+    actor: str
+    description: str
+    metadata: Document
+    seq: int
+    hash: Checksum
+
+
+class BrokenLink(View):
+    chain: Id
+    seq: int
+    reason: str
+
+
+class Verdict(View):
+    """Whether the chain of events is as it was written."""
+
+    valid: bool
+    chains: int
+    events: int
+    broken: list[BrokenLink]
+
+
+class LogLine(View):
+    log_id: int
+    execution_id: Id
+    timestamp: Instant
+    level: Literal["debug", "info", "warning", "error"]
+    message: str
+    details: Any = None
+
+
+class Message(View):
+    """One message of an agents' conversation."""
+
+    message_id: Id
+    timestamp: Instant
+    agent_name: str | None
+    role: Literal["user", "assistant", "system"]
+    content: str
+
+
+class Change(View):
+    """A hint that a list has changed; what it is now has to be read."""
+
+    pipeline_id: Id | None
+    run_id: Id | None
+    event_type: str

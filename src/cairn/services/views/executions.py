@@ -1,0 +1,103 @@
+"""One instance of a checkpoint in a run."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from cairn.core.model import ExecutionStatus, Mode, WaitingOn
+from cairn.services.views.approvals import Approval
+from cairn.services.views.artifacts import Artifact
+from cairn.services.views.base import Document, Id, Instant, View
+from cairn.services.views.forms import Form
+
+
+class LastError(View):
+    timestamp: Instant | None
+    error_type: str
+    error_message: str
+    stack_trace: str
+
+
+class ErrorDetails(View):
+    error_count: int
+    last_error: LastError | None
+
+
+class Interaction(View):
+    """Something that passed between a person and the execution."""
+
+    interaction_id: Id
+    timestamp: Instant
+    type: str
+    user_input: str
+    system_response: str
+    actor: str
+
+
+class Progress(View):
+    fraction: float | None
+    text: str | None
+
+
+class Execution(View):
+    execution_id: Id
+    run_id: Id
+    pipeline_id: Id
+    checkpoint_id: Id
+    checkpoint_key: str
+    checkpoint_name: str
+    checkpoint_description: str
+    checkpoint_position: int
+    mode: Mode
+    status: ExecutionStatus
+    waiting_on: WaitingOn | None
+    created_at: Instant
+    started_at: Instant | None
+    completed_at: Instant | None
+    failed_at: Instant | None
+    attempt_number: int
+    max_attempts: int
+    revision_iteration: int
+    max_revision_iterations: int
+    dispatch_number: int
+    pass_number: int
+    temp_workspace_path: str
+    permanent_output_path: str
+    parent_execution_id: Id | None
+    regression_context: Document | None
+    archived_by: Id | None
+    retry_due_at: Instant | None
+    worked_seconds: float
+    digest: str | None
+    error_details: ErrorDetails
+    artifacts_generated: list[Artifact]
+    human_interactions: list[Interaction]
+    approval: Approval | None
+    form: Form | None
+    progress: Progress | None
+    possible: list[str]
+    warnings: list[str]
+
+
+class ContextBlock(View):
+    kind: Literal["previous_version", "checkpoint_output", "previous_pass", "revision_feedback"]
+    heading: str
+    checkpoint_name: str | None
+    run_version: int | None
+    artifact_name: str | None
+    file_path: str | None
+    content: str | None
+    size_bytes: int
+
+
+class Context(View):
+    """What a runner is told, as stored with the execution or as it would be now."""
+
+    stored: bool
+    content_format: Literal["markdown", "xml", "json"]
+    input: Any
+    blocks: list[ContextBlock]
+    system_prompt: str
+    task_prompt: str
+    text: str
+    size_characters: int
