@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from threading import Lock
 
@@ -88,7 +88,7 @@ class Hub:
             listener.tell(changes)
 
     @contextmanager
-    def subscribe(self, run_id: str | None = None) -> Iterator[Subscription]:
+    def subscribe(self, run_id: str | None = None) -> Generator[Subscription, None, None]:
         """Hints about one run, or about everything."""
         listener = Subscription(run_id)
         with self._lock:
