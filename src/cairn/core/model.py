@@ -158,6 +158,8 @@ class Checkpoint:
     stage: str
     needs: tuple[str, ...] = ()
     decides: bool = False
+    id: str = ""  # checkpoint_id
+    name: str = ""
 
 
 @dataclass(frozen=True)
