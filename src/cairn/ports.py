@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from cairn.core.messages import Timer
 from cairn.core.model import Fault, Ruling, WaitingOn
+from cairn.definitions.model import CheckpointDefinition
 
 Connection = Any  # the store's own; engines that enqueue in its transaction take it as it is
 
@@ -50,11 +51,38 @@ class TimerJob(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """A file that a runner has made, or that it reads."""
+    """A file that a runner has made."""
 
-    name: str  # of the declared artifact
+    name: str  # of the artifact
     format: str
     data: bytes
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A file that the store holds already; its bytes are read only when they are wanted."""
+
+    name: str  # of the artifact
+    format: str
+    checksum: str
+    size: int
+    read: Callable[[], bytes]
+    path: str = ""  # below the pipeline's folder
+    artifact_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that a person has handed in for a field of a form."""
+
+    filename: str
+    checksum: str
+    size: int
+    read: Callable[[], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +95,12 @@ class Work:
     dispatch: int
     attempt: int
     revision: int
-    checkpoint: Mapping[str, Any]  # the checkpoint's definition in its full form
-    input: Any  # mapped from the run's input and context (P8)
-    previous: tuple[Content, ...]  # the same checkpoint in the previous run (X9)
-    references: Mapping[str, tuple[Content, ...]]  # outputs of other checkpoints, by key
+    checkpoint: CheckpointDefinition
+    input: Any  # mapped from the run's input and context (P8); the runner's own, which it may change
+    previous: tuple[Stored, ...]  # the same checkpoint in the previous run (X9)
+    references: Mapping[str, tuple[Stored, ...]]  # outputs of other checkpoints, by key
     answer: Any  # what a person filled in, if anything
+    files: Mapping[str, Upload]  # that the answer names, by their upload ids
     feedback: tuple[str, ...]  # of revisions asked for, oldest first
     prompt: str  # the context as laid out for a model
     workspace: Path
@@ -83,7 +112,7 @@ class Work:
 class Produced:
     """The work is done."""
 
-    artifacts: tuple[Content, ...]
+    artifacts: tuple[Content | Stored, ...]
     output: Any = None  # what joins the run's context when no JSON artifact stands for it
     ruling: Ruling | None = None
 
@@ -99,7 +128,7 @@ class Faulted:
 class Unfit:
     """The work is done, and fails validation."""
 
-    artifacts: tuple[Content, ...]
+    artifacts: tuple[Content | Stored, ...]
     error: Fault
 
 
