@@ -1,0 +1,241 @@
+"""What people, rules, runners and timers may ask of a run. All frozen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from cairn.core.model import Fault, Ruling, WaitingOn
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What comes with every command: when, who, and the id that ids of new things are made from."""
+
+    at: datetime
+    by: str
+    command_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An artifact that a runner has produced; its content is in the store already or comes in the same transaction."""
+
+    id: str
+    name: str
+    checksum: str
+    size: int
+
+
+# ---- people, the run -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StartRun:
+    """Begin: the first checkpoints start by themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class PauseRun:
+    """Ask for a pause; it holds when no runner works."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeRun:
+    """Go on, or withdraw a pause that does not hold yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRun:
+    """Stop and cancel everything that is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestartRun:
+    """Begin the next pass."""
+
+    pass_number: int  # the pass it leaves
+
+
+@dataclass(frozen=True, slots=True)
+class RollBack:
+    """Archive what stands above the target."""
+
+    rollback: str
+    target: int  # position of the last checkpoint that stays; -1 takes all
+    with_runs: bool = False  # part of a rollback that archives later runs
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TakeRunAway:
+    """Archive the whole run, as part of a rollback to an earlier one."""
+
+    rollback: str
+
+
+@dataclass(frozen=True, slots=True)
+class UndoRollback:
+    """Put back what a rollback took from this run."""
+
+    rollback: str
+
+
+# ---- people, one execution -----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class StartExecution:
+    execution: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetryExecution:
+    execution: str
+    attempt: int  # the failed attempt that was looked at
+
+
+@dataclass(frozen=True, slots=True)
+class CancelExecution:
+    """Cancel an open one, or dismiss a failed one."""
+
+    execution: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskRework:
+    """A person sends a completed checkpoint back, for an execution that was looked at or for nobody."""
+
+    key: str
+    asker: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decide:
+    """Answer an approval; rules use it too (`by` is then `rule:…`)."""
+
+    approval: str
+    decision: str  # see moves.DECISIONS
+    digest: str | None = None  # of what was shown; None binds to what is current
+    feedback: str = ""
+    answer: str | None = None  # checksum of what was filled in, or of the modified parameters
+    modified: str | None = None  # digest of the modified parameters
+
+
+# ---- runners; each ends its dispatch -------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    execution: str
+    dispatch: int
+    digest: str
+    outputs: tuple[Output, ...] = ()
+    ruling: Ruling | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    execution: str
+    dispatch: int
+    error: Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """The result failed validation."""
+
+    execution: str
+    dispatch: int
+    digest: str
+    outputs: tuple[Output, ...] = ()
+    error: Fault = field(default_factory=lambda: Fault("invalid", "the result failed validation"))
+
+
+@dataclass(frozen=True, slots=True)
+class InputWanted:
+    execution: str
+    dispatch: int
+    waiting_on: WaitingOn  # script_input or question
+    digest: str = ""  # of what is asked
+
+
+@dataclass(frozen=True, slots=True)
+class ActionProposed:
+    execution: str
+    dispatch: int
+    digest: str  # of the action's parameters
+
+
+@dataclass(frozen=True, slots=True)
+class ReworkWanted:
+    """The work of an earlier checkpoint has to be done again first."""
+
+    execution: str
+    dispatch: int
+    key: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """Something outside is missing."""
+
+    execution: str
+    dispatch: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LimitReached:
+    """A limit on iterations or recoveries is reached: people are asked."""
+
+    execution: str
+    dispatch: int
+    digest: str | None = None
+    outputs: tuple[Output, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The worker died, or its job was taken over."""
+
+    execution: str
+    dispatch: int
+
+
+# ---- timers; sent by SendLater, fenced, never cancelled ------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RetryDue:
+    execution: str
+    dispatch: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimedOut:
+    execution: str
+    dispatch: int
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalExpired:
+    approval: str
+    period: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunTimedOut:
+    clock: int
+
+
+RunCommand = StartRun | PauseRun | ResumeRun | CancelRun | RestartRun | RollBack | TakeRunAway | UndoRollback
+ExecutionCommand = StartExecution | RetryExecution | CancelExecution | AskRework | Decide
+Report = (
+    Finished | Failed | Invalid | InputWanted | ActionProposed | ReworkWanted | Blocked | LimitReached | Interrupted
+)
+Timer = RetryDue | TimedOut | ApprovalExpired | RunTimedOut
+Command = RunCommand | ExecutionCommand | Report | Timer

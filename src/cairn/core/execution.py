@@ -1,0 +1,100 @@
+"""One instance of a checkpoint in a run, and how those of a pass stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from cairn.core.plan import Policy
+from cairn.core.states import OPEN, SHOWN, ExecutionStatus, Ruling, State, WaitingOn
+from cairn.core.values import Changing
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What went wrong, in words for people."""
+
+    type: str
+    message: str
+    trace: str = ""
+
+
+@dataclass(frozen=True)
+class Execution(Changing):
+    id: str
+    key: str
+    position: int
+    pass_number: int
+    ordinal: int  # its number among all that the run has made: orders executions of one run
+    policy: Policy = field(default_factory=Policy)
+    definition: int = 1  # revision of the definition that it is carried out by
+    state: State = State.PENDING
+    waiting_on: WaitingOn | None = None
+    dispatch: int = 0  # never reset; names the runner that may report
+    attempt: int = 1
+    revision: int = 0
+    retries_used: int = 0  # automatic ones, since a person last intervened
+    validations_used: int = 0
+    interruptions: int = 0  # in this attempt
+    start_approved: bool = False
+    answered: bool = False  # the form of this revision has been filled in
+    answer: str | None = None  # checksum of the last answer that was given
+    by_hand: bool = False  # waits for a person, whatever auto_advance says
+    asks_anew: bool = False  # earlier approvals of equal content do not count
+    digest: str | None = None  # of what it has produced
+    outputs: tuple[str, ...] = ()  # artifact records that stand for it, staged or promoted
+    ruling: Ruling | None = None  # of a deciding checkpoint, or of the people who were asked
+    is_rework: bool = False
+    asked_by: str | None = None  # parent_execution_id
+    wants: str | None = None  # key of the rework that it asked for beyond the limit
+    archived_by: str | None = None  # rollback id
+    has_workspace: bool = True
+    errors: int = 0
+    last_error: Fault | None = None
+    created_at: datetime | None = None
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    failed_at: datetime | None = None
+    due_at: datetime | None = None  # when a delay that it waits for is over
+    working_since: datetime | None = None
+    worked: float = 0.0  # seconds with a runner, in this attempt
+
+    @property
+    def status(self) -> ExecutionStatus:
+        return SHOWN[self.state]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The executions of one pass that are not archived, in the order they were made, by what one asks of them."""
+
+    current: dict[str, Execution]
+    open: dict[str, Execution]
+    failed: dict[str, Execution]
+    done: dict[str, Execution]  # by key: the completed execution whose artifacts stand for it
+
+    @classmethod
+    def of(cls, executions: Iterable[Execution], pass_number: int) -> Standing:
+        current = {e.id: e for e in executions if e.pass_number == pass_number and e.archived_by is None}
+        return cls(
+            current,
+            {e.id: e for e in current.values() if e.state in OPEN},
+            {e.id: e for e in current.values() if e.state is State.FAILED},
+            {e.key: e for e in current.values() if e.state is State.COMPLETED},
+        )
+
+    def with_execution(self, e: Execution) -> Standing:
+        """With one that is made, goes on or ends, where looking at all of them again would take longer."""
+        before = self.current.get(e.id)
+        goes_on = before is None or before.state in OPEN or before.state is e.state
+        if not goes_on or e.archived_by is not None or e.state is State.FAILED:
+            return Standing.of((self.current | {e.id: e}).values(), e.pass_number)
+        still_open, done = self.open, self.done
+        if e.state in OPEN:
+            still_open = still_open | {e.id: e}
+        elif e.id in still_open:
+            still_open = {o.id: o for o in still_open.values() if o.id != e.id}
+        if e.state is State.COMPLETED and (e.key not in done or done[e.key].ordinal <= e.ordinal):
+            done = done | {e.key: e}
+        return Standing(self.current | {e.id: e}, still_open, self.failed, done)

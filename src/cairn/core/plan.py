@@ -1,0 +1,93 @@
+"""What a run is to carry out: its graph of checkpoints and how each is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from cairn.core.states import Mode, OnBlocker, OnExpiry, OnFailure, OnInvalid
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How one checkpoint is carried out: what an edit of the definition may change while a run goes on."""
+
+    mode: Mode = Mode.AGENTIC
+    ask_start: bool = False
+    ask_completion: bool = False
+    max_auto_retries: int = 0
+    retry_delay: float = 5.0
+    on_failure: OnFailure = OnFailure.PAUSE_PIPELINE
+    timeout: float | None = None
+    on_timeout: OnFailure = OnFailure.PAUSE_PIPELINE
+    max_revisions: int = 3
+    on_invalid: OnInvalid = OnInvalid.RETRY
+    max_validation_retries: int = 2
+    approvers: int = 1
+    period: float | None = None
+    on_expiry: OnExpiry = OnExpiry.FAIL
+    digest: str = ""  # of the checkpoint's definition: what a person sees who lets it start or fills it in
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A place in the graph that a run started with."""
+
+    key: str
+    position: int
+    stage: str
+    needs: tuple[str, ...] = ()
+    decides: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The graph a run started with, and the newest policies for what is made from now on (D3)."""
+
+    checkpoints: tuple[Checkpoint, ...]
+    policies: Mapping[str, Policy] = field(default_factory=dict[str, Policy])
+    revision: int = 1  # of the definition that the policies are from
+    auto_advance: bool = False
+    run_timeout: float | None = None
+    require_second_pass: bool = False
+    max_restarts: int = 3
+    max_rework_depth: int = 3
+    max_reworks: int = 10
+    max_interruptions: int = 3
+    on_blocker: OnBlocker = OnBlocker.ESCALATE
+
+    @cached_property
+    def by_key(self) -> dict[str, Checkpoint]:
+        return {checkpoint.key: checkpoint for checkpoint in self.checkpoints}
+
+    def __getitem__(self, key: str) -> Checkpoint:
+        return self.by_key[key]
+
+    def policy(self, key: str) -> Policy:
+        return self.policies.get(key) or Policy()
+
+    @cached_property
+    def stages(self) -> dict[str, tuple[str, ...]]:
+        """Keys by stage, in order."""
+        found: dict[str, list[str]] = {}
+        for checkpoint in self.checkpoints:
+            found.setdefault(checkpoint.stage, []).append(checkpoint.key)
+        return {stage: tuple(keys) for stage, keys in found.items()}
+
+    @cached_property
+    def deciders(self) -> tuple[Checkpoint, ...]:
+        return tuple(checkpoint for checkpoint in self.checkpoints if checkpoint.decides)
+
+    @cached_property
+    def needed(self) -> dict[str, frozenset[str]]:
+        """For each key, the keys that must be complete before it starts."""
+        found: dict[str, frozenset[str]] = {}
+        before: set[str] = set()
+        for keys in self.stages.values():
+            barrier = frozenset(before)
+            for key in keys:
+                own = self.by_key[key].needs
+                found[key] = frozenset(own) if own else barrier
+            before.update(keys)
+        return found
