@@ -1,0 +1,136 @@
+"""The folder tree that people see, below `{data}/pipelines/`. The database is the truth, the tree follows it (X8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+
+from cairn.files import archive, layout, promotion, workspace
+from cairn.files.content import FileContent, Move
+from cairn.files.errors import explain
+from cairn.files.room import Room
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Tree:
+    """Every operation may be repeated: after a crash it ends in the same state."""
+
+    def __init__(self, root: Path, now: Callable[[], datetime] = _now) -> None:
+        self.root = root.resolve()
+        self._root = str(self.root)
+        self._now = now
+        self._spares = workspace.Spares(self._root)
+
+    # ---- pipelines ---------------------------------------------------------------------------------
+
+    def make_pipeline(self, pipeline_id: str) -> Path:
+        """Make the folders that every pipeline has."""
+        with self._enter(pipeline_id) as room:
+            for folder in layout.SKELETON:
+                with room.open(*layout.parts(folder), make=True):
+                    pass
+        return self.root / pipeline_id
+
+    def archive_definition_runs(self, pipeline_id: str, definition_version: int, at: datetime) -> str | None:
+        """Move the runs of an earlier definition to the archive; the answer is the folder that `runs` became (P2)."""
+        with self._enter(pipeline_id) as room:
+            return archive.archive_definition_runs(room, definition_version, at)
+
+    def archive_pipeline(self, pipeline_id: str, at: datetime) -> str:
+        """Move a deleted pipeline's folder to the archive; the answer is its place from the root (P4, D6)."""
+        with self._enter(pipeline_id):
+            return archive.archive_pipeline(self._root, pipeline_id, at)
+
+    def restore_pipeline(self, pipeline_id: str, location: str) -> None:
+        """Bring a deleted pipeline's folder back from there (P4)."""
+        with self._enter(pipeline_id) as room:
+            archive.restore_pipeline(room, location)
+
+    # ---- executions --------------------------------------------------------------------------------
+
+    def make_workspace(self, pipeline_id: str, execution_id: str) -> Path:
+        """The execution's folder, with `workspace/` and `artifacts_staging/`; what lies there already stays."""
+        with self._enter(pipeline_id) as room:
+            workspace.make(room, self._spares, layout.checked_id(execution_id))
+        return self.root / pipeline_id / layout.TEMP / f"exec_{execution_id}"
+
+    def stage(self, pipeline_id: str, execution_id: str, files: Sequence[FileContent]) -> None:
+        """Exactly these files lie in `artifacts_staging/` afterwards, under `staged_as`."""
+        with self._enter(pipeline_id) as room:
+            workspace.stage(room, layout.checked_id(execution_id), files)
+
+    def promote(
+        self,
+        pipeline_id: str,
+        execution_id: str,
+        folder: str,
+        files: Sequence[FileContent],
+        superseded: Sequence[Move] = (),
+    ) -> None:
+        """These files stand in `{folder}/outputs/` afterwards; those that they replace have moved (X7, D31)."""
+        with self._enter(pipeline_id) as room:
+            promotion.promote(room, layout.checked_id(execution_id), folder, files, superseded)
+
+    def move_to_errored(self, pipeline_id: str, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:
+        """Move the workspace to `.errored/`, its staged files as `failed_artifacts/`; the answer is its place (D21)."""
+        with self._enter(pipeline_id) as room:
+            return workspace.move_to_errored(room, layout.checked_id(execution_id), at, error_info, logs)
+
+    def drop_workspace(self, pipeline_id: str, execution_id: str, *, reusable: bool = False) -> None:
+        """Remove the workspace. `reusable`: no process was ever let into it, so its empty folders may serve another."""
+        with self._enter(pipeline_id) as room:
+            workspace.drop(room, self._spares, layout.checked_id(execution_id), reusable=reusable)
+
+    # ---- runs --------------------------------------------------------------------------------------
+
+    def write_run_info(self, pipeline_id: str, run_folder: str, content: bytes) -> None:
+        with self._enter(pipeline_id) as room:
+            room.write(f"{run_folder}/{layout.RUN_INFO}", content)
+
+    def point_latest(self, pipeline_id: str, run_folder: str | None) -> None:
+        """Let `runs/latest` lead to this run, or to none."""
+        with self._enter(pipeline_id) as room:
+            room.point_latest(run_folder)
+
+    def set_pass_aside(
+        self, pipeline_id: str, run_folder: str, pass_number: int, checkpoint_folders: Sequence[str]
+    ) -> None:
+        """The folders of a pass that is over move to `passes/{k}/` (D32)."""
+        with self._enter(pipeline_id) as room:
+            archive.set_pass_aside(room, run_folder, pass_number, checkpoint_folders)
+
+    def archive(self, pipeline_id: str, rollback_folder: str, metadata: bytes, moves: Sequence[Move]) -> None:
+        """Move what a rollback takes away into its folder; what is missing is written there from its content (R1)."""
+        with self._enter(pipeline_id) as room:
+            archive.archive(room, rollback_folder, metadata, moves)
+
+    def unarchive(self, pipeline_id: str, rollback_folder: str, moves: Sequence[Move]) -> None:
+        """Put back what a rollback took away, by the same moves (R1)."""
+        with self._enter(pipeline_id) as room:
+            archive.unarchive(room, rollback_folder, moves)
+
+    def _enter(self, pipeline_id: str) -> _Entry:
+        return _Entry(Room(self._root, layout.checked_id(pipeline_id), self._now))
+
+
+class _Entry:
+    """Gives the room, and explains what goes wrong in it."""
+
+    __slots__ = ("_room",)
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+
+    def __enter__(self) -> Room:
+        return self._room
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, OSError):
+            raise explain(error, Path(self._room.root, self._room.pipeline_id)) from error

@@ -1,0 +1,162 @@
+"""Where an execution works: `.temp/exec_{id}/` with `workspace/` and `artifacts_staging/` (seed 0 §7 and §8)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections import deque
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from cairn.files import folders, layout
+from cairn.files.content import FileContent
+from cairn.files.room import Room
+
+_SPARE = ".spare"
+_SPARES = 64
+_INNER = [layout.STAGING, layout.WORKSPACE]
+
+
+class Spares:
+    """Empty workspaces kept to be used again: renaming one takes a tenth of the time of making and removing it."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._names: deque[str] = deque()
+        with contextlib.suppress(OSError), os.scandir(Path(root, _SPARE)) as entries:
+            self._names.extend(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+
+    def take(self, temp: int, name: str) -> bool:
+        """Let a spare one become the workspace `name`; False if there is none, or the workspace is there already."""
+        while self._names:
+            spare = self._names.pop()
+            try:
+                with folders.Folder(self._root, (_SPARE,)) as pool:
+                    os.rename(spare, name, src_dir_fd=pool, dst_dir_fd=temp)
+                return True
+            except FileNotFoundError:
+                continue
+            except OSError:
+                self._names.append(spare)
+                return False
+        return False
+
+    def give(self, temp: int, name: str) -> bool:
+        """Keep the workspace `name` if it is empty and there is room for it."""
+        if len(self._names) >= _SPARES or not _is_unused(temp, name):
+            return False
+        spare = os.urandom(8).hex()
+        with folders.Folder(self._root, (_SPARE,), make=True) as pool:
+            try:
+                os.rename(name, spare, src_dir_fd=temp, dst_dir_fd=pool)
+            except OSError:
+                return False
+        self._names.append(spare)
+        return True
+
+
+def make(room: Room, spares: Spares, execution_id: str) -> None:
+    """Make the workspace, or what is missing of it: retries keep what lies there."""
+    name = f"exec_{execution_id}"
+    with room.open(layout.TEMP, make=True) as temp:
+        if not spares.take(temp, name):
+            os.close(_open(temp, name))
+
+
+def stage(room: Room, execution_id: str, files: Sequence[FileContent]) -> None:
+    """Exactly these files lie in `artifacts_staging/` afterwards."""
+    wanted = {layout.checked_id(file.staged_as or file.path.rpartition("/")[2]): file for file in files}
+    with room.open(layout.TEMP, make=True) as temp:
+        outer = _open(temp, f"exec_{execution_id}")
+        try:
+            staging = folders.open_inside(outer, layout.STAGING)
+        finally:
+            os.close(outer)
+    try:
+        for name in folders.names(staging):
+            if name not in wanted:
+                folders.remove_tree(staging, name)
+        for name, file in wanted.items():
+            if not folders.holds(staging, name, file.size, file.checksum):
+                _clear(staging, name, stat.S_IFREG)
+                folders.write_file(staging, name, file.read(), file.size)
+    finally:
+        os.close(staging)
+
+
+def drop(room: Room, spares: Spares, execution_id: str, *, reusable: bool) -> None:
+    """Remove the workspace; one that no process has ever worked in may serve again."""
+    name = f"exec_{execution_id}"
+    try:
+        folder = room.open(layout.TEMP)
+    except FileNotFoundError:
+        return
+    with folder as temp:
+        if not (reusable and spares.give(temp, name)):
+            folders.remove_tree(temp, name)
+
+
+def move_to_errored(room: Room, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:
+    """Keep a failed execution's workspace, with what is known of the failure (X4, D21)."""
+    name = f"exec_{execution_id}"
+    place = layout.errored_folder(execution_id, at)
+    goal = layout.parts(place)[-1]
+    with room.open(layout.ERRORED, make=True) as errored, room.open(layout.TEMP, make=True) as temp:
+        if folders.kind(errored, goal) is not None:
+            return place
+        work = _open(temp, name)
+        try:
+            for file, content in ((layout.ERROR_INFO, error_info), (layout.ERROR_LOGS, logs)):
+                _clear(work, file, stat.S_IFREG)
+                folders.write_file(work, file, content)
+            if folders.kind(work, layout.FAILED_ARTIFACTS) is None:
+                os.rename(layout.STAGING, layout.FAILED_ARTIFACTS, src_dir_fd=work, dst_dir_fd=work)
+            with contextlib.suppress(OSError):
+                os.rmdir(layout.STAGING, dir_fd=work)  # a repeated call has made it anew
+        finally:
+            os.close(work)
+        os.rename(name, goal, src_dir_fd=temp, dst_dir_fd=errored)
+    return place
+
+
+def _open(temp: int, name: str) -> int:
+    """The workspace, whole. What a script has put in the place of its folders goes: nothing else can work there."""
+    _clear(temp, name, stat.S_IFDIR)
+    work = folders.open_inside(temp, name, make=True)
+    try:
+        for inner in _INNER:
+            _clear(work, inner, stat.S_IFDIR)
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(inner, dir_fd=work)
+    except BaseException:
+        os.close(work)
+        raise
+    return work
+
+
+def _clear(fd: int, name: str, wanted: int) -> None:
+    if folders.kind(fd, name) not in {wanted, None}:
+        folders.remove_tree(fd, name)
+
+
+def _is_unused(temp: int, name: str) -> bool:
+    try:
+        work = folders.open_inside(temp, name)
+    except OSError:
+        return False
+    try:
+        return sorted(folders.names(work)) == _INNER and not any(map(_entries, (work, work), _INNER))
+    except OSError:
+        return False
+    finally:
+        os.close(work)
+
+
+def _entries(work: int, inner: str) -> list[str]:
+    fd = folders.open_inside(work, inner)
+    try:
+        return folders.names(fd)
+    finally:
+        os.close(fd)
