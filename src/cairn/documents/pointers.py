@@ -36,3 +36,15 @@ def look_up(value: Value, pointer: str) -> Value:
             case _:
                 raise LookupError(f"{pointer} leads to no value")
     return value
+
+
+def nearest(value: Value, pointer: str) -> str:
+    """The pointer, shortened until it leads to something."""
+    while pointer:
+        try:
+            look_up(value, pointer)
+        except LookupError:
+            pointer = parent(pointer)
+        else:
+            break
+    return pointer

@@ -1,0 +1,206 @@
+"""A pipeline's definition in its full form, as typed values that do not change.
+
+What was checked always parses. `document` gives back what was parsed: fields that were left out stay out.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from pydantic import Field
+
+from cairn.core.model import OnBlocker, OnFailure, OnInvalid
+from cairn.definitions.choices import (
+    ContentFormat,
+    LoopKind,
+    OnAgentFailure,
+    OnInterrupt,
+    OnLimit,
+    Operator,
+    PreviousVersionPoint,
+    ReferencePoint,
+    RiskLevel,
+    Strictness,
+    ValidationMode,
+)
+from cairn.definitions.execution import Execution
+from cairn.definitions.part import Count, JsonSchema, Part
+
+
+class RunTimeout(Part):
+    enabled: bool = False
+    timeout_minutes: int | float | None = None
+    on_timeout: OnFailure = OnFailure.FAIL_RUN
+
+
+class PipelineConfig(Part):
+    auto_advance: bool = False
+    timeout_config: RunTimeout = RunTimeout()
+
+
+class RestartPolicy(Part):
+    require_second_pass: bool = False
+    max_restarts: Count = 3
+
+
+class Recovery(Part):
+    on_agent_failure: OnAgentFailure = OnAgentFailure.RETRY
+    on_session_interrupt: OnInterrupt = OnInterrupt.RESUME_FROM_CHECKPOINT
+    on_external_blocker: OnBlocker = OnBlocker.ESCALATE
+    max_recovery_attempts: Count = 3
+
+
+class Budget(Part):
+    max_cost_usd: int | float | None = None
+    max_tokens: Count | None = None
+    max_calls: Count | None = None
+
+
+class Action(Part):
+    """An operation that may be proposed (D28)."""
+
+    parameters_schema: JsonSchema | None = Field(default=None, alias="schema")
+    risk_level: RiskLevel = RiskLevel.HIGH
+    description: str = ""
+
+
+class Dependencies(Part):
+    required_checkpoint_ids: tuple[str, ...] = ()  # keys
+
+
+class OutputReference(Part):
+    checkpoint_id: str  # a key
+    artifact_ids: tuple[str, ...] | None = None  # names; None is all
+    use_summarization: bool = False
+
+
+class Inputs(Part):
+    include_previous_version: bool = False
+    include_checkpoint_outputs: tuple[OutputReference, ...] = ()
+
+
+class HumanInteraction(Part):
+    requires_approval_to_start: bool = False
+    requires_approval_to_complete: bool = False
+    max_revision_iterations: Count = 3
+
+
+class Artifact(Part):
+    artifact_id: str | None = None
+    name: str
+    format: str
+    description: str = ""
+    content_schema: dict[str, Any] | None = Field(default=None, alias="schema")
+
+
+class Validation(Part):
+    enabled: bool = False
+    validation_mode: ValidationMode | None = None
+    schema_validation_strictness: Strictness = Strictness.STRICT
+    custom_validation_prompt: str | None = None
+    on_validation_failure: OnInvalid = OnInvalid.RETRY
+    max_validation_retries: Count = 2
+
+
+class Output(Part):
+    artifacts: tuple[Artifact, ...] = ()
+    validation: Validation = Validation()
+
+
+class Example(Part):
+    input: dict[str, Any] | None = None
+    output: dict[str, Any] | None = None
+
+
+class InjectionPoints(Part):
+    previous_version_context: PreviousVersionPoint = PreviousVersionPoint.BEFORE_TASK_PROMPT
+    checkpoint_references: ReferencePoint = ReferencePoint.BEFORE_TASK_PROMPT
+
+
+class InjectionFormat(Part):
+    include_file_paths: bool = True
+    include_file_contents: bool = True
+    content_format: ContentFormat = ContentFormat.MARKDOWN
+
+
+class Instructions(Part):
+    system_prompt: str | None = None
+    task_prompt: str | None = None
+    examples: tuple[Example, ...] = ()
+    injection_points: InjectionPoints = InjectionPoints()
+    injection_format: InjectionFormat = InjectionFormat()
+
+
+class LoopCondition(Part):
+    kind: LoopKind
+    script_path: str | None = None
+    entry_function: str = "main"
+    field: str | None = None
+    operator: Operator = Operator.EQUAL
+    value: Any = None
+
+
+class Loop(Part):
+    until: LoopCondition
+    max_iterations: Count = 10
+    on_limit: OnLimit = OnLimit.FAIL
+
+
+class CheckpointDefinition(Part):
+    key: str
+    checkpoint_id: str | None = None
+    checkpoint_name: str
+    checkpoint_description: str = ""
+    created_at: str | None = None
+    updated_at: str | None = None
+    stage: str | None = None
+    dependencies: Dependencies = Dependencies()
+    inputs: Inputs = Inputs()
+    input_mapping: dict[str, str] = Field(default_factory=dict)
+    input_schema: JsonSchema | None = None
+    output_schema: JsonSchema | None = None
+    execution: Execution
+    human_interaction: HumanInteraction = HumanInteraction()
+    output: Output = Output()
+    instructions: Instructions = Instructions()
+    loop: Loop | None = None
+    decides: bool = False
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return self.dependencies.required_checkpoint_ids
+
+    @property
+    def stage_name(self) -> str:
+        """Its stage; by default it is a stage of its own."""
+        return self.stage or self.key
+
+
+class PipelineDefinition(Part):
+    pipeline_id: str | None = None
+    pipeline_name: str
+    pipeline_description: str = ""
+    pipeline_definition_version: Count | None = None
+    created_at: str | None = None
+    updated_at: str | None = None
+    original_prompt: str | None = None
+    checkpoint_order: tuple[str, ...] = ()
+    config: PipelineConfig = PipelineConfig()
+    input_schema: JsonSchema | None = None
+    actions: dict[str, Action] = Field(default_factory=dict)
+    restart_policy: RestartPolicy = RestartPolicy()
+    recovery: Recovery | None = None
+    budget: Budget | None = None
+    checkpoints: tuple[CheckpointDefinition, ...] = ()
+
+    @cached_property
+    def by_key(self) -> dict[str, CheckpointDefinition]:
+        return {checkpoint.key: checkpoint for checkpoint in self.checkpoints}
+
+    @cached_property
+    def by_id(self) -> dict[str | None, CheckpointDefinition]:
+        return {checkpoint.checkpoint_id: checkpoint for checkpoint in self.checkpoints}
+
+    def checkpoint(self, key: str) -> CheckpointDefinition:
+        return self.by_key[key]

@@ -1,0 +1,31 @@
+"""What every part of a definition has in common."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self, TypeAlias, cast
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from cairn.documents import Value
+
+Document: TypeAlias = dict[str, Value]
+JsonSchema: TypeAlias = dict[str, Any] | bool
+
+
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, float) else value
+
+
+Count: TypeAlias = Annotated[int, BeforeValidator(_whole)]  # to JSON Schema 3.0 and 1e20 are integers, too
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, serialize_by_alias=True)
+
+    @classmethod
+    def parse(cls, document: Document) -> Self:
+        return cls.model_validate(document)
+
+    @property
+    def document(self) -> Document:
+        return cast("Document", self.model_dump(mode="json", exclude_unset=True))
