@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,11 @@ class FileContent:
     size: int
     read: Callable[[], bytes | Iterator[bytes]]
     staged_as: str | None = None  # its name in artifacts_staging, if it may lie there
+
+    @classmethod
+    def of(cls, path: str, data: bytes, staged_as: str | None = None) -> FileContent:
+        """A file whose content is at hand."""
+        return cls(path, hashlib.sha256(data).hexdigest(), len(data), lambda: data, staged_as)
 
 
 @dataclass(frozen=True, slots=True)

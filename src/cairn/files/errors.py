@@ -58,7 +58,7 @@ def explain(error: OSError, path: Path) -> FilesError:
     if number in _FULL:
         return DiskFull(number, f"no room to write in {place}: free some space, then run `cairn doctor`", place)
     if number in _FORBIDDEN:
-        return NotWritable(number, f"not allowed to write in {place}: make it writable for the user of Cairn", place)
+        return NotWritable(number, f"no permission for {place}: let the user that runs Cairn read and write it", place)
     if number in _IN_THE_WAY:
         return Obstructed(number, f"something else stands in the way in {place}: move it, or run `cairn doctor`", place)
     if number == errno.EXDEV:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import stat
@@ -15,6 +16,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _BLOCK = 1 << 20
+_NO_ANSWER = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})  # says nothing about the file
 
 
 class Folder:
@@ -70,7 +72,7 @@ def link_target(fd: int, name: str) -> str | None:
 
 def names(fd: int) -> list[str]:
     """What lies in a folder."""
-    return os.listdir(fd)  # noqa: PTH208  a descriptor is not a path
+    return os.listdir(fd)
 
 
 def unfinished() -> str:
@@ -122,28 +124,33 @@ def put(source: int, half: str, target: int, name: str) -> None:
 
 
 def holds(fd: int, name: str, size: int, checksum: str) -> bool:
-    """Whether this very content stands there, in a file of its own."""
+    """Whether a file with this very content stands there."""
+    return _read(fd, name, size) == checksum
+
+
+def digest(fd: int, name: str) -> str:
+    """The checksum of a file; empty if there is none that can be read."""
+    return _read(fd, name, None)
+
+
+def _read(fd: int, name: str, size: int | None) -> str:
+    """The checksum of a file, unless its size says already that it is another one."""
     try:
         file = os.open(name, _READ, dir_fd=fd)
-    except OSError:
-        return False
+    except OSError as error:
+        if error.errno in _NO_ANSWER:
+            raise
+        return ""
     try:
         status = os.fstat(file)
-        return stat.S_ISREG(status.st_mode) and status.st_size == size and _digest(file) == checksum
-    except PermissionError:
-        return False
-    finally:
-        os.close(file)
-
-
-def digest(fd: int, name: str) -> str | None:
-    """The checksum of a file; None if it is no file that can be read."""
-    try:
-        file = os.open(name, _READ, dir_fd=fd)
+        if not stat.S_ISREG(status.st_mode) or size not in {None, status.st_size}:
+            return ""
+        total = hashlib.sha256()
+        while block := os.read(file, _BLOCK):
+            total.update(block)
+        return total.hexdigest()
     except OSError:
-        return None
-    try:
-        return _digest(file) if stat.S_ISREG(os.fstat(file).st_mode) else None
+        return ""
     finally:
         os.close(file)
 
@@ -209,10 +216,3 @@ def _open_root(root: str, make: bool) -> int:
             raise
         Path(root).mkdir(parents=True, exist_ok=True)
         return os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-
-
-def _digest(file: int) -> str:
-    total = hashlib.sha256()
-    while block := os.read(file, _BLOCK):
-        total.update(block)
-    return total.hexdigest()

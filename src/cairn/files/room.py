@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -33,15 +33,23 @@ class Room:
         with folder as fd:
             folders.write_file(fd, name, content)
 
-    def restore(self, file: FileContent, path: str | None = None) -> None:
-        """Write a file from the store; something else that stands there is kept aside."""
+    def restore(
+        self, file: FileContent, path: str | None = None, *, at: datetime | None = None, own: Container[str] = ()
+    ) -> str | None:
+        """Write a file from the store; something else that stands there is kept aside, unless its content is own."""
         path = file.path if path is None else path
         folder, name = self.parent(path, make=True)
         with folder as fd:
-            if not folders.holds(fd, name, file.size, file.checksum):
-                half = folders.write_aside(fd, file.read(), file.size)
-                self.set_aside(path)
-                folders.put(fd, half, fd, name)
+            if folders.holds(fd, name, file.size, file.checksum):
+                return None
+            half = folders.write_aside(fd, file.read(), file.size)
+            try:
+                kept = None if folders.digest(fd, name) in own else self.set_aside(path, at)
+            except OSError:
+                folders.remove_tree(fd, half)
+                raise
+            folders.put(fd, half, fd, name)
+        return kept
 
     def set_aside(self, path: str, at: datetime | None = None) -> str | None:
         """Move what stands at `path` to `.archived/drift_{datetime}/` (D39); the answer is its place there."""

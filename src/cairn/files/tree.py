@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 
-from cairn.files import archive, layout, promotion, workspace
+from cairn.files import archive, layout, promotion, retention, workspace
 from cairn.files.content import FileContent, Move
+from cairn.files.drift import Drift, Expected, scan
 from cairn.files.errors import explain
+from cairn.files.layout import checked_id
+from cairn.files.repair import Report, repair
 from cairn.files.room import Room
+
+_NO_SCRIPTS: Mapping[str, bytes] = MappingProxyType({})
 
 
 def _now() -> datetime:
@@ -36,6 +41,28 @@ class Tree:
                     pass
         return self.root / pipeline_id
 
+    def write_definition(
+        self,
+        pipeline_id: str,
+        pipeline_json: bytes,
+        checkpoints: Mapping[str, bytes],
+        scripts: Mapping[str, bytes] = _NO_SCRIPTS,
+        former: Container[str] = (),
+    ) -> None:
+        """Exactly these definitions lie there afterwards. `former`: checksums of what Cairn wrote there before;
+        anything else that has to give way is kept in `.archived/drift_{datetime}/`."""
+        files = [
+            FileContent.of(layout.PIPELINE_FILE, pipeline_json),
+            *(
+                FileContent.of(f"{layout.CHECKPOINTS}/{checked_id(key)}.json", data)
+                for key, data in checkpoints.items()
+            ),
+            *(FileContent.of(f"{layout.SCRIPTS}/{path}", data) for path, data in scripts.items()),
+        ]
+        with self._enter(pipeline_id) as room:
+            expected = Expected({file.path: file for file in files}, folders=(layout.CHECKPOINTS,))
+            repair(room, scan(room, expected, (layout.DEFINITIONS,)), self._now(), own=former, strict=True)
+
     def archive_definition_runs(self, pipeline_id: str, definition_version: int, at: datetime) -> str | None:
         """Move the runs of an earlier definition to the archive; the answer is the folder that `runs` became (P2)."""
         with self._enter(pipeline_id) as room:
@@ -51,18 +78,28 @@ class Tree:
         with self._enter(pipeline_id) as room:
             archive.restore_pipeline(room, location)
 
+    def expired(self, pipeline_id: str, before: datetime, within: str = layout.ERRORED) -> tuple[str, ...]:
+        """What has lain in `.errored` or `.archived` since before that time, by its name (D30)."""
+        with self._enter(pipeline_id) as room:
+            return retention.expired(room, before, within)
+
+    def discard(self, pipeline_id: str, path: str) -> None:
+        """Delete for good what is past its time: an archive, an errored workspace, a test run (D20, D30)."""
+        with self._enter(pipeline_id) as room:
+            retention.discard(room, path)
+
     # ---- executions --------------------------------------------------------------------------------
 
     def make_workspace(self, pipeline_id: str, execution_id: str) -> Path:
         """The execution's folder, with `workspace/` and `artifacts_staging/`; what lies there already stays."""
         with self._enter(pipeline_id) as room:
-            workspace.make(room, self._spares, layout.checked_id(execution_id))
+            workspace.make(room, self._spares, checked_id(execution_id))
         return self.root / pipeline_id / layout.TEMP / f"exec_{execution_id}"
 
     def stage(self, pipeline_id: str, execution_id: str, files: Sequence[FileContent]) -> None:
         """Exactly these files lie in `artifacts_staging/` afterwards, under `staged_as`."""
         with self._enter(pipeline_id) as room:
-            workspace.stage(room, layout.checked_id(execution_id), files)
+            workspace.stage(room, checked_id(execution_id), files)
 
     def promote(
         self,
@@ -74,17 +111,17 @@ class Tree:
     ) -> None:
         """These files stand in `{folder}/outputs/` afterwards; those that they replace have moved (X7, D31)."""
         with self._enter(pipeline_id) as room:
-            promotion.promote(room, layout.checked_id(execution_id), folder, files, superseded)
+            promotion.promote(room, checked_id(execution_id), folder, files, superseded)
 
     def move_to_errored(self, pipeline_id: str, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:
         """Move the workspace to `.errored/`, its staged files as `failed_artifacts/`; the answer is its place (D21)."""
         with self._enter(pipeline_id) as room:
-            return workspace.move_to_errored(room, layout.checked_id(execution_id), at, error_info, logs)
+            return workspace.move_to_errored(room, checked_id(execution_id), at, error_info, logs)
 
     def drop_workspace(self, pipeline_id: str, execution_id: str, *, reusable: bool = False) -> None:
         """Remove the workspace. `reusable`: no process was ever let into it, so its empty folders may serve another."""
         with self._enter(pipeline_id) as room:
-            workspace.drop(room, self._spares, layout.checked_id(execution_id), reusable=reusable)
+            workspace.drop(room, self._spares, checked_id(execution_id), reusable=reusable)
 
     # ---- runs --------------------------------------------------------------------------------------
 
@@ -114,8 +151,22 @@ class Tree:
         with self._enter(pipeline_id) as room:
             archive.unarchive(room, rollback_folder, moves)
 
+    # ---- drift -------------------------------------------------------------------------------------
+
+    def scan(
+        self, pipeline_id: str, expected: Expected, *, under: Sequence[str] = (layout.RUNS, layout.DEFINITIONS)
+    ) -> Drift:
+        """How the pipeline's folder differs from what the database expects there (X8). Changes nothing."""
+        with self._enter(pipeline_id) as room:
+            return scan(room, expected, under)
+
+    def repair(self, drift: Drift, at: datetime) -> Report:
+        """Put a drift right: nothing may act on these folders between the scan and this."""
+        with self._enter(drift.pipeline_id) as room:
+            return repair(room, drift, at)
+
     def _enter(self, pipeline_id: str) -> _Entry:
-        return _Entry(Room(self._root, layout.checked_id(pipeline_id), self._now))
+        return _Entry(Room(self._root, checked_id(pipeline_id), self._now))
 
 
 class _Entry:

@@ -57,11 +57,11 @@ class Spares:
         return True
 
 
-def make(room: Room, spares: Spares, execution_id: str) -> None:
+def make(room: Room, spares: Spares | None, execution_id: str) -> None:
     """Make the workspace, or what is missing of it: retries keep what lies there."""
     name = f"exec_{execution_id}"
     with room.open(layout.TEMP, make=True) as temp:
-        if not spares.take(temp, name):
+        if spares is None or not spares.take(temp, name):
             os.close(_open(temp, name))
 
 

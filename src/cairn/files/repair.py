@@ -1,0 +1,93 @@
+"""Putting drift right: the database wins, and what it does not know is kept in `.archived/drift_{datetime}/`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from cairn.files import folders, layout, workspace
+from cairn.files.drift import Drift
+from cairn.files.errors import explain, shown
+from cairn.files.room import Room
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was done about a drift. Paths can be printed."""
+
+    written: tuple[str, ...] = ()  # regenerated from the database
+    kept: tuple[tuple[str, str], ...] = ()  # changed or unknown: where it was, where it is
+    removed: tuple[str, ...] = ()  # Cairn's own leavings
+    failed: tuple[tuple[str, str], ...] = ()  # what could not be put right, and why
+
+
+def repair(room: Room, drift: Drift, at: datetime, *, own: Container[str] = (), strict: bool = False) -> Report:
+    """Put a drift right. `own` are checksums of contents that Cairn wrote there before: those need not be kept."""
+    work = _Work(room, drift, at, own, strict)
+    work.each(drift.left, work.remove)
+    work.each(drift.extra, work.clear)
+    work.each((*drift.changed, *drift.missing), work.write)
+    work.each(drift.missing_folders, work.make_folder)
+    work.each([layout.LATEST] if drift.wrong_latest else [], work.point_latest)
+    work.each(drift.missing_workspaces, work.make_workspace)
+    return Report(tuple(work.written), tuple(work.kept), tuple(work.removed), tuple(work.failed))
+
+
+@dataclass(slots=True)
+class _Work:
+    room: Room
+    drift: Drift
+    at: datetime
+    own: Container[str]
+    strict: bool
+    written: list[str] = field(default_factory=list[str])
+    kept: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    removed: list[str] = field(default_factory=list[str])
+    failed: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+
+    def each(self, items: Iterable[str], put_right: Callable[[str], None]) -> None:
+        """One that fails does not hold up the others, unless all or nothing is wanted."""
+        for item in items:
+            try:
+                put_right(item)
+            except OSError as error:
+                if self.strict:
+                    raise
+                self.failed.append((shown(item), str(explain(error, Path(self.room.root, self.room.pipeline_id)))))
+
+    def remove(self, path: str) -> None:
+        folder, name = self.room.parent(path)
+        with folder as fd:
+            folders.remove_tree(fd, name)
+        self.removed.append(shown(path))
+
+    def clear(self, path: str) -> None:
+        folder, name = self.room.parent(path)
+        with folder as fd:
+            is_own = folders.digest(fd, name) in self.own
+        if is_own:
+            self.remove(path)
+        else:
+            self._keep(path, self.room.set_aside(path, self.at))
+
+    def write(self, path: str) -> None:
+        self._keep(path, self.room.restore(self.drift.expected.files[path], at=self.at, own=self.own))
+        self.written.append(shown(path))
+
+    def make_folder(self, path: str) -> None:
+        with self.room.open(*layout.parts(path), make=True):
+            self.written.append(shown(path))
+
+    def point_latest(self, path: str) -> None:
+        self.room.point_latest(self.drift.expected.latest)
+        self.written.append(path)
+
+    def make_workspace(self, execution_id: str) -> None:
+        workspace.make(self.room, None, execution_id)
+        self.written.append(layout.workspace_folder(execution_id))
+
+    def _keep(self, path: str, place: str | None) -> None:
+        if place is not None:
+            self.kept.append((shown(path), shown(place)))
