@@ -1,0 +1,95 @@
+"""What a function or a script sees of its execution: the `ctx` that it is called with (X11)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+from cairn.documents import DocumentError, decode_json, encode_json
+from cairn.ports import Stored
+
+Level: TypeAlias = Literal["info", "warning", "error"]
+LEVELS = get_args(Level)
+Stage: TypeAlias = Callable[[str, Any], None]
+Log: TypeAlias = Callable[[str, str, Mapping[str, Any] | None], None]
+Progress: TypeAlias = Callable[[float | None, str | None], None]
+TEXTS = frozenset({"md", "mmd", "txt", "py", "html", "csv"})
+
+
+class Artifacts(Mapping[str, Any]):
+    """Artifacts by name: JSON as its value, text as a str, anything else as bytes. Read when they are asked for."""
+
+    __slots__ = ("_files",)
+
+    def __init__(self, files: Sequence[Stored]) -> None:
+        self._files = {one.name: one for one in files}
+
+    def __getitem__(self, name: str) -> Any:
+        file = self._files[name]
+        if file.format == "json":
+            return decode_json(file.read(), max_bytes=max(file.size, 1))
+        return file.read().decode() if file.format in TEXTS else file.read()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def file(self, name: str) -> Stored:
+        """The file itself: its format, size, checksum and path."""
+        return self._files[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """Who takes what a call hands over: here directly, from another process through its line."""
+
+    stage: Stage
+    log: Log
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Ctx:
+    """One call of a function or script. What it stages is looked at when it has returned."""
+
+    inputs: Any  # mapped from the run's input and context
+    previous: Artifacts  # of the same checkpoint in the previous run
+    references: Mapping[str, Artifacts]  # of other checkpoints of this run, by key
+    workspace: Path
+    feedback: tuple[str, ...]  # of revisions asked for, oldest first
+    attempt: int
+    revision: int
+    _desk: Desk = field(repr=False)
+
+    def stage(self, name: str, content: Any) -> None:
+        """Put an artifact forward, again if it was before.
+
+        A str or bytes is the file as it is; anything else is a JSON value, for artifacts of format json.
+        The name is a declared artifact's, with or without its format: `report`, `report.md`.
+        """
+        self._desk.stage(name, content)
+
+    def log(self, message: str, level: Level = "info", **details: Any) -> None:
+        """Write a line into the execution's log."""
+        if level not in LEVELS:
+            raise ValueError(f"a log line is {', '.join(LEVELS)}; it cannot be {level!r}")
+        self._desk.log(level, str(message), {key: _loggable(value) for key, value in details.items()} or None)
+
+    def progress(self, fraction: float | None, text: str | None = None) -> None:
+        """Say how far it is, from 0 to 1 (None: nobody can tell), and with what."""
+        shown = None if fraction is None or math.isnan(fraction) else min(max(float(fraction), 0.0), 1.0)
+        self._desk.progress(shown, text)
+
+
+def _loggable(value: Any) -> Any:
+    """The value, or how Python writes it if JSON cannot: a log line never fails for its details."""
+    try:
+        encode_json(value)
+    except DocumentError:
+        return repr(value)
+    return value

@@ -1,0 +1,108 @@
+"""What a checkpoint is to produce: the artifacts it declares, and those that its mode implies."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cached_property
+from uuid import UUID, uuid5
+
+from cairn.core.model import Mode
+from cairn.definitions.choices import FieldType
+from cairn.definitions.execution import HumanOnlyConfig, InputField
+from cairn.definitions.model import CheckpointDefinition
+from cairn.definitions.part import JsonSchema
+
+RETURNED = "output"  # what a function returns is kept under this name when the checkpoint declares no artifact
+KEPT = 1024
+NOWHERE = UUID(int=0)
+NOT_IN_FILE_NAMES = re.compile(r"[/\\\x00-\x1f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """One artifact that may come out."""
+
+    id: str
+    name: str
+    format: str | None  # None: as the file that a person hands in
+    schema: JsonSchema | None = None
+    required: bool = True
+
+    @property
+    def file(self) -> str:
+        return f"{self.name}.{self.format}" if self.format else self.name
+
+
+class Expected:
+    """Everything that one checkpoint may and must produce."""
+
+    def __init__(self, checkpoint: CheckpointDefinition) -> None:
+        self.checkpoint = checkpoint
+        self.artifacts: dict[str, Declared] = {}
+        for one in checkpoint.output.artifacts:
+            named = one.artifact_id or implied_id(checkpoint, one.name)
+            self.artifacts[one.name] = Declared(named, one.name, one.format, one.content_schema)
+        self.uploads: dict[str, Declared] = {}  # by the name of the form's field
+        form = checkpoint.execution.human_only_config
+        if form is not None:
+            self._add_form(form)
+        elif checkpoint.execution.mode in (Mode.FUNCTION, Mode.SCRIPT) and not self.artifacts:
+            self._add(Declared(implied_id(checkpoint, RETURNED), RETURNED, "json", required=False))
+
+    def _add_form(self, form: HumanOnlyConfig) -> None:
+        written = form.artifact_name if form.save_as_artifact else None
+        if written and written not in self.artifacts:
+            self._add(Declared(implied_id(self.checkpoint, written), written, form.artifact_format.value))
+        for field in form.input_fields:
+            if field.type is FieldType.FILE:
+                self.uploads[field.name] = self._add_upload(field, written)
+
+    def _add_upload(self, field: InputField, written: str | None) -> Declared:
+        name = NOT_IN_FILE_NAMES.sub("_", field.name)
+        declared = self.artifacts.get(name)
+        if declared is not None and name != written and name not in {one.name for one in self.uploads.values()}:
+            return self._add(replace(declared, required=field.required))
+        while name in self.artifacts:
+            name = f"{name}_file"
+        return self._add(Declared(field.field_id or implied_id(self.checkpoint, name), name, None, required=False))
+
+    def _add(self, one: Declared) -> Declared:
+        self.artifacts[one.name] = one
+        return one
+
+    @cached_property
+    def json(self) -> tuple[Declared, ...]:
+        """Those that join the run's context (D8)."""
+        return tuple(one for one in self.artifacts.values() if one.format == "json")
+
+    def find(self, name: str) -> Declared | None:
+        """By its name, or by name and format as of a file."""
+        if name in self.artifacts:
+            return self.artifacts[name]
+        stem, _, ending = name.rpartition(".")
+        one = self.artifacts.get(stem)
+        return one if one is not None and one.format == ending else None
+
+
+def expected(checkpoint: CheckpointDefinition) -> Expected:
+    """Worked out once for each definition."""
+    kept = _kept.get(id(checkpoint))
+    if kept is None or kept.checkpoint is not checkpoint:
+        if len(_kept) >= KEPT:
+            _kept.clear()
+        kept = _kept[id(checkpoint)] = Expected(checkpoint)
+    return kept
+
+
+_kept: dict[int, Expected] = {}
+
+
+def artifact_id(checkpoint: CheckpointDefinition, name: str) -> str:
+    """The id of an artifact: as declared, or always the same one for the checkpoint and the name."""
+    one = expected(checkpoint).artifacts.get(name)
+    return one.id if one is not None else implied_id(checkpoint, name)
+
+
+def implied_id(checkpoint: CheckpointDefinition, name: str) -> str:
+    return str(uuid5(UUID(checkpoint.checkpoint_id) if checkpoint.checkpoint_id else NOWHERE, name))

@@ -1,0 +1,147 @@
+"""Functions registered in Python, called in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from typing import Any, TypeAlias, TypeVar, overload
+
+from cairn.core.model import Fault
+from cairn.ports import Faulted, Outcome, Work
+from cairn.runners.ctx import Artifacts, Ctx, Desk
+from cairn.runners.declared import expected
+from cairn.runners.faults import fault_of
+from cairn.runners.limits import Limits
+from cairn.runners.outputs import judge
+from cairn.runners.staging import Staging
+from cairn.runners.threads import Line
+
+Function: TypeAlias = Callable[..., Any]
+F = TypeVar("F", bound=Function)
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    name: str
+    function: Function
+    is_async: bool
+
+
+class FunctionRegistry(Mapping[str, Registered]):
+    """Functions by the names that definitions call them by.
+
+    As a decorator: `@function` takes the function's own name, `@function("reports.count")` the one that is given.
+    """
+
+    def __init__(self) -> None:
+        self._functions: dict[str, Registered] = {}
+
+    def register(self, name: str, function: Function, *, replace: bool = False) -> None:
+        """Make a function callable from definitions. A name has one function, unless the new one is to replace it."""
+        if not all(part.isidentifier() for part in name.split(".")):
+            raise ValueError(f"{name!r} cannot name a function: letters, digits and _ are, in parts joined by dots")
+        before = self._functions.get(name)
+        if before is not None and not replace and _place(before.function) != _place(function):
+            raise ValueError(f"{name!r} is already {_place(before.function)}; give {_place(function)} another name")
+        self._functions[name] = Registered(name, function, _is_async(function))
+
+    @overload
+    def __call__(self, name: str, /) -> Callable[[F], F]: ...
+    @overload
+    def __call__(self, function: F, /) -> F: ...
+    def __call__(self, named: str | F, /) -> Callable[[F], F] | F:
+        if isinstance(named, str):
+
+            def decorate(function: F) -> F:
+                self.register(named, function)
+                return function
+
+            return decorate
+        self.register(named.__name__, named)
+        return named
+
+    def __getitem__(self, name: str) -> Registered:
+        return self._functions[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+
+function = FunctionRegistry()  # what `cairn.function` registers in
+
+
+class FunctionRunner:
+    """Calls `f(ctx, **parameters)`: a coroutine function on the event loop, any other in a thread of its own.
+
+    Cancelled, a coroutine ends at its next await. A thread cannot be killed: it goes on, its next call of `ctx`
+    raises, and what it returns is dropped.
+    """
+
+    def __init__(self, registry: FunctionRegistry = function, limits: Limits | None = None) -> None:
+        self._registry = registry
+        self._limits = limits or Limits()
+
+    async def carry_out(self, work: Work) -> Outcome:
+        config = work.checkpoint.execution.function_config
+        name = config.function if config is not None else ""
+        registered = self._registry.get(name)
+        if config is None or registered is None:
+            return Faulted(_unknown(name, self._registry))
+        staging = Staging(expected(work.checkpoint))
+        # A function may change what it is given; the definition stays as it is.
+        parameters = copy.deepcopy(config.parameters) if config.parameters else config.parameters
+        try:
+            if registered.is_async:
+                returned = await registered.function(
+                    ctx_of(work, Desk(staging.put, work.log, work.progress)), **parameters
+                )
+            else:
+                line = Line()
+                ctx = ctx_of(work, Desk(line.guard(staging.put), line.post(work.log), line.post(work.progress)))
+                returned, error = await line.run(partial(registered.function, ctx, **parameters))
+                if error is not None:
+                    return Faulted(fault_of(error, registered.function))
+                # A plain function may hand back a coroutine, as a lambda around one does.
+                returned = await returned if inspect.isawaitable(returned) else returned
+        except asyncio.CancelledError as error:
+            if _is_cancelled():
+                raise
+            return Faulted(fault_of(error, registered.function))
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - whatever it is, also sys.exit(), only this execution fails
+            return Faulted(fault_of(error, registered.function))
+        return judge(work, staging.end(returned, work), self._limits)
+
+
+def ctx_of(work: Work, desk: Desk) -> Ctx:
+    references = {key: Artifacts(files) for key, files in work.references.items()}
+    previous = Artifacts(work.previous)
+    return Ctx(work.input, previous, references, work.workspace, work.feedback, work.attempt, work.revision, desk)
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is None or task.cancelling() > 0
+
+
+def _is_async(function: Function) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+
+
+def _place(function: Function) -> str:
+    return f"{getattr(function, '__module__', '?')}.{getattr(function, '__qualname__', repr(function))}"
+
+
+def _unknown(name: str, registry: FunctionRegistry) -> Fault:
+    near = get_close_matches(name, registry, 3) or sorted(registry)[:10]
+    known = f"Registered are, among others: {', '.join(near)}." if near else "No function is registered at all."
+    return Fault("unknown_function", f"No function is registered as {name!r}. {known}")

@@ -1,0 +1,103 @@
+"""Checkpoints that a person does: the form's answer becomes its artifacts (X10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import PurePath
+from typing import cast
+
+from cairn.core.model import Fault
+from cairn.definitions.choices import FieldType, FormFormat
+from cairn.definitions.execution import HumanOnlyConfig, InputField
+from cairn.documents import Value, encode_json
+from cairn.ports import Content, Faulted, Outcome, Stored, Upload, Work
+from cairn.runners.declared import Declared, expected
+from cairn.runners.limits import Limits
+from cairn.runners.outputs import Made, judge
+from cairn.runners.threads import Line
+
+Fields = Mapping[str, Value]
+BINARY = "bin"  # format of a file whose name has no ending
+
+
+class HumanRunner:
+    """Turns an answer that was checked when it was given into what the checkpoint produces."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+
+    async def carry_out(self, work: Work) -> Outcome:
+        form = work.checkpoint.execution.human_only_config
+        if form is None or not isinstance(work.answer, dict):
+            return Faulted(Fault("no_answer", "Nobody has filled in the form of this checkpoint."))
+        answer = cast("Fields", work.answer)
+        lost = [field.label or field.name for field in _files(form, answer) if answer[field.name] not in work.files]
+        if lost:
+            return Faulted(Fault("no_upload", f"The file that was handed in is not there any more: {', '.join(lost)}."))
+        uploads = {field.name: work.files[str(answer[field.name])] for field in _files(form, answer)}
+        fields = {name: uploads[name].filename if name in uploads else value for name, value in answer.items()}
+        artifacts: list[Content | Stored] = [*_written(work, form, fields)]
+        slots = expected(work.checkpoint).uploads
+        artifacts += [_stored(slots[name], upload) for name, upload in uploads.items()]
+        written = frozenset(one.name for one in artifacts if isinstance(one, Content) and one.format == "json")
+        made = Made(artifacts, fields, written=written)
+        return await self._judge_apart(work, made) if uploads else judge(work, made, self._limits)
+
+    async def _judge_apart(self, work: Work, made: Made) -> Outcome:
+        """In a thread: a file that was handed in may be large, and has to be read where its format is declared."""
+        line = Line()
+        outcome, error = await line.run(partial(judge, replace(work, log=line.post(work.log)), made, self._limits))
+        if error is not None:
+            raise error
+        return outcome
+
+
+def _files(form: HumanOnlyConfig, answer: Fields) -> list[InputField]:
+    """The file fields that were filled in."""
+    return [field for field in form.input_fields if field.type is FieldType.FILE and answer.get(field.name) is not None]
+
+
+def _stored(slot: Declared, upload: Upload) -> Stored:
+    ending = PurePath(upload.filename).suffix.removeprefix(".").lower()
+    is_plain = ending.isascii() and ending.isalnum() and len(ending) <= 16
+    return Stored(slot.name, ending if is_plain else BINARY, upload.checksum, upload.size, upload.read)
+
+
+def _written(work: Work, form: HumanOnlyConfig, fields: Fields) -> Iterator[Content]:
+    if not form.save_as_artifact or not form.artifact_name:
+        return
+    match form.artifact_format:
+        case FormFormat.JSON:
+            yield Content(form.artifact_name, "json", encode_json(dict(fields), indent=True))
+        case FormFormat.MD:
+            yield Content(form.artifact_name, "md", document(work.checkpoint.checkpoint_name, form, fields).encode())
+
+
+def document(title: str, form: HumanOnlyConfig, fields: Fields) -> str:
+    """The answers as a document: each under its label."""
+    parts = [f"# {_line(title)}"]
+    for field in form.input_fields:
+        parts += [f"## {_line(field.label or field.name)}", _told(field, fields.get(field.name))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _told(field: InputField, value: Value) -> str:
+    match value:
+        case None | "":
+            return "*Not answered.*"
+        case bool():
+            return "Yes" if value else "No"
+        case str() if field.type is FieldType.FILE:
+            return f"File: {_line(value)}"
+        case str() if field.type is FieldType.MULTILINE_TEXT:
+            return "\n".join(value.strip().splitlines())
+        case str():
+            return _line(value)
+        case _:
+            return encode_json(value).decode()
+
+
+def _line(text: str) -> str:
+    return " ".join(text.splitlines())

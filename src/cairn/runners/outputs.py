@@ -1,0 +1,139 @@
+"""What was produced, held against what is declared (A4): a missing, undeclared or ill-formed artifact is no crash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cairn.core.model import Fault, Mode, Ruling
+from cairn.documents import DocumentError, Value, decode_json, encode_json
+from cairn.ports import Content, Produced, Stored, Unfit, Work
+from cairn.runners.declared import Declared, Expected, expected
+from cairn.runners.inputs import value_of
+from cairn.runners.limits import Limits, megabytes
+from cairn.runners.schemas import Mismatch, check, listed, show
+
+TEXTS = frozenset({"md", "mmd", "txt", "py", "html", "csv"})
+INVALID = "invalid_output"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What has come out, before it is looked at."""
+
+    artifacts: Sequence[Content | Stored] = ()
+    output: Value = None  # what joins the run's context if no JSON artifact does
+    refused: Mapping[str, Mismatch] = field(default_factory=dict[str, Mismatch])  # while it was made, by artifact
+    written: frozenset[str] = frozenset()  # artifacts that Cairn has written itself from a JSON value
+
+
+def judge(work: Work, made: Made, limits: Limits) -> Produced | Unfit:
+    """Produced if everything that is declared is there and fits, and nothing else is."""
+    wanted = expected(work.checkpoint)
+    kept = {one.name: one for one in made.artifacts if _is_declared(wanted, one) and one.size <= limits.max_file_bytes}
+    mismatches = [
+        *made.refused.values(),
+        *_absent(wanted, made),
+        *(uncalled_for(wanted, file_name(one)) for one in made.artifacts if not _is_declared(wanted, one)),
+        *_oversized(made, limits),
+    ]
+    values: dict[str, Value] = {}
+    if not mismatches:
+        mismatches += _payload(work, wanted, made, limits)
+    if not mismatches:
+        for one in kept.values():
+            mismatches += _content(work, wanted.artifacts[one.name], one, made, values)
+    ruling: Ruling | None = None
+    if not mismatches and (work.checkpoint.output_schema is not None or work.checkpoint.decides):
+        value = value_of(wanted, values, made.output)
+        if work.checkpoint.output_schema is not None:
+            mismatches += check(work.checkpoint.output_schema, value, "output")
+        if work.checkpoint.decides:
+            ruling = _ruling(value)
+            mismatches += [] if ruling else [_no_ruling(value)]
+    if mismatches:
+        return Unfit(tuple(kept.values()), unfit(mismatches))
+    return Produced(tuple(made.artifacts), made.output, ruling)
+
+
+def unfit(mismatches: Sequence[Mismatch]) -> Fault:
+    return Fault(INVALID, f"The output is not what the checkpoint declares:\n{listed(mismatches)}")
+
+
+def file_name(one: Content | Stored) -> str:
+    return f"{one.name}.{one.format}" if one.format else one.name
+
+
+def _is_declared(wanted: Expected, one: Content | Stored) -> bool:
+    declared = wanted.artifacts.get(one.name)
+    return declared is not None and declared.format in (None, one.format)
+
+
+def uncalled_for(wanted: Expected, file: str) -> Mismatch:
+    names = ", ".join(f"{one.name}.{one.format}" for one in wanted.checkpoint.output.artifacts)
+    return Mismatch(file, f"only what is declared: {names or 'nothing'}", "an artifact that is not")
+
+
+def _absent(wanted: Expected, made: Made) -> Iterator[Mismatch]:
+    there = {one.name for one in made.artifacts} | set(made.refused)
+    for declared in wanted.artifacts.values():
+        if declared.required and declared.name not in there:
+            yield Mismatch(declared.file, "this artifact, which is declared", "nothing")
+
+
+def _oversized(made: Made, limits: Limits) -> Iterator[Mismatch]:
+    for one in made.artifacts:
+        if one.size > limits.max_file_bytes:
+            yield Mismatch(file_name(one), f"at most {megabytes(limits.max_file_bytes)}", megabytes(one.size))
+
+
+def _payload(work: Work, wanted: Expected, made: Made, limits: Limits) -> list[Mismatch]:
+    """How much JSON joins the run's context (P8)."""
+    if wanted.checkpoint.execution.mode is Mode.HUMAN_ONLY or not wanted.json:
+        size = 0 if made.output is None else len(encode_json(made.output))
+    else:
+        names = {declared.name for declared in wanted.json}
+        size = sum(one.size for one in made.artifacts if one.name in names)
+    if size > limits.max_payload_bytes:
+        expected_size = (
+            f"at most {megabytes(limits.max_payload_bytes)} of JSON; larger data belongs in a file of another format"
+        )
+        return [Mismatch("output", expected_size, megabytes(size))]
+    if size > limits.max_payload_bytes // 2:
+        message = f"The JSON output has {megabytes(size)}; more than {megabytes(limits.max_payload_bytes)} is refused."
+        work.log("warning", message, {"size_bytes": size, "limit_bytes": limits.max_payload_bytes})
+    return []
+
+
+def _content(
+    work: Work, declared: Declared, one: Content | Stored, made: Made, values: dict[str, Value]
+) -> tuple[Mismatch, ...]:
+    if declared.format == "json":
+        read = declared.schema is not None or work.checkpoint.output_schema is not None or work.checkpoint.decides
+        if one.name in made.written and not read:
+            return ()
+        try:
+            values[one.name] = value = decode_json(_bytes(one), max_bytes=max(one.size, 1))
+        except DocumentError as error:
+            return (Mismatch(file_name(one), "JSON", f"something else ({error})"),)
+        return check(declared.schema, value, file_name(one)) if declared.schema is not None else ()
+    if declared.format in TEXTS:
+        try:
+            _bytes(one).decode()
+        except UnicodeDecodeError as error:
+            return (Mismatch(file_name(one), "text in UTF-8", f"other bytes from byte {error.start} on"),)
+    return ()
+
+
+def _bytes(one: Content | Stored) -> bytes:
+    return one.data if isinstance(one, Content) else one.read()
+
+
+def _ruling(value: Value) -> Ruling | None:
+    decision = value.get("decision") if isinstance(value, dict) else None
+    return Ruling(decision) if isinstance(decision, str) and decision in Ruling.__members__ else None
+
+
+def _no_ruling(value: Value) -> Mismatch:
+    came = show(value.get("decision")) if isinstance(value, dict) else show(value)
+    return Mismatch("output#/decision", "COMPLETE, RESTART or ESCALATE, as this checkpoint decides on the pass", came)

@@ -1,0 +1,91 @@
+"""What an execution has put forward, until it is done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cairn.documents import DocumentError, decode_json, encode_json
+from cairn.ports import Content, Work
+from cairn.runners.declared import RETURNED, Declared, Expected
+from cairn.runners.outputs import Made, uncalled_for
+from cairn.runners.schemas import Mismatch, show
+
+
+class Staging:
+    """Takes artifacts as they come. Faults wait until the end, so that all of them can be named at once."""
+
+    def __init__(self, expected: Expected) -> None:
+        self._expected = expected
+        self._files: dict[str, Content] = {}
+        self._written: set[str] = set()
+        self._refused: dict[str, Mismatch] = {}
+
+    def put(self, name: str, content: Any) -> None:
+        declared = self._expected.find(name)
+        if declared is None:
+            self._refused[name] = uncalled_for(self._expected, name)
+        elif isinstance(content, str):
+            self._put_text(declared, content)
+        elif isinstance(content, bytes | bytearray):
+            self._keep(declared, bytes(content))
+        elif declared.format == "json":
+            self._put_value(declared, content)
+        else:
+            self._refuse(declared, f"text or bytes for an artifact of format {declared.format}", show(content))
+
+    def end(self, returned: Any, work: Work) -> Made:
+        """Everything that was staged, and what the function has returned, in its place."""
+        output = None
+        if returned is not None:
+            target = self._target()
+            if target is not None and target.name not in self._files and target.name not in self._refused:
+                self._put_value(target, returned)
+            elif self._expected.json:
+                work.log("warning", self._why_unused(), None)
+            else:
+                output = self._output(returned)
+        return Made(tuple(self._files.values()), output, self._refused, frozenset(self._written))
+
+    def _target(self) -> Declared | None:
+        """The one JSON artifact that a returned value stands for."""
+        return self._expected.json[0] if len(self._expected.json) == 1 else None
+
+    def _why_unused(self) -> str:
+        names = ", ".join(one.file for one in self._expected.json)
+        if len(self._expected.json) == 1:
+            return f"The returned value is not used: {names} was staged."
+        return f"The returned value is not used: several JSON artifacts are declared ({names}), each has to be staged."
+
+    def _output(self, returned: Any) -> Any:
+        try:
+            return decode_json(data := encode_json(returned), max_bytes=len(data))
+        except DocumentError as error:
+            place = f"returned value#{error.path}" if error.path else "returned value"
+            self._refused[RETURNED] = Mismatch(place, "a value that JSON can hold", error.message)
+        return None
+
+    def _put_text(self, declared: Declared, text: str) -> None:
+        try:
+            self._keep(declared, text.encode())
+        except UnicodeEncodeError:
+            self._refuse(declared, "text", "one with half of a surrogate pair, which is not a character")
+
+    def _put_value(self, declared: Declared, value: Any) -> None:
+        try:
+            data = encode_json(value)
+        except DocumentError as error:
+            place = f"{declared.file}#{error.path}" if error.path else declared.file
+            self._refused[declared.name] = Mismatch(place, "a value that JSON can hold", error.message)
+            self._files.pop(declared.name, None)
+        else:
+            self._keep(declared, data)
+            self._written.add(declared.name)
+
+    def _keep(self, declared: Declared, data: bytes) -> None:
+        self._files[declared.name] = Content(declared.name, declared.format or "", data)
+        self._written.discard(declared.name)
+        self._refused.pop(declared.name, None)
+
+    def _refuse(self, declared: Declared, wanted: str, came: str) -> None:
+        self._refused[declared.name] = Mismatch(declared.file, wanted, came)
+        self._files.pop(declared.name, None)
