@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cairn.core.model import Fault, Mode, Ruling
+from cairn.definitions.messages import show
 from cairn.documents import DocumentError, Value, decode_json, encode_json
 from cairn.ports import Content, Produced, Stored, Unfit, Work
 from cairn.runners.declared import Declared, Expected, expected
 from cairn.runners.inputs import value_of
 from cairn.runners.limits import Limits, megabytes
-from cairn.runners.schemas import Mismatch, check, listed, show
+from cairn.runners.mismatches import Mismatch, check, listed
 
 TEXTS = frozenset({"md", "mmd", "txt", "py", "html", "csv"})
 INVALID = "invalid_output"
@@ -71,20 +72,20 @@ def _is_declared(wanted: Expected, one: Content | Stored) -> bool:
 
 def uncalled_for(wanted: Expected, file: str) -> Mismatch:
     names = ", ".join(f"{one.name}.{one.format}" for one in wanted.checkpoint.output.artifacts)
-    return Mismatch(file, f"only what is declared: {names or 'nothing'}", "an artifact that is not")
+    return Mismatch(file, f"it is not declared; declared is {names or 'nothing'}")
 
 
 def _absent(wanted: Expected, made: Made) -> Iterator[Mismatch]:
     there = {one.name for one in made.artifacts} | set(made.refused)
     for declared in wanted.artifacts.values():
         if declared.required and declared.name not in there:
-            yield Mismatch(declared.file, "this artifact, which is declared", "nothing")
+            yield Mismatch(declared.file, "it is declared, but was not produced")
 
 
 def _oversized(made: Made, limits: Limits) -> Iterator[Mismatch]:
     for one in made.artifacts:
         if one.size > limits.max_file_bytes:
-            yield Mismatch(file_name(one), f"at most {megabytes(limits.max_file_bytes)}", megabytes(one.size))
+            yield Mismatch(file_name(one), _too_much(one.size, limits.max_file_bytes))
 
 
 def _payload(work: Work, wanted: Expected, made: Made, limits: Limits) -> list[Mismatch]:
@@ -95,10 +96,7 @@ def _payload(work: Work, wanted: Expected, made: Made, limits: Limits) -> list[M
         names = {declared.name for declared in wanted.json}
         size = sum(one.size for one in made.artifacts if one.name in names)
     if size > limits.max_payload_bytes:
-        expected_size = (
-            f"at most {megabytes(limits.max_payload_bytes)} of JSON; larger data belongs in a file of another format"
-        )
-        return [Mismatch("output", expected_size, megabytes(size))]
+        return [Mismatch("output", f"as JSON {_too_much(size, limits.max_payload_bytes)}")]
     if size > limits.max_payload_bytes // 2:
         message = f"The JSON output has {megabytes(size)}; more than {megabytes(limits.max_payload_bytes)} is refused."
         work.log("warning", message, {"size_bytes": size, "limit_bytes": limits.max_payload_bytes})
@@ -107,22 +105,22 @@ def _payload(work: Work, wanted: Expected, made: Made, limits: Limits) -> list[M
 
 def _content(
     work: Work, declared: Declared, one: Content | Stored, made: Made, values: dict[str, Value]
-) -> tuple[Mismatch, ...]:
+) -> list[Mismatch]:
     if declared.format == "json":
         read = declared.schema is not None or work.checkpoint.output_schema is not None or work.checkpoint.decides
         if one.name in made.written and not read:
-            return ()
+            return []
         try:
             values[one.name] = value = decode_json(_bytes(one), max_bytes=max(one.size, 1))
         except DocumentError as error:
-            return (Mismatch(file_name(one), "JSON", f"something else ({error})"),)
-        return check(declared.schema, value, file_name(one)) if declared.schema is not None else ()
+            return [Mismatch(file_name(one), f"expected JSON, but {error}")]
+        return check(declared.schema, value, file_name(one)) if declared.schema is not None else []
     if declared.format in TEXTS:
         try:
             _bytes(one).decode()
         except UnicodeDecodeError as error:
-            return (Mismatch(file_name(one), "text in UTF-8", f"other bytes from byte {error.start} on"),)
-    return ()
+            return [Mismatch(file_name(one), f"expected text in UTF-8, which breaks off at byte {error.start:,}")]
+    return []
 
 
 def _bytes(one: Content | Stored) -> bytes:
@@ -135,5 +133,10 @@ def _ruling(value: Value) -> Ruling | None:
 
 
 def _no_ruling(value: Value) -> Mismatch:
-    came = show(value.get("decision")) if isinstance(value, dict) else show(value)
-    return Mismatch("output#/decision", "COMPLETE, RESTART or ESCALATE, as this checkpoint decides on the pass", came)
+    came = show(value.get("decision") if isinstance(value, dict) else value)
+    told = f"this checkpoint decides on the pass: expected COMPLETE, RESTART or ESCALATE; here it is {came}"
+    return Mismatch("output#/decision", told)
+
+
+def _too_much(size: int, limit: int) -> str:
+    return f"it has {megabytes(size)}; at most {megabytes(limit)} are taken"

@@ -7,8 +7,8 @@ from typing import Any
 from cairn.documents import DocumentError, decode_json, encode_json
 from cairn.ports import Content, Work
 from cairn.runners.declared import RETURNED, Declared, Expected
+from cairn.runners.mismatches import Mismatch
 from cairn.runners.outputs import Made, uncalled_for
-from cairn.runners.schemas import Mismatch, show
 
 
 class Staging:
@@ -31,7 +31,8 @@ class Staging:
         elif declared.format == "json":
             self._put_value(declared, content)
         else:
-            self._refuse(declared, f"text or bytes for an artifact of format {declared.format}", show(content))
+            came = type(content).__name__
+            self._refuse(declared, f"expected text or bytes for the format {declared.format}; here it is a {came}")
 
     def end(self, returned: Any, work: Work) -> Made:
         """Everything that was staged, and what the function has returned, in its place."""
@@ -61,22 +62,20 @@ class Staging:
             return decode_json(data := encode_json(returned), max_bytes=len(data))
         except DocumentError as error:
             place = f"returned value#{error.path}" if error.path else "returned value"
-            self._refused[RETURNED] = Mismatch(place, "a value that JSON can hold", error.message)
+            self._refused[RETURNED] = Mismatch(place, error.message)
         return None
 
     def _put_text(self, declared: Declared, text: str) -> None:
         try:
             self._keep(declared, text.encode())
         except UnicodeEncodeError:
-            self._refuse(declared, "text", "one with half of a surrogate pair, which is not a character")
+            self._refuse(declared, "the text holds half of a surrogate pair, which is not a character")
 
     def _put_value(self, declared: Declared, value: Any) -> None:
         try:
             data = encode_json(value)
         except DocumentError as error:
-            place = f"{declared.file}#{error.path}" if error.path else declared.file
-            self._refused[declared.name] = Mismatch(place, "a value that JSON can hold", error.message)
-            self._files.pop(declared.name, None)
+            self._refuse(declared, error.message, error.path)
         else:
             self._keep(declared, data)
             self._written.add(declared.name)
@@ -86,6 +85,7 @@ class Staging:
         self._written.discard(declared.name)
         self._refused.pop(declared.name, None)
 
-    def _refuse(self, declared: Declared, wanted: str, came: str) -> None:
-        self._refused[declared.name] = Mismatch(declared.file, wanted, came)
+    def _refuse(self, declared: Declared, message: str, pointer: str | None = None) -> None:
+        place = f"{declared.file}#{pointer}" if pointer else declared.file
+        self._refused[declared.name] = Mismatch(place, message)
         self._files.pop(declared.name, None)

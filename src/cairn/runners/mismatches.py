@@ -1,0 +1,39 @@
+"""What was expected, what came, and where (P8, A4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from cairn.definitions.part import JsonSchema
+from cairn.definitions.schemas import SchemaError, compile_schema, find_faults
+from cairn.documents import Value
+
+SHOWN = 20  # that one message names
+
+
+class Mismatch(NamedTuple):
+    """One place where something else came than was expected."""
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+
+def check(schema: JsonSchema, value: Value, place: str) -> list[Mismatch]:
+    """What in the value does not fit; the first ones when they are many."""
+    try:
+        faults = find_faults(compile_schema(schema), schema, value)
+    except SchemaError as error:
+        return [Mismatch(place, f"the schema that it is checked by cannot be used: {error.message}")]
+    some = dict.fromkeys(islice(faults, SHOWN + 1))
+    return [Mismatch(f"{place}#{pointer}" if pointer else place, message) for pointer, message in some]
+
+
+def listed(mismatches: Sequence[Mismatch]) -> str:
+    """One line each; the first ones when they are many."""
+    lines = [f"- {one}" for one in mismatches[:SHOWN]]
+    return "\n".join(lines if len(mismatches) <= SHOWN else [*lines, "- and more"])
