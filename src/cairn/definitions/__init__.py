@@ -1,5 +1,6 @@
 """Pipeline definitions: read, checked with the place of each fault, given ids, compared, compiled for the run."""
 
+from cairn.definitions import forms, mapping
 from cairn.definitions.compiling import compile_graph, compile_plan, compile_policies
 from cairn.definitions.execution import InputField
 from cairn.definitions.expansion import expand
@@ -8,6 +9,8 @@ from cairn.definitions.ids import assign_ids, is_structural, stamp, structure, w
 from cairn.definitions.model import Artifact, CheckpointDefinition, PipelineDefinition
 from cairn.definitions.naming import slug
 from cairn.definitions.part import Document, JsonSchema
+from cairn.definitions.published import authoring_schema, full_schema
+from cairn.definitions.schemas import Fault, SchemaError, check_value, compile_schema, fill_defaults
 
 parse = PipelineDefinition.parse
 
@@ -16,18 +19,27 @@ __all__ = [
     "CheckpointDefinition",
     "DefinitionError",
     "Document",
+    "Fault",
     "Finding",
     "InputField",
     "JsonSchema",
     "Limits",
     "PipelineDefinition",
+    "SchemaError",
     "Severity",
     "assign_ids",
+    "authoring_schema",
+    "check_value",
     "compile_graph",
     "compile_plan",
     "compile_policies",
+    "compile_schema",
     "expand",
+    "fill_defaults",
+    "forms",
+    "full_schema",
     "is_structural",
+    "mapping",
     "parse",
     "slug",
     "stamp",
