@@ -61,6 +61,9 @@ class Content:
     def size(self) -> int:
         return len(self.data)
 
+    def read(self) -> bytes:
+        return self.data
+
 
 @dataclass(frozen=True, slots=True)
 class Stored:

@@ -56,7 +56,7 @@ class HumanRunner:
 
 def _files(form: HumanOnlyConfig, answer: Fields) -> list[InputField]:
     """The file fields that were filled in."""
-    return [field for field in form.input_fields if field.type is FieldType.FILE and answer.get(field.name) is not None]
+    return [field for field in form.input_fields if field.type is FieldType.FILE and answer.get(field.name)]
 
 
 def _stored(slot: Declared, upload: Upload) -> Stored:

@@ -111,20 +111,16 @@ def _content(
         if one.name in made.written and not read:
             return []
         try:
-            values[one.name] = value = decode_json(_bytes(one), max_bytes=max(one.size, 1))
+            values[one.name] = value = decode_json(one.read(), max_bytes=max(one.size, 1))
         except DocumentError as error:
             return [Mismatch(file_name(one), f"expected JSON, but {error}")]
         return check(declared.schema, value, file_name(one)) if declared.schema is not None else []
     if declared.format in TEXTS:
         try:
-            _bytes(one).decode()
+            one.read().decode()
         except UnicodeDecodeError as error:
             return [Mismatch(file_name(one), f"expected text in UTF-8, which breaks off at byte {error.start:,}")]
     return []
-
-
-def _bytes(one: Content | Stored) -> bytes:
-    return one.data if isinstance(one, Content) else one.read()
 
 
 def _ruling(value: Value) -> Ruling | None:
