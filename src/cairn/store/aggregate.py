@@ -1,0 +1,231 @@
+"""The run aggregate as rows, and rows as the aggregate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cairn.core.model import (
+    SHOWN,
+    Approval,
+    ApprovalStatus,
+    Execution,
+    Fault,
+    Kind,
+    Plan,
+    Policy,
+    Rollback,
+    RollbackTrigger,
+    Ruling,
+    Run,
+    RunStatus,
+    State,
+    Vote,
+    WaitingOn,
+)
+
+Row = Any  # SQLAlchemy's, with the columns of one table
+Values = dict[str, Any]
+
+
+# ---- runs --------------------------------------------------------------------------------------
+def run_values(run: Run) -> Values:
+    return {
+        "status": run.status.value,
+        "pause_requested": run.pause_requested,
+        "pass_number": run.pass_number,
+        "restart_count": run.restart_count,
+        "total_checkpoints": len(run.plan.checkpoints),
+        "completed_checkpoints": len(run.complete),
+        "failed_checkpoints": len(run.failed),
+        "started_at": run.started_at,
+        "completed_at": run.completed_at,
+        "paused_at": run.paused_at,
+        "last_resumed_at": run.last_resumed_at,
+        "reworks": run.reworks,
+        "issued": run.issued,
+        "clock": run.clock,
+        "working_since": run.working_since,
+        "worked": run.worked,
+        "archived_by": run.archived_by,
+        "rollbacks": [rollback_value(rollback) for rollback in run.rollbacks],
+    }
+
+
+def run_from(row: Row, plan: Plan, executions: dict[str, Execution], approvals: dict[str, Approval]) -> Run:
+    return Run(
+        id=row.run_id,
+        plan=plan,
+        status=RunStatus(row.status),
+        pass_number=row.pass_number,
+        restart_count=row.restart_count,
+        pause_requested=row.pause_requested,
+        executions=executions,
+        approvals=approvals,
+        rollbacks=tuple(rollback_from(value) for value in row.rollbacks),
+        reworks=row.reworks,
+        issued=row.issued,
+        archived_by=row.archived_by,
+        clock=row.clock,
+        working_since=row.working_since,
+        worked=row.worked,
+        started_at=row.started_at,
+        completed_at=row.completed_at,
+        paused_at=row.paused_at,
+        last_resumed_at=row.last_resumed_at,
+    )
+
+
+def rollback_value(rollback: Rollback) -> Values:
+    return {
+        "id": rollback.id,
+        "made_at": rollback.made_at,
+        "pass_number": rollback.pass_number,
+        "status_before": rollback.status_before.value,
+        "target": rollback.target,
+        "archived": list(rollback.archived),
+        "stopped": list(rollback.stopped),
+        "triggered_by": rollback.triggered_by.value,
+        "undone": rollback.undone,
+    }
+
+
+def rollback_from(value: Values) -> Rollback:
+    return Rollback(
+        id=value["id"],
+        made_at=value["made_at"],
+        pass_number=value["pass_number"],
+        status_before=RunStatus(value["status_before"]),
+        target=value["target"],
+        archived=tuple(value["archived"]),
+        stopped=tuple(value["stopped"]),
+        triggered_by=RollbackTrigger(value["triggered_by"]),
+        undone=value["undone"],
+    )
+
+
+# ---- executions --------------------------------------------------------------------------------
+def execution_values(e: Execution) -> Values:
+    return {
+        "key": e.key,
+        "checkpoint_position": e.position,
+        "pass_number": e.pass_number,
+        "ordinal": e.ordinal,
+        "definition_revision": e.definition,
+        "status": SHOWN[e.state].value,
+        "state": e.state.value,
+        "waiting_on": e.waiting_on.value if e.waiting_on else None,
+        "dispatch_number": e.dispatch,
+        "attempt_number": e.attempt,
+        "max_attempts": e.policy.max_auto_retries + 1,
+        "revision_iteration": e.revision,
+        "max_revision_iterations": e.policy.max_revisions,
+        "retries_used": e.retries_used,
+        "validations_used": e.validations_used,
+        "interruptions": e.interruptions,
+        "start_approved": e.start_approved,
+        "answered": e.answered,
+        "answer_checksum": e.answer,
+        "by_hand": e.by_hand,
+        "asks_anew": e.asks_anew,
+        "digest": e.digest,
+        "outputs": list(e.outputs),
+        "ruling": e.ruling.value if e.ruling else None,
+        "is_rework": e.is_rework,
+        "parent_execution_id": e.asked_by,
+        "wants": e.wants,
+        "archived_by": e.archived_by,
+        "has_workspace": e.has_workspace,
+        "error_count": e.errors,
+        "last_error": fault_value(e.last_error) if e.last_error else None,
+        "created_at": e.created_at,
+        "started_at": e.started_at,
+        "completed_at": e.completed_at,
+        "failed_at": e.failed_at,
+        "due_at": e.due_at,
+        "working_since": e.working_since,
+        "worked": e.worked,
+    }
+
+
+def execution_from(row: Row, policy: Policy) -> Execution:
+    return Execution(
+        id=row.execution_id,
+        key=row.key,
+        position=row.checkpoint_position,
+        pass_number=row.pass_number,
+        ordinal=row.ordinal,
+        policy=policy,
+        definition=row.definition_revision,
+        state=State(row.state),
+        waiting_on=WaitingOn(row.waiting_on) if row.waiting_on else None,
+        dispatch=row.dispatch_number,
+        attempt=row.attempt_number,
+        revision=row.revision_iteration,
+        retries_used=row.retries_used,
+        validations_used=row.validations_used,
+        interruptions=row.interruptions,
+        start_approved=row.start_approved,
+        answered=row.answered,
+        answer=row.answer_checksum,
+        by_hand=row.by_hand,
+        asks_anew=row.asks_anew,
+        digest=row.digest,
+        outputs=tuple(row.outputs),
+        ruling=Ruling(row.ruling) if row.ruling else None,
+        is_rework=row.is_rework,
+        asked_by=row.parent_execution_id,
+        wants=row.wants,
+        archived_by=row.archived_by,
+        has_workspace=row.has_workspace,
+        errors=row.error_count,
+        last_error=fault_from(row.last_error) if row.last_error else None,
+        created_at=row.created_at,
+        started_at=row.started_at,
+        completed_at=row.completed_at,
+        failed_at=row.failed_at,
+        due_at=row.due_at,
+        working_since=row.working_since,
+        worked=row.worked,
+    )
+
+
+def fault_value(fault: Fault) -> Values:
+    return {"error_type": fault.type, "error_message": fault.message, "stack_trace": fault.trace}
+
+
+def fault_from(value: Values) -> Fault:
+    return Fault(value["error_type"], value["error_message"], value["stack_trace"])
+
+
+# ---- approvals ---------------------------------------------------------------------------------
+def approval_values(a: Approval) -> Values:
+    return {
+        "status": a.status.value,
+        "digest": a.digest,
+        "needed": a.needed,
+        "period": a.period,
+        "expires_at": a.expires_at,
+        "closed_at": a.closed_at,
+        "reason": a.reason,
+    }
+
+
+def approval_from(row: Row, votes: tuple[Vote, ...]) -> Approval:
+    return Approval(
+        id=row.approval_id,
+        execution=row.execution_id,
+        kind=Kind(row.kind),
+        digest=row.digest,
+        asked_at=row.asked_at,
+        status=ApprovalStatus(row.status),
+        needed=row.needed,
+        votes=votes,
+        period=row.period,
+        expires_at=row.expires_at,
+        closed_at=row.closed_at,
+        reason=row.reason,
+    )
+
+
+def vote_from(row: Row) -> Vote:
+    return Vote(row.by, row.at, row.decision, row.feedback, row.digest, row.answer_checksum)

@@ -1,0 +1,197 @@
+"""Contents by checksum: stored once, in chunks, compressed where that helps (X8, D47)."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any, cast
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from cairn.store.database import Database
+from cairn.store.errors import DamagedBlob, MissingBlob
+from cairn.store.prepared import Prepared
+from cairn.store.tables import blob_chunks, blobs, metadata
+
+CHUNK = 1024 * 1024
+SMALL = 512  # bytes that are not worth compressing
+SAMPLE = 64 * 1024  # the beginning tells whether compressing helps
+_IN_MEMORY = 4 * 1024 * 1024
+
+
+def _insert_once(table: sa.Table) -> dict[str, Prepared]:
+    values = {column.name: sa.bindparam(column.name, type_=column.type) for column in table.c}
+    return {
+        "sqlite": Prepared(sqlite.insert(table).values(values).on_conflict_do_nothing()),
+        "postgresql": Prepared(postgresql.insert(table).values(values).on_conflict_do_nothing()),
+    }
+
+
+_INSERT = _insert_once(blobs)
+_INSERT_CHUNK = _insert_once(blob_chunks)
+
+
+# ---- whole contents, in the caller's transaction -------------------------------------------------
+def put(connection: sa.Connection, content: bytes, at: datetime | None = None) -> str:
+    """Store it unless it is there, and return its checksum."""
+    checksum = hashlib.sha256(content).hexdigest()
+    _put(connection, checksum, content, at or datetime.now(UTC))
+    return checksum
+
+
+def put_known(connection: sa.Connection, checksum: str, content: bytes, at: datetime) -> None:
+    """The same where the checksum is known already; it is checked."""
+    if put(connection, content, at) != checksum:
+        raise DamagedBlob(f"The content does not have the checksum {checksum}.")
+
+
+def _put(connection: sa.Connection, checksum: str, content: bytes, at: datetime) -> None:
+    pieces = [content[start : start + CHUNK] for start in range(0, len(content), CHUNK)]
+    compression = _choose(pieces[0]) if pieces else "none"
+    if _begin(connection, checksum, len(content), compression, at, complete=True):
+        for number, piece in enumerate(pieces):
+            _put_chunk(connection, checksum, number, _pack(piece, compression))
+
+
+def _begin(
+    connection: sa.Connection, checksum: str, size: int, compression: str, at: datetime, *, complete: bool
+) -> bool:
+    """Claim the checksum. True: its chunks are wanted."""
+    row = {
+        "checksum": checksum,
+        "size": size,
+        "chunk_count": -(-size // CHUNK),
+        "compression": compression,
+        "complete": complete,
+        "created_at": at,
+    }
+    if _INSERT[connection.dialect.name].run(connection, row) == 1:
+        return True
+    # It is there, or arrives just now: keep the sweep away from it until it is referred to.
+    was_complete = connection.execute(
+        sa.select(blobs.c.complete).where(blobs.c.checksum == checksum).with_for_update()
+    ).scalar_one()
+    changes: dict[str, Any] = {"created_at": at} | ({"complete": True} if complete else {})
+    connection.execute(sa.update(blobs).where(blobs.c.checksum == checksum).values(changes))
+    return not was_complete
+
+
+def _put_chunk(connection: sa.Connection, checksum: str, number: int, data: bytes) -> None:
+    _INSERT_CHUNK[connection.dialect.name].run(connection, {"checksum": checksum, "number": number, "data": data})
+
+
+def _choose(piece: bytes) -> str:
+    if len(piece) < SMALL:
+        return "none"
+    sample = piece[:SAMPLE]
+    return "zlib" if len(zlib.compress(sample, 1)) < 0.9 * len(sample) else "none"
+
+
+def _pack(piece: bytes, compression: str) -> bytes:
+    return zlib.compress(piece, 1) if compression == "zlib" else piece
+
+
+# ---- large contents, in transactions of their own ------------------------------------------------
+def put_stream(database: Database, pieces: Iterable[bytes], *, folder: Path | None = None) -> tuple[str, int]:
+    """Store what comes in pieces, chunk by chunk, so that no transaction is long. Returns checksum and size.
+
+    `folder` is where it lies until its checksum is known.
+    """
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=folder) as file:
+        for piece in pieces:
+            file.write(piece)
+        return put_file(database, cast("IO[bytes]", file))
+
+
+def put_file(database: Database, file: IO[bytes]) -> tuple[str, int]:
+    """The same for a file, which is read twice."""
+    hashing, size = hashlib.sha256(), 0
+    for piece in _pieces(file):
+        hashing.update(piece)
+        size += len(piece)
+    checksum = hashing.hexdigest()
+    at = datetime.now(UTC)
+    compression = _choose(next(_pieces(file), b""))
+    if not database.transact_now(lambda c: _begin(c, checksum, size, compression, at, complete=False)):
+        return checksum, size
+    for number, piece in enumerate(_pieces(file)):
+        data = _pack(piece, compression)
+        database.transact_now(lambda c, n=number, d=data: _put_chunk(c, checksum, n, d))
+    done = sa.update(blobs).where(blobs.c.checksum == checksum).values(complete=True)
+    database.transact_now(lambda c: c.execute(done))
+    return checksum, size
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    file.seek(0)
+    return iter(lambda: file.read(CHUNK), b"")
+
+
+# ---- reading ---------------------------------------------------------------------------------------
+def size_of(connection: sa.Connection, checksum: str) -> int | None:
+    """None: it is not stored."""
+    query = sa.select(blobs.c.size).where(blobs.c.checksum == checksum, blobs.c.complete)
+    return connection.execute(query).scalar_one_or_none()
+
+
+def read(connection: sa.Connection, checksum: str) -> bytes:
+    return b"".join(open_stream(connection, checksum))
+
+
+def open_stream(connection: sa.Connection, checksum: str) -> Iterator[bytes]:
+    """Chunk by chunk; a damaged content is told at the latest at its end."""
+    query = sa.select(blobs).where(blobs.c.checksum == checksum, blobs.c.complete)
+    blob = connection.execute(query).one_or_none()
+    if blob is None:
+        raise MissingBlob(f"No content is stored under the checksum {checksum}.")
+    return _stream(connection, blob)
+
+
+def _stream(connection: sa.Connection, blob: Any) -> Iterator[bytes]:
+    hashing = hashlib.sha256()
+    c = blob_chunks.c
+    for number in range(blob.chunk_count):
+        query = sa.select(c.data).where(c.checksum == blob.checksum, c.number == number)
+        data = connection.execute(query).scalar_one_or_none()
+        piece = _unpack(data, blob)
+        hashing.update(piece)
+        yield piece
+    if hashing.hexdigest() != blob.checksum:
+        raise DamagedBlob(f"The content stored under the checksum {blob.checksum} has been changed.")
+
+
+def _unpack(data: bytes | None, blob: Any) -> bytes:
+    if data is None:
+        raise DamagedBlob(f"A part of the content stored under the checksum {blob.checksum} is missing.")
+    try:
+        return zlib.decompress(data) if blob.compression == "zlib" else data
+    except zlib.error as error:
+        raise DamagedBlob(f"The content stored under the checksum {blob.checksum} has been changed.") from error
+
+
+# ---- sweeping --------------------------------------------------------------------------------------
+def sweep(connection: sa.Connection, older_than: datetime, *, limit: int = 1000) -> int:
+    """Remove contents that nothing refers to, or that never arrived whole. Returns how many."""
+    unused = [
+        ~sa.exists().where(column == blobs.c.checksum)
+        for table in metadata.sorted_tables
+        for column in table.c
+        if table is not blob_chunks and any(key.column is blobs.c.checksum for key in column.foreign_keys)
+    ]
+    query = (
+        sa.select(blobs.c.checksum)
+        .where(blobs.c.created_at < older_than, *unused)
+        .order_by(blobs.c.checksum)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    checksums = connection.execute(query).scalars().all()
+    if checksums:
+        connection.execute(sa.delete(blob_chunks).where(blob_chunks.c.checksum.in_(checksums)))
+        connection.execute(sa.delete(blobs).where(blobs.c.checksum.in_(checksums)))
+    return len(checksums)

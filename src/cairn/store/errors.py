@@ -1,0 +1,41 @@
+"""Why the store does not do what it was asked. Nothing has changed when one of these is raised."""
+
+from __future__ import annotations
+
+from sqlalchemy.exc import DontWrapMixin
+
+
+class StoreError(Exception, DontWrapMixin):
+    """What the store refuses by itself; faults of the database stay SQLAlchemy's."""
+
+
+class LostRace(StoreError):
+    """Somebody else changed the run since it was loaded: load it and decide again."""
+
+
+class Fenced(StoreError):
+    """The execution is not in the dispatch and state that it was loaded in."""
+
+
+class Unstorable(StoreError):
+    """A value that not every database can hold."""
+
+
+class MissingBlob(StoreError):
+    """No content is stored under this checksum."""
+
+
+class DamagedBlob(StoreError):
+    """The stored content does not have its checksum any more."""
+
+
+class NewerDatabase(StoreError):
+    """The database was written by a newer version of Cairn."""
+
+
+class Closed(StoreError):
+    """The database has been closed."""
+
+
+class WrongCursor(StoreError):
+    """A page's cursor was not made by this list."""

@@ -1,0 +1,24 @@
+"""Alembic's entry: uses the connection it is given, or writes SQL for one kind of database."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from cairn.store.tables import metadata
+
+# Foreign keys are off while SQLite's tables are rebuilt; whoever upgrades checks them at the end.
+if context.is_offline_mode():
+    context.configure(
+        url=context.config.get_main_option("sqlalchemy.url"), target_metadata=metadata, literal_binds=True
+    )
+    with context.begin_transaction():
+        context.run_migrations()
+else:
+    context.configure(
+        connection=context.config.attributes["connection"],
+        target_metadata=metadata,
+        transactional_ddl=True,
+        render_as_batch=True,
+    )
+    with context.begin_transaction():
+        context.run_migrations()

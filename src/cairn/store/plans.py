@@ -1,0 +1,123 @@
+"""Plans and policies, compiled from stored definitions and kept by revision."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+import sqlalchemy as sa
+
+from cairn.core.model import Plan
+from cairn.store.tables import definition_revisions
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+Document: TypeAlias = Mapping[str, Any]
+CompilePlan: TypeAlias = Callable[[Document, Document, int], Plan]  # the graph's, the newest, and its revision
+
+_KEPT = 500
+
+
+class Layout(Protocol):
+    """Names of folders, as the file tree has them; relative to the pipeline's own."""
+
+    def run_folder(self, run_version: int | None, run_id: str) -> str: ...
+
+    def checkpoint_folder(self, position: int, name: str) -> str: ...
+
+    def workspace_folder(self, execution_id: str) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a checkpoint is called."""
+
+    checkpoint_id: str
+    name: str
+    folder: str
+
+
+class PlanSource(Protocol):
+    """Where a run's plan comes from. `Plans` is the one that the product uses."""
+
+    @property
+    def layout(self) -> Layout: ...
+
+    def plan(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Plan: ...
+
+    def places(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Mapping[str, Place]: ...
+
+
+class Plans:
+    """Revisions never change, so that what was compiled once holds."""
+
+    def __init__(self, compile_plan: CompilePlan, layout: Layout) -> None:
+        self.layout = layout
+        self._compile_plan = compile_plan
+        self._plans = _Kept[tuple[str, int, int], Plan]()
+        self._places = _Kept[tuple[str, int, int], Mapping[str, Place]]()
+
+    def plan(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Plan:
+        """The graph of one revision with the policies of another (D3)."""
+
+        def make() -> Plan:
+            of = document(connection, pipeline_id, graph)
+            return self._compile_plan(of, of if newest == graph else document(connection, pipeline_id, newest), newest)
+
+        return self._plans.get((pipeline_id, graph, newest), make)
+
+    def places(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Mapping[str, Place]:
+        """By key: named as in the newest, placed as in the graph."""
+
+        def make() -> Mapping[str, Place]:
+            names = {each["checkpoint_id"]: each["checkpoint_name"] for each in checkpoints(newest)}
+            return {
+                each["key"]: self._place(each, position, names.get(each["checkpoint_id"]))
+                for position, each in enumerate(checkpoints(graph))
+            }
+
+        def checkpoints(revision: int) -> Sequence[Document]:
+            return document(connection, pipeline_id, revision).get("checkpoints", ())
+
+        return self._places.get((pipeline_id, graph, newest), make)
+
+    def _place(self, checkpoint: Document, position: int, newest_name: str | None) -> Place:
+        name = newest_name or checkpoint["checkpoint_name"]
+        return Place(checkpoint["checkpoint_id"], name, self.layout.checkpoint_folder(position, name))
+
+
+def document(connection: sa.Connection, pipeline_id: str, revision: int) -> Document:
+    """A definition in its full form."""
+    c = definition_revisions.c
+    query = sa.select(c.document).where(c.pipeline_id == pipeline_id, c.revision == revision)
+    return connection.execute(query).scalar_one()
+
+
+def newest_revision(connection: sa.Connection, pipeline_id: str, definition_version: int) -> int:
+    """The newest one that has the same checkpoints in the same order."""
+    c = definition_revisions.c
+    query = sa.select(sa.func.max(c.revision)).where(
+        c.pipeline_id == pipeline_id, c.pipeline_definition_version == definition_version
+    )
+    return connection.execute(query).scalar_one()
+
+
+class _Kept(Generic[K, V]):
+    """The results of so many calls, the oldest of which go first."""
+
+    def __init__(self) -> None:
+        self._results: dict[K, V] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: K, make: Callable[[], V]) -> V:
+        found = self._results.get(key)
+        if found is None:
+            found = make()
+            with self._lock:
+                while len(self._results) >= _KEPT:
+                    del self._results[next(iter(self._results))]
+                self._results[key] = found
+        return found

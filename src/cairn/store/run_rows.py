@@ -1,0 +1,180 @@
+"""Runs as they are loaded and made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.core.model import Approval, Execution, Run, Vote
+from cairn.store.aggregate import approval_from, execution_from, run_from, run_values, vote_from
+from cairn.store.events import Chain
+from cairn.store.plans import Layout, Place, PlanSource, newest_revision
+from cairn.store.tables import (
+    approval_decisions,
+    approvals,
+    checkpoint_executions,
+    pipeline_runs,
+    pipelines,
+)
+
+GENESIS = ""  # what stands before the first event of a chain
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What never changes about a run."""
+
+    run_id: str
+    pipeline_id: str
+    pipeline_name: str
+    definition_version: int
+    definition_revision: int  # of the graph that it starts with
+    run_version: int | None  # a test run has none
+    is_test: bool
+    previous_run_id: str | None
+    created_by: str
+    created_at: datetime
+    original_prompt: str
+    input_checksum: str | None
+    extends_from_run_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A run, and what it takes to save it again."""
+
+    run: Run
+    facts: RunFacts
+    revision: int
+    event_seq: int
+    event_head: str
+    drivers: Mapping[str, str | None]  # by execution
+    files_revision: int
+    places: Mapping[str, Place]  # by key
+    layout: Layout
+
+    @property
+    def chain(self) -> Chain:
+        return Chain(self.facts.run_id, self.facts.pipeline_id, self.facts.run_id, self.event_seq, self.event_head)
+
+    @property
+    def run_folder(self) -> str:
+        return self.layout.run_folder(self.facts.run_version, self.facts.run_id)
+
+
+def insert_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource) -> Loaded:
+    """Make a run that nobody has started. Its version has been taken before (`pipelines.take_run_version`)."""
+    newest = newest_revision(connection, facts.pipeline_id, facts.definition_version)
+    plan = plans.plan(connection, facts.pipeline_id, facts.definition_revision, newest)
+    run = Run(facts.run_id, plan)
+    connection.execute(
+        sa.insert(pipeline_runs).values(
+            **run_values(run),
+            run_id=facts.run_id,
+            pipeline_id=facts.pipeline_id,
+            pipeline_definition_version=facts.definition_version,
+            definition_revision=facts.definition_revision,
+            run_version=facts.run_version,
+            is_test=facts.is_test,
+            current_checkpoint_id=None,
+            current_checkpoint_position=None,
+            previous_run_id=facts.previous_run_id,
+            extends_from_run_version=facts.extends_from_run_version,
+            original_prompt=facts.original_prompt,
+            input_checksum=facts.input_checksum,
+            created_by=facts.created_by,
+            created_at=facts.created_at,
+            revision=0,
+            event_seq=0,
+            event_head=GENESIS,
+            files_revision=0,
+        )
+    )
+    places = plans.places(connection, facts.pipeline_id, facts.definition_revision, newest)
+    return Loaded(run, facts, 0, 0, GENESIS, {}, 0, places, plans.layout)
+
+
+_RUN = (
+    sa.select(
+        pipeline_runs,
+        pipelines.c.pipeline_name,
+        pipelines.c.revision.label("pipeline_revision"),
+        pipelines.c.pipeline_definition_version.label("pipeline_version"),
+    )
+    .join(pipelines, pipelines.c.pipeline_id == pipeline_runs.c.pipeline_id)
+    .where(pipeline_runs.c.run_id == sa.bindparam("run_id"))
+)
+_RUN_LOCKED = _RUN.with_for_update(of=pipeline_runs)
+_EXECUTIONS = (
+    sa.select(checkpoint_executions)
+    .where(checkpoint_executions.c.run_id == sa.bindparam("run_id"))
+    .order_by(checkpoint_executions.c.ordinal)
+)
+_APPROVALS = sa.select(approvals).where(approvals.c.run_id == sa.bindparam("run_id")).order_by(approvals.c.ordinal)
+_VOTES = (
+    sa.select(approval_decisions)
+    .join(approvals, approvals.c.approval_id == approval_decisions.c.approval_id)
+    .where(approvals.c.run_id == sa.bindparam("run_id"))
+    .order_by(approval_decisions.c.approval_id, approval_decisions.c.position)
+)
+
+
+def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock: bool = False) -> Loaded | None:
+    """The run as it stands. With `lock` nobody else changes it before this transaction ends."""
+    of = {"run_id": run_id}
+    row = connection.execute(_RUN_LOCKED if lock else _RUN, of).first()
+    if row is None:
+        return None
+    facts = _facts(row)
+    graph, newest = facts.definition_revision, _newest(connection, row)
+    plan = plans.plan(connection, facts.pipeline_id, graph, newest)
+    executions: dict[str, Execution] = {}
+    drivers: dict[str, str | None] = {}
+    for each in connection.execute(_EXECUTIONS, of):
+        made_with = each.definition_revision
+        of_then = plan if made_with == newest else plans.plan(connection, facts.pipeline_id, graph, made_with)
+        executions[each.execution_id] = execution_from(each, of_then.policy(each.key))
+        drivers[each.execution_id] = each.driver
+    run = run_from(row, plan, executions, _load_approvals(connection, of))
+    places = plans.places(connection, facts.pipeline_id, graph, newest)
+    return Loaded(
+        run, facts, row.revision, row.event_seq, row.event_head, drivers, row.files_revision, places, plans.layout
+    )
+
+
+def _newest(connection: sa.Connection, row: Any) -> int:
+    """A run of an earlier definition version takes the newest that has its own checkpoints."""
+    if row.pipeline_version == row.pipeline_definition_version:
+        return row.pipeline_revision
+    return newest_revision(connection, row.pipeline_id, row.pipeline_definition_version)
+
+
+def _load_approvals(connection: sa.Connection, of: Mapping[str, str]) -> dict[str, Approval]:
+    rows = connection.execute(_APPROVALS, of).all()
+    votes: dict[str, tuple[Vote, ...]] = {}
+    if rows:
+        for vote in connection.execute(_VOTES, of):
+            votes[vote.approval_id] = (*votes.get(vote.approval_id, ()), vote_from(vote))
+    return {row.approval_id: approval_from(row, votes.get(row.approval_id, ())) for row in rows}
+
+
+def _facts(row: Any) -> RunFacts:
+    return RunFacts(
+        run_id=row.run_id,
+        pipeline_id=row.pipeline_id,
+        pipeline_name=row.pipeline_name,
+        definition_version=row.pipeline_definition_version,
+        definition_revision=row.definition_revision,
+        run_version=row.run_version,
+        is_test=row.is_test,
+        previous_run_id=row.previous_run_id,
+        created_by=row.created_by,
+        created_at=row.created_at,
+        original_prompt=row.original_prompt,
+        input_checksum=row.input_checksum,
+        extends_from_run_version=row.extends_from_run_version,
+    )

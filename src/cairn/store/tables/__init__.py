@@ -1,0 +1,34 @@
+"""The tables: one word for each idea, the same as in the API (SPEC §1)."""
+
+from cairn.store.tables.access import api_tokens, idempotency_keys, sessions, settings
+from cairn.store.tables.content import artifacts, blob_chunks, blobs, execution_logs, uploads
+from cairn.store.tables.definitions import checkpoint_definitions, definition_revisions, pipelines
+from cairn.store.tables.metadata import metadata
+from cairn.store.tables.rules import APPEND_ONLY, HUMAN_INTERACTIONS
+from cairn.store.tables.runs import approval_decisions, approvals, checkpoint_executions, pipeline_runs
+from cairn.store.tables.trail import archived_items, events, rollback_events
+
+__all__ = [
+    "APPEND_ONLY",
+    "HUMAN_INTERACTIONS",
+    "api_tokens",
+    "approval_decisions",
+    "approvals",
+    "archived_items",
+    "artifacts",
+    "blob_chunks",
+    "blobs",
+    "checkpoint_definitions",
+    "checkpoint_executions",
+    "definition_revisions",
+    "events",
+    "execution_logs",
+    "idempotency_keys",
+    "metadata",
+    "pipeline_runs",
+    "pipelines",
+    "rollback_events",
+    "sessions",
+    "settings",
+    "uploads",
+]

@@ -1,0 +1,85 @@
+"""Contents by checksum, and what refers to them (X8, D47)."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from cairn.store.tables.metadata import flag, index, json, metadata, moment, refers, size, text, whole
+from cairn.store.types import BigInteger, one_of
+
+blobs = sa.Table(
+    "blobs",
+    metadata,
+    text("checksum", primary_key=True),
+    size("size"),
+    whole("chunk_count"),
+    text("compression"),
+    flag("complete"),  # false while the chunks of a large one arrive
+    moment("created_at"),  # or put again: the sweep goes by it
+    one_of("compression", "none", "zlib"),
+    sqlite_with_rowid=False,
+)
+
+blob_chunks = sa.Table(
+    "blob_chunks",
+    metadata,
+    text("checksum", refers("blobs.checksum"), primary_key=True),
+    whole("number", primary_key=True, autoincrement=False),
+    sa.Column("data", sa.LargeBinary, nullable=False),
+)
+
+artifacts = sa.Table(
+    "artifacts",
+    metadata,
+    text("artifact_record_id", primary_key=True),
+    text("execution_id", refers("checkpoint_executions.execution_id")),
+    text("run_id", refers("pipeline_runs.run_id")),
+    text("pipeline_id", refers("pipelines.pipeline_id")),
+    text("artifact_id"),  # of its declaration in the checkpoint
+    text("artifact_name"),
+    text("format"),
+    text("artifact_type"),
+    text("file_path"),
+    size("size_bytes"),
+    text("checksum", refers("blobs.checksum")),
+    moment("created_at"),
+    moment("promoted_to_permanent_at", null=True),
+    whole("attempt_number"),
+    whole("revision_iteration"),
+    moment("superseded_at", null=True),
+    one_of("artifact_type", "file", "model_output", "error_context", "test_results", "verification_report"),
+    index("ix_artifacts_of_execution", "execution_id"),
+    index("ix_artifacts_of_run", "run_id", "created_at", "artifact_record_id"),
+    index("ix_artifacts_of_pipeline", "pipeline_id", "created_at", "artifact_record_id"),
+    index("ix_artifacts_content", "checksum"),
+)
+
+uploads = sa.Table(
+    "uploads",
+    metadata,
+    text("upload_id", primary_key=True),
+    text("execution_id", refers("checkpoint_executions.execution_id")),
+    text("field_id", null=True),
+    text("filename"),
+    text("media_type"),
+    size("size_bytes"),
+    text("checksum", refers("blobs.checksum")),
+    moment("created_at"),
+    text("created_by"),
+    index("ix_uploads_of_execution", "execution_id"),
+    index("ix_uploads_content", "checksum"),
+)
+
+execution_logs = sa.Table(
+    "execution_logs",
+    metadata,
+    sa.Column("log_id", BigInteger, primary_key=True, autoincrement=True),
+    text("execution_id", refers("checkpoint_executions.execution_id")),
+    moment("timestamp"),
+    text("level"),
+    text("message"),
+    json("details", null=True),
+    one_of("level", "debug", "info", "warning", "error"),
+    index("ix_execution_logs_of_execution", "execution_id", "log_id"),
+    sqlite_autoincrement=True,
+)

@@ -1,0 +1,164 @@
+"""Runs, their executions, and the approvals that these ask for."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from cairn.core.model import ApprovalStatus, ExecutionStatus, Kind, Ruling, RunStatus, State, WaitingOn
+from cairn.store.tables.metadata import flag, index, json, metadata, moment, real, refers, text, whole
+from cairn.store.types import one_of
+
+pipeline_runs = sa.Table(
+    "pipeline_runs",
+    metadata,
+    text("run_id", primary_key=True),
+    text("pipeline_id", refers("pipelines.pipeline_id")),
+    whole("pipeline_definition_version"),
+    whole("definition_revision"),  # of the graph that it started with
+    whole("run_version", null=True),  # a test run has none (D20)
+    flag("is_test"),
+    text("status"),
+    flag("pause_requested"),
+    whole("pass_number"),
+    whole("restart_count"),
+    text("current_checkpoint_id", null=True),
+    whole("current_checkpoint_position", null=True),
+    whole("total_checkpoints"),
+    whole("completed_checkpoints"),
+    whole("failed_checkpoints"),
+    text("previous_run_id", refers("pipeline_runs.run_id"), null=True),
+    whole("extends_from_run_version", null=True),
+    text("original_prompt"),
+    text("input_checksum", refers("blobs.checksum"), null=True),
+    text("created_by"),
+    moment("created_at"),
+    moment("started_at", null=True),
+    moment("completed_at", null=True),
+    moment("paused_at", null=True),
+    moment("last_resumed_at", null=True),
+    whole("reworks"),
+    whole("issued"),
+    whole("clock"),
+    moment("working_since", null=True),
+    real("worked"),
+    text("archived_by", null=True),  # rollback id
+    json("rollbacks"),
+    whole("revision"),  # counts the changes: who saves names the one that was loaded
+    whole("event_seq"),
+    text("event_head"),
+    whole("files_revision"),  # the revision up to which the files are known to be in order
+    sa.UniqueConstraint("pipeline_id", "pipeline_definition_version", "run_version"),
+    one_of("status", RunStatus),
+    index("ix_pipeline_runs_created", "created_at", "run_id"),
+    index("ix_pipeline_runs_of_pipeline", "pipeline_id", "created_at", "run_id"),
+    index("ix_pipeline_runs_input", "input_checksum", where="input_checksum IS NOT NULL"),
+    index("ix_pipeline_runs_open", "status", where="status IN ('not_started', 'in_progress', 'paused')"),
+)
+
+checkpoint_executions = sa.Table(
+    "checkpoint_executions",
+    metadata,
+    text("execution_id", primary_key=True),
+    text("run_id", refers("pipeline_runs.run_id")),
+    text("checkpoint_id", refers("checkpoint_definitions.checkpoint_id")),
+    text("key"),
+    text("checkpoint_name"),
+    text("folder"),  # fixed when it is made (D38)
+    whole("checkpoint_position"),
+    whole("pass_number"),
+    whole("ordinal"),
+    whole("definition_revision"),
+    text("status"),  # what people see of its state
+    text("state"),
+    text("waiting_on", null=True),
+    whole("dispatch_number"),
+    text("driver", null=True),  # the job that drives it (D14)
+    whole("attempt_number"),
+    whole("max_attempts"),
+    whole("revision_iteration"),
+    whole("max_revision_iterations"),
+    whole("retries_used"),
+    whole("validations_used"),
+    whole("interruptions"),
+    flag("start_approved"),
+    flag("answered"),
+    text("answer_checksum", refers("blobs.checksum"), null=True),
+    flag("by_hand"),
+    flag("asks_anew"),
+    text("digest", null=True),
+    json("outputs"),
+    text("ruling", null=True),
+    flag("is_rework"),
+    text("parent_execution_id", refers("checkpoint_executions.execution_id"), null=True),
+    text("wants", null=True),
+    json("regression_context", null=True),
+    text("archived_by", null=True),  # rollback id
+    flag("has_workspace"),
+    whole("error_count"),
+    json("last_error", null=True),
+    moment("last_error_at", null=True),
+    text("context_checksum", refers("blobs.checksum"), null=True),
+    json("progress", null=True),
+    text("temp_workspace_path"),
+    text("permanent_output_path"),
+    moment("created_at", null=True),
+    moment("started_at", null=True),
+    moment("completed_at", null=True),
+    moment("failed_at", null=True),
+    moment("due_at", null=True),
+    moment("working_since", null=True),
+    real("worked"),
+    sa.UniqueConstraint("run_id", "ordinal"),
+    one_of("status", ExecutionStatus),
+    one_of("state", State),
+    one_of("waiting_on", WaitingOn),
+    one_of("ruling", Ruling),
+    index("ix_checkpoint_executions_working", "driver", where="state = 'working'"),
+    index("ix_checkpoint_executions_answer", "answer_checksum", where="answer_checksum IS NOT NULL"),
+    index("ix_checkpoint_executions_context", "context_checksum", where="context_checksum IS NOT NULL"),
+)
+
+approvals = sa.Table(
+    "approvals",
+    metadata,
+    text("approval_id", primary_key=True),
+    text("run_id", refers("pipeline_runs.run_id")),
+    text("execution_id", refers("checkpoint_executions.execution_id")),
+    text("pipeline_id", refers("pipelines.pipeline_id")),
+    whole("ordinal"),  # how many the run had asked before
+    text("kind"),
+    text("waiting_on", null=True),  # of its execution when it was asked
+    text("status"),
+    text("digest"),
+    whole("needed"),
+    whole("period"),
+    moment("asked_at"),
+    moment("expires_at", null=True),
+    moment("closed_at", null=True),
+    text("reason"),
+    sa.UniqueConstraint("run_id", "ordinal"),
+    one_of("kind", Kind),
+    one_of("waiting_on", WaitingOn),
+    one_of("status", ApprovalStatus),
+    index("ix_approvals_of_execution", "execution_id"),
+    index("ix_approvals_asked", "asked_at", "approval_id"),
+    index("ix_approvals_pending", "asked_at", "approval_id", where="status = 'pending'"),
+    index("ix_approvals_due", "expires_at", "approval_id", where="status = 'pending'"),
+    index("ix_approvals_waiting", "pipeline_id", "run_id", where="status = 'pending'"),
+)
+
+approval_decisions = sa.Table(
+    "approval_decisions",
+    metadata,
+    text("decision_id", primary_key=True),
+    text("approval_id", refers("approvals.approval_id")),
+    whole("position"),
+    text("by"),
+    moment("at"),
+    text("decision"),
+    text("feedback"),
+    text("digest"),  # of what was shown
+    text("answer_checksum", refers("blobs.checksum"), null=True),
+    sa.UniqueConstraint("approval_id", "position"),
+    index("ix_approval_decisions_answer", "answer_checksum", where="answer_checksum IS NOT NULL"),
+)
