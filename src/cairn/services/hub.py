@@ -11,7 +11,7 @@ from threading import Lock
 from cairn.services.views.events import Change
 
 _MOST = 256  # hints kept for a listener that is slow; then one stands for all of them
-ANYTHING = Change(pipeline_id=None, run_id=None, event_type="anything")  # more has happened than was kept
+ANYTHING = Change(None, None, "anything")  # more has happened than was kept
 
 
 class Subscription:

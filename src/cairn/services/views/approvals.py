@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cairn.core.model import ApprovalStatus, Kind
 from cairn.services.views.artifacts import Artifact
-from cairn.services.views.base import Id, Instant, View
+from cairn.services.views.base import Id, Instant, Page, View
 from cairn.services.views.forms import Form
 
 
@@ -39,6 +39,10 @@ class Approval(View):
     reason: str
     decisions: list[Vote]
     possible: list[str]
+
+
+class ApprovalPage(Page[Approval]):
+    """The queue."""
 
 
 class ApprovalDetail(Approval):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from cairn.services.views.base import Checksum, Id, Instant, View
+from cairn.services.views.base import Checksum, Id, Instant, Page, View
 
 
 class Artifact(View):
@@ -26,6 +26,10 @@ class Artifact(View):
     created_at: Instant
     promoted_to_permanent_at: Instant | None
     stale: bool  # something that it was made from has a newer version
+
+
+class ArtifactPage(Page[Artifact]):
+    """Artifacts, oldest first."""
 
 
 class Upload(View):

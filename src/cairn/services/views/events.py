@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from cairn.services.views.base import Checksum, Document, Id, Instant, View
+from cairn.services.views.base import Checksum, Document, Id, Instant, Page, View
 
 
 class Event(View):
@@ -22,6 +23,10 @@ class Event(View):
     metadata: Document
     seq: int
     hash: Checksum
+
+
+class EventPage(Page[Event]):
+    """Events, newest first."""
 
 
 class BrokenLink(View):
@@ -48,6 +53,10 @@ class LogLine(View):
     details: Any = None
 
 
+class LogPage(Page[LogLine]):
+    """Log lines, oldest first."""
+
+
 class Message(View):
     """One message of an agents' conversation."""
 
@@ -58,9 +67,14 @@ class Message(View):
     content: str
 
 
-class Change(View):
-    """A hint that a list has changed; what it is now has to be read."""
+class MessagePage(Page[Message]):
+    """A conversation, oldest message first."""
 
-    pipeline_id: Id | None
-    run_id: Id | None
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A hint that something has changed; what it is now has to be read."""
+
+    pipeline_id: str | None
+    run_id: str | None
     event_type: str

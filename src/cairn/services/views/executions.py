@@ -7,7 +7,7 @@ from typing import Any, Literal
 from cairn.core.model import ExecutionStatus, Mode, WaitingOn
 from cairn.services.views.approvals import Approval
 from cairn.services.views.artifacts import Artifact
-from cairn.services.views.base import Document, Id, Instant, View
+from cairn.services.views.base import Document, Id, Instant, Page, View
 from cairn.services.views.forms import Form
 
 
@@ -77,6 +77,10 @@ class Execution(View):
     progress: Progress | None
     possible: list[str]
     warnings: list[str]
+
+
+class ExecutionPage(Page[Execution]):
+    """Executions, in the order they were made."""
 
 
 class ContextBlock(View):

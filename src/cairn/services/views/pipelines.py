@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from cairn.services.views.base import Document, Id, Instant, View
+from cairn.services.views.base import Document, Id, Instant, Page, View
 from cairn.services.views.runs import RecentRun, RunSummary
 
 
@@ -33,6 +33,10 @@ class PipelineSummary(View):
     latest_run: RunSummary | None
     recent_runs: list[RecentRun]
     waiting: int
+
+
+class PipelinePage(Page[PipelineSummary]):
+    """Pipelines, newest first."""
 
 
 class Checkpoint(View):
@@ -93,6 +97,10 @@ class Revision(View):
     comment: str
 
 
+class RevisionPage(Page[Revision]):
+    """Revisions, newest first."""
+
+
 class RevisionDetail(Revision):
     document: Document
 
@@ -124,6 +132,10 @@ class Template(View):
     title: str
     description: str
     text: str
+
+
+class TemplatePage(Page[Template]):
+    """The templates that come with the product."""
 
 
 class Deleted(View):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from cairn.core.model import ExecutionStatus, Kind
-from cairn.services.views.base import Id, Instant, View
+from cairn.services.views.base import Id, Instant, Page, View
 
 RollbackType = Literal["checkpoint_level", "run_level"]
 
@@ -61,6 +61,10 @@ class Rollback(RollbackFacts):
     created_by: str
     undone_at: Instant | None
     can_undo: bool
+
+
+class RollbackPage(Page[Rollback]):
+    """Rollbacks, newest first."""
 
 
 class Kept(View):

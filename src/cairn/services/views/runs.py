@@ -8,7 +8,7 @@ from pydantic import Field
 
 from cairn.core.model import ExecutionStatus, Mode, RunStatus, WaitingOn
 from cairn.services.views.approvals import Approval
-from cairn.services.views.base import Id, Instant, View
+from cairn.services.views.base import Id, Instant, Page, View
 
 
 class RunMetadata(View):
@@ -36,6 +36,10 @@ class RunSummary(View):
     current_checkpoint_position: int | None
     waiting: Annotated[int, Field(description="Pending approvals.")]
     archived_by: Id | None
+
+
+class RunPage(Page[RunSummary]):
+    """Runs, newest first."""
 
 
 class RecentRun(View):

@@ -1,0 +1,1 @@
+"""The HTTP face: REST, streams and the web app's files."""

@@ -1,0 +1,87 @@
+"""Letting a request in: who it is, whether it may, and whether it comes from the server's own pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from fastapi import Request, Response
+
+from cairn.api.permissions import Roles
+from cairn.services.actors import Actor
+from cairn.services.errors import Forbidden, Unauthenticated
+
+if TYPE_CHECKING:
+    from cairn.services.access import Access
+
+COOKIE = "cairn_session"
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+
+
+async def admit(request: Request, access: Access, allowed: Roles) -> Actor:
+    """The signed-in identity, if it has one of the roles. A token comes before a cookie."""
+    token = bearer(request)
+    secret = request.cookies.get(COOKIE)
+    if token is not None:
+        actor = await access.bearer(token)
+    elif secret:
+        if request.method not in SAFE and not is_same_origin(request):
+            raise Forbidden(
+                "A session only acts from the server's own pages. Other programs send `Authorization: Bearer`."
+            )
+        actor = (await access.session(secret)).actor
+    else:
+        raise Unauthenticated("Sign in first: open the start link, or send `Authorization: Bearer` with a token.")
+    require(actor, allowed)
+    return actor
+
+
+def require(actor: Actor, allowed: Roles) -> None:
+    if not actor.may(allowed):
+        wanted = " or ".join(sorted(allowed))
+        raise Forbidden(f"{actor.name} may not do this: it takes the role {wanted}.")
+
+
+def bearer(request: Request) -> str | None:
+    """The token that the request brings. Another scheme is none that is taken here."""
+    given = request.headers.get("authorization")
+    if given is None:
+        return None
+    scheme, _, token = given.partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Unauthenticated("Only `Authorization: Bearer` with a token is taken.")
+    return token.strip()
+
+
+def is_same_origin(request: Request) -> bool:
+    """Did one of our own pages send it? A browser says so; what says nothing is refused."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    origin = request.headers.get("origin")
+    return origin is not None and names_host(origin, request)
+
+
+def is_foreign(request: Request) -> bool:
+    """Did a page of another site send it?"""
+    return request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin") or (
+        (origin := request.headers.get("origin")) is not None and not names_host(origin, request)
+    )
+
+
+def names_host(origin: str, request: Request) -> bool:
+    try:
+        return urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower()
+    except ValueError:
+        return False
+
+
+def set_cookie(response: Response, request: Request, secret: str, seconds: int) -> None:
+    response.set_cookie(
+        COOKIE,
+        secret,
+        max_age=seconds,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )

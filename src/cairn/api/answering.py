@@ -1,0 +1,33 @@
+"""From a command that was carried out to the view that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
+
+from starlette.concurrency import run_in_threadpool
+
+from cairn.core.errors import Repeated
+from cairn.services.views.executions import Execution
+from cairn.services.views.runs import Run
+
+
+class Warned(Protocol):
+    @property
+    def warnings(self) -> list[str] | tuple[str, ...]: ...
+
+
+V = TypeVar("V", Run, Execution)
+
+
+async def carried_out(command: Awaitable[Warned]) -> list[str]:
+    """What the command warns of. One that was carried out before is answered with the state it led to (D59)."""
+    try:
+        return list((await command).warnings)
+    except Repeated:
+        return []
+
+
+async def shown(read: Callable[[str], V], id: str, warnings: list[str]) -> V:
+    view = await run_in_threadpool(read, id)
+    return view.model_copy(update={"warnings": [*view.warnings, *warnings]}) if warnings else view

@@ -1,0 +1,119 @@
+"""What requests carry. Unknown fields and wrong types are refused."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from cairn.api.parameters import Text
+from cairn.services.views.rollbacks import RollbackType
+
+Id = Annotated[
+    str,
+    StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"),
+    Field(json_schema_extra={"format": "uuid"}),
+]
+Digest = Annotated[Text | None, Field(description="Of what was looked at; if that has changed, the answer is 409.")]
+
+
+class Body(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class SignIn(Body):
+    token: str
+
+
+class StartRun(Body):
+    pipeline_id: Id
+    input: Any = Field(default=None, description="The run's JSON input.")
+    original_prompt: Annotated[
+        Text | None, Field(description="What is asked for; without one, the pipeline's own.")
+    ] = None
+    start: Annotated[bool, Field(description="Begin at once; false leaves it `not_started`.")] = True
+    test: Annotated[bool, Field(description="A test run takes no version number.")] = False
+
+
+class RestartRun(Body):
+    pass_number: Annotated[int | None, Field(ge=1, le=2**31, description="The pass that is left.")] = None
+
+
+class StartExecution(Body):
+    """An execution by its id, or by its run and checkpoint."""
+
+    execution_id: Id | None = None
+    run_id: Id | None = None
+    checkpoint_id: Id | None = None
+
+    @model_validator(mode="after")
+    def names_one(self) -> Self:
+        by_place = self.run_id is not None and self.checkpoint_id is not None
+        if (self.execution_id is not None) == by_place:
+            raise ValueError("Give `execution_id`, or `run_id` with `checkpoint_id`")
+        return self
+
+
+class Approve(Body):
+    digest: Digest = None
+    feedback: Text = ""
+
+
+class Revise(Body):
+    feedback: Annotated[Text, Field(description="What has to change; not needed to refuse a start.")] = ""
+    digest: Digest = None
+
+
+class Submit(Body):
+    fields: Annotated[dict[str, Any], Field(description="Answers by field name; a file field takes an upload id.")]
+    digest: Digest = None
+
+
+class RetryExecution(Body):
+    attempt: Annotated[int | None, Field(ge=1, le=2**31, description="The attempt that failed.")] = None
+
+
+class Decide(Body):
+    digest: Digest = None
+    feedback: Text = ""
+    reason: Annotated[Text, Field(description="Why; required to reject.")] = ""
+    fields: dict[str, Any] | None = Field(default=None, description="To answer a form.")
+
+    @property
+    def words(self) -> str:
+        return self.reason or self.feedback
+
+
+Decision = Literal[
+    "approve", "revise", "reject", "refuse", "answer", "decline", "accept", "feedback", "retry", "restart", "fail"
+]
+
+
+class RollBack(Body):
+    """A checkpoint-level rollback stays in its run; a run-level one goes back to an earlier run."""
+
+    rollback_type: RollbackType
+    source_run_id: Id
+    target_run_id: Id | None = None
+    target_checkpoint_position: Annotated[
+        int | None, Field(ge=-1, le=2**31, description="The last checkpoint that is kept; -1 keeps none.")
+    ] = None
+    target_checkpoint_id: Id | None = None
+    user_reason: Text | None = None
+    rollback_id: Annotated[Id | None, Field(description="Yours, to be able to send the request again.")] = None
+
+    @model_validator(mode="after")
+    def names_target(self) -> Self:
+        if (self.target_checkpoint_position is None) == (self.target_checkpoint_id is None):
+            raise ValueError("Give `target_checkpoint_position` or `target_checkpoint_id`")
+        if (self.rollback_type == "run_level") != (self.target_run_id is not None):
+            raise ValueError("`target_run_id` goes with `run_level`, and is required there")
+        return self
+
+
+class Revert(Body):
+    revision: Annotated[int, Field(ge=1, le=2**31)]
+
+
+class CheckpointOrder(Body):
+    checkpoint_order: list[Id]

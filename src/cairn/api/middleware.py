@@ -1,0 +1,102 @@
+"""Around every request: names of the server, headers that keep pages safe, and errors that nobody expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from ipaddress import ip_address
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from cairn.api import problems
+
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; connect-src 'self'; font-src 'self'; img-src 'self' data: blob:; "
+    "style-src 'self' 'unsafe-inline'; "  # the component library sets style attributes
+    "manifest-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+CONTENT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
+UNCOMPRESSED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/octet-stream")
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+_LOOPBACK = frozenset({"localhost"})
+
+
+class Shield:
+    """Adds the headers to every answer, and answers for what fails inside."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = False
+        is_api = scope["path"].startswith("/api")
+
+        async def send_shielded(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                _shield(MutableHeaders(scope=message), is_api)
+            await send(message)
+
+        try:
+            await self.app(scope, receive, send_shielded)
+        except Exception as error:
+            if started:
+                raise
+            await problems.inner(error)(scope, receive, send_shielded)
+
+
+def _shield(headers: MutableHeaders, is_api: bool) -> None:
+    for name, value in _HEADERS.items():
+        headers.setdefault(name, value)
+    headers.setdefault("Content-Security-Policy", PAGE_POLICY)
+    if headers["Content-Security-Policy"] != CONTENT_POLICY:
+        headers.setdefault("X-Frame-Options", "DENY")
+    if is_api:
+        headers.setdefault("Cache-Control", "no-store")
+
+
+class KnownHosts:
+    """Answers only to the server's own names: a page elsewhere cannot reach it by a name of its own (DNS rebinding)."""
+
+    def __init__(self, app: ASGIApp, names: Iterable[str] = ()) -> None:
+        self.app = app
+        self.names = _LOOPBACK | {name.lower() for name in names}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            host = Headers(scope=scope).get("host", "")
+            if not self.knows(host):
+                detail = f"This server does not go by the name {host!r}. Name it in CAIRN_ALLOWED_HOSTS if it should."
+                await problems.answer(problems.make("misdirected", detail))(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+    def knows(self, host: str) -> bool:
+        name = _without_port(host.lower())
+        return "*" in self.names or name in self.names or _is_address(name)
+
+
+def _without_port(host: str) -> str:
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0]
+
+
+def _is_address(name: str) -> bool:
+    """An address cannot be made to point elsewhere, as a name can."""
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,52 @@
+"""Parameters that many operations share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Path, Query
+from pydantic import AfterValidator
+
+from cairn.services.errors import WrongInput
+
+_UUID = {"format": "uuid"}
+_UUID_PATTERN = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+
+
+def storable(text: str) -> str:
+    """NUL cannot be stored on every database."""
+    if "\0" in text:
+        raise ValueError("the character U+0000 cannot be stored")
+    return text
+
+
+Text = Annotated[str, AfterValidator(storable)]
+
+PipelineId = Annotated[str, Path(description="Id of the pipeline.", json_schema_extra=_UUID)]
+CheckpointId = Annotated[str, Path(description="Id of the checkpoint.", json_schema_extra=_UUID)]
+RunId = Annotated[str, Path(description="Id of the run.", json_schema_extra=_UUID)]
+ExecutionId = Annotated[str, Path(description="Id of the execution.", json_schema_extra=_UUID)]
+ApprovalId = Annotated[str, Path(description="Id of the approval.", json_schema_extra=_UUID)]
+RollbackId = Annotated[str, Path(description="Id of the rollback.", json_schema_extra=_UUID)]
+RecordId = Annotated[str, Path(description="Id of the artifact's record.", json_schema_extra=_UUID)]
+
+ById = Annotated[str | None, Query(pattern=_UUID_PATTERN, json_schema_extra=_UUID)]
+Limit = Annotated[int, Query(ge=1, le=500, description="How many items at most.")]
+Cursor = Annotated[
+    str | None, Query(max_length=500, description="`next_cursor` of the page before; left out for the first page.")
+]
+Force = Annotated[bool, Query(description="Cancel runs that stand in the way (D3).")]
+
+
+def etag(revision: int) -> str:
+    return f'"{revision}"'
+
+
+def revision_of(if_match: str | None) -> int | None:
+    """The revision that an `If-Match` names; None when any will do."""
+    if if_match is None or if_match.strip() == "*":
+        return None
+    named = if_match.strip().removeprefix("W/").strip('"')
+    if not (named.isascii() and named.isdecimal() and len(named) < 10):
+        raise WrongInput([("If-Match", 'Send the ETag that was read, such as "3".')])
+    return int(named)

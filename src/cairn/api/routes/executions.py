@@ -1,0 +1,155 @@
+"""Executions: started, filled in, approved, tried again."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+
+from cairn.api.answering import carried_out, shown
+from cairn.api.bodies import Approve, RetryExecution, Revise, StartExecution, Submit
+from cairn.api.guarding import Guarded
+from cairn.api.parameters import Cursor, ExecutionId, Limit
+from cairn.api.wiring import By, CommandId, Services
+from cairn.core.model import Kind
+from cairn.services.views.events import LogPage, MessagePage
+from cairn.services.views.executions import Context, Execution
+
+router = APIRouter(prefix="/api/executions", route_class=Guarded, tags=["Executions"])
+_START = frozenset({Kind.START})
+_COMPLETION = frozenset({Kind.COMPLETION})
+_WORK = frozenset({Kind.START, Kind.COMPLETION, Kind.ACTION})
+
+
+@router.post("/start")
+async def start_execution(body: StartExecution, services: Services, by: By, command_id: CommandId) -> Execution:
+    """Start an execution that waits for it; after a refused start it asks again (D45)."""
+    if body.execution_id is not None:
+        id = body.execution_id
+        warnings = await carried_out(services.executions.start(id, by=by, command_id=command_id))
+    else:
+        assert body.run_id is not None and body.checkpoint_id is not None
+        id, step = await services.executions.start_checkpoint(
+            body.run_id, body.checkpoint_id, by=by, command_id=command_id
+        )
+        warnings = step.warnings
+    return await shown(services.reading.execution, id, warnings)
+
+
+@router.get("/{execution_id}")
+def get_execution(execution_id: ExecutionId, services: Services) -> Execution:
+    """An execution with its artifacts, its form, what is asked and what is possible now."""
+    return services.reading.execution(execution_id)
+
+
+@router.post("/{execution_id}/approve-start")
+async def approve_start(
+    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: Approve | None = None
+) -> Execution:
+    """Let it start."""
+    return await _decide(services, execution_id, "approve", _START, body or Approve(), by, command_id)
+
+
+@router.post("/{execution_id}/approve-complete")
+async def approve_completion(
+    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: Approve | None = None
+) -> Execution:
+    """Accept the result: its artifacts are promoted."""
+    return await _decide(services, execution_id, "approve", _COMPLETION, body or Approve(), by, command_id)
+
+
+@router.post("/{execution_id}/approve")
+async def approve_execution(
+    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: Approve | None = None
+) -> Execution:
+    """Approve whatever is pending (D41)."""
+    return await _decide(services, execution_id, "approve", _WORK, body or Approve(), by, command_id)
+
+
+@router.post("/{execution_id}/revise")
+async def revise_execution(
+    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: Revise | None = None
+) -> Execution:
+    """Ask for a revision with feedback; while it waits to start, refuse the start."""
+    return await _decide(services, execution_id, "revise", _WORK, body or Revise(), by, command_id)
+
+
+@router.post("/{execution_id}/reject")
+async def reject_execution(
+    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: Revise | None = None
+) -> Execution:
+    """The same as revise (D49)."""
+    return await _decide(services, execution_id, "revise", _WORK, body or Revise(), by, command_id)
+
+
+@router.post("/{execution_id}/submit")
+async def submit_form(
+    execution_id: ExecutionId, body: Submit, services: Services, by: By, command_id: CommandId
+) -> Execution:
+    """Fill in the form that it waits for. Wrong fields are told one by one, and nothing is submitted."""
+    submitted = services.executions.submit(execution_id, body.fields, digest=body.digest, by=by, command_id=command_id)
+    return await shown(services.reading.execution, execution_id, await carried_out(submitted))
+
+
+@router.post("/{execution_id}/retry")
+async def retry_execution(
+    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: RetryExecution | None = None
+) -> Execution:
+    """Try a failed one again in the same run (D16)."""
+    attempt = body.attempt if body else None
+    retried = services.executions.retry(execution_id, attempt=attempt, by=by, command_id=command_id)
+    return await shown(services.reading.execution, execution_id, await carried_out(retried))
+
+
+@router.post("/{execution_id}/cancel")
+async def cancel_execution(execution_id: ExecutionId, services: Services, by: By, command_id: CommandId) -> Execution:
+    """Cancel an open one, or dismiss a failed one; its checkpoint then waits for a start by hand (D58)."""
+    cancelled = services.executions.cancel(execution_id, by=by, command_id=command_id)
+    return await shown(services.reading.execution, execution_id, await carried_out(cancelled))
+
+
+@router.get("/{execution_id}/logs")
+def list_logs(
+    execution_id: ExecutionId,
+    services: Services,
+    level: Annotated[Literal["debug", "info", "warning", "error"] | None, Query(description="Only this level.")] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> LogPage:
+    """What its runners logged, oldest first."""
+    return services.reading.logs(execution_id, level, limit, cursor)
+
+
+@router.get("/{execution_id}/conversation")
+def list_messages(
+    execution_id: ExecutionId, services: Services, limit: Limit = 50, cursor: Cursor = None
+) -> MessagePage:
+    """The agents' conversation, oldest first."""
+    return services.reading.messages(execution_id, limit, cursor)
+
+
+@router.get("/{execution_id}/context")
+def get_context(execution_id: ExecutionId, services: Services) -> Context:
+    """What its runner was told, or would be told if it started now (X9)."""
+    return services.reading.context(execution_id)
+
+
+async def _decide(
+    services: Services,
+    execution_id: str,
+    decision: str,
+    kinds: frozenset[Kind],
+    body: Approve | Revise,
+    by: By,
+    command_id: CommandId,
+) -> Execution:
+    decided = services.approvals.decide_pending(
+        execution_id,
+        decision,
+        kinds=kinds,
+        digest=body.digest,
+        feedback=body.feedback,
+        by=by,
+        command_id=command_id,
+    )
+    return await shown(services.reading.execution, execution_id, await carried_out(decided))

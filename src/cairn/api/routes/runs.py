@@ -1,0 +1,121 @@
+"""Runs: started, steered, looked at."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from cairn.api.answering import carried_out, shown
+from cairn.api.bodies import RestartRun, StartRun
+from cairn.api.guarding import Guarded
+from cairn.api.parameters import ById, Cursor, Limit, RunId
+from cairn.api.wiring import By, CommandId, Services
+from cairn.core.model import RunStatus
+from cairn.services.reading.filters import RunFilter
+from cairn.services.views.executions import ExecutionPage
+from cairn.services.views.runs import Run, RunPage
+
+router = APIRouter(prefix="/api/runs", route_class=Guarded, tags=["Runs"])
+
+
+@router.get("")
+def list_runs(
+    services: Services,
+    pipeline_id: ById = None,
+    status: Annotated[list[RunStatus] | None, Query(description="One of these.")] = None,
+    definition_version: Annotated[int | None, Query(ge=1, le=2**31)] = None,
+    include_archived: Annotated[bool, Query(description="Also those that a rollback took away.")] = False,
+    include_tests: Annotated[bool, Query(description="Also test runs.")] = False,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> RunPage:
+    """Runs of all pipelines, newest first."""
+    wanted = RunFilter(pipeline_id, tuple(status or ()), definition_version, include_archived, include_tests)
+    return services.reading.runs(wanted, limit, cursor)
+
+
+@router.post("", status_code=201)
+async def create_run(body: StartRun, response: Response, services: Services, by: By, command_id: CommandId) -> Run:
+    """Make the next version of a pipeline, and start it unless `start` is false."""
+    begun = await services.runs.start(
+        body.pipeline_id,
+        input=body.input,
+        original_prompt=body.original_prompt,
+        start=body.start,
+        test=body.test,
+        by=by,
+        command_id=command_id,
+    )
+    response.headers["Location"] = f"/api/runs/{begun.run_id}"
+    return await shown(services.reading.run, begun.run_id, list(begun.warnings))
+
+
+@router.get("/{run_id}")
+def get_run(run_id: RunId, services: Services) -> Run:
+    """A run with its trail, its progress, what waits and what is possible now."""
+    return services.reading.run(run_id)
+
+
+@router.get("/{run_id}/input", response_class=Response)
+def get_run_input(run_id: RunId, services: Services) -> Response:
+    """The run's input as it was given: numbers keep every digit. `null` if there was none."""
+    return Response(services.reading.run_input(run_id), media_type="application/json")
+
+
+@router.get("/{run_id}/checkpoints")
+def list_run_executions(
+    run_id: RunId,
+    services: Services,
+    include_archived: Annotated[bool, Query(description="Also those that a rollback took away.")] = False,
+    limit: Limit = 500,
+    cursor: Cursor = None,
+) -> ExecutionPage:
+    """The run's executions, in the order they were made."""
+    return services.reading.executions(run_id, include_archived, limit, cursor)
+
+
+@router.post("/{run_id}/start")
+async def start_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
+    """Start a run that was made without starting."""
+    warnings = await carried_out(services.runs.begin(run_id, by=by, command_id=command_id))
+    return await shown(services.reading.run, run_id, warnings)
+
+
+@router.post("/{run_id}/pause")
+async def pause_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
+    """Pause between checkpoints: at once if none is at work, otherwise when it is done."""
+    warnings = await carried_out(services.runs.pause(run_id, by=by, command_id=command_id))
+    return await shown(services.reading.run, run_id, warnings)
+
+
+@router.post("/{run_id}/resume")
+async def resume_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
+    """Go on, or withdraw a pause that does not hold yet."""
+    warnings = await carried_out(services.runs.resume(run_id, by=by, command_id=command_id))
+    return await shown(services.reading.run, run_id, warnings)
+
+
+@router.post("/{run_id}/cancel")
+async def cancel_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
+    """Stop everything that is open and end the run."""
+    warnings = await carried_out(services.runs.cancel(run_id, by=by, command_id=command_id))
+    return await shown(services.reading.run, run_id, warnings)
+
+
+@router.post("/{run_id}/restart")
+async def restart_run(
+    run_id: RunId, services: Services, by: By, command_id: CommandId, body: RestartRun | None = None
+) -> Run:
+    """Begin the next pass from the first checkpoint."""
+    leaves = body.pass_number if body else None
+    restarted = services.runs.restart(run_id, pass_number=leaves, by=by, command_id=command_id)
+    return await shown(services.reading.run, run_id, await carried_out(restarted))
+
+
+@router.post("/{run_id}/retry", status_code=201)
+async def retry_run(run_id: RunId, response: Response, services: Services, by: By, command_id: CommandId) -> Run:
+    """Make the next version with the same input (D45)."""
+    begun = await services.runs.retry(run_id, by=by, command_id=command_id)
+    response.headers["Location"] = f"/api/runs/{begun.run_id}"
+    return await shown(services.reading.run, begun.run_id, list(begun.warnings))

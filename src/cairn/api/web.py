@@ -1,0 +1,60 @@
+"""The web app's files: the page for every address that is not the API's, and its assets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+STATIC = Path(__file__).parent / "static"
+_FOREVER = "public, max-age=31536000, immutable"  # the name of an asset changes with its content
+_UNBUILT = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Cairn</title>
+<h1>The web app has not been built</h1>
+<p>Cairn is running, and its API answers under <a href="/api/health">/api</a>.
+<p>Build the pages with <code>make setup</code> in Cairn's folder, then load this one again.
+"""
+
+
+class WebApp(StaticFiles):
+    """Files as they are; the page itself wherever there is none, as its addresses are its own."""
+
+    def __init__(self, folder: Path = STATIC) -> None:
+        super().__init__(directory=folder, check_dir=False)
+        self.folder = folder
+
+    async def check_config(self) -> None:
+        """A folder that is missing is told by a page, not by an error."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        if _is_api(scope["path"]):
+            raise HTTPException(404)
+        try:
+            response = await super().get_response(path, scope)
+        except HTTPException as error:
+            if error.status_code != 404 or Path(path).suffix:
+                raise
+            return self.page()
+        response.headers["Cache-Control"] = _FOREVER if path.startswith("assets") else "no-cache"
+        return response
+
+    def page(self) -> Response:
+        index = self.folder / "index.html"
+        headers = {"Cache-Control": "no-cache"}
+        if not index.is_file():
+            return HTMLResponse(_UNBUILT, status_code=503, headers=headers)
+        return FileResponse(index, headers=headers)
+
+
+def _is_api(path: str) -> bool:
+    return path == "/api" or path.startswith("/api/")
+
+
+def install(app: FastAPI, folder: Path = STATIC) -> None:
+    app.mount("/", WebApp(folder), name="web")

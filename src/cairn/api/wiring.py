@@ -1,0 +1,32 @@
+"""What handlers are given: the services, who asks, and the id of the command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+from fastapi import Depends, Request
+
+from cairn.services.actors import Actor
+
+if TYPE_CHECKING:
+    from cairn.bootstrap import Cairn
+else:
+    Cairn = Any  # the wiring imports every adapter; routes and the description of the API do without
+
+
+def _cairn(request: Request) -> Any:
+    return request.app.state.cairn
+
+
+def _actor(request: Request) -> Actor:
+    return request.state.actor
+
+
+def _command_id(request: Request) -> UUID:
+    return request.state.command_id
+
+
+Services = Annotated[Cairn, Depends(_cairn)]
+By = Annotated[Actor, Depends(_actor)]
+CommandId = Annotated[UUID, Depends(_command_id)]

@@ -1,0 +1,113 @@
+"""Approvals: the queue, and one with its decisions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+from cairn.core.approval import AGREEING
+from cairn.core.model import ApprovalStatus, Kind
+from cairn.services.errors import NotFound
+from cairn.services.reading.filters import ApprovalFilter
+from cairn.services.reading.paging import Order, Query, Row, page
+from cairn.services.reading.possible import for_approval
+from cairn.services.views.approvals import Approval, ApprovalPage, Vote
+from cairn.store import tables as t
+from cairn.store.types import Instant
+
+A, D, E, R, P = (
+    t.approvals.c,
+    t.approval_decisions.c,
+    t.checkpoint_executions.c,
+    t.pipeline_runs.c,
+    t.pipelines.c,
+)
+_NEVER = datetime(9999, 12, 31, tzinfo=UTC)
+_SELECT: Query = (
+    sa.select(
+        t.approvals,
+        R.run_version,
+        P.pipeline_name,
+        E.checkpoint_id,
+        E.checkpoint_name,
+        E.checkpoint_position,
+        sa.or_(R.archived_by.is_not(None), E.archived_by.is_not(None)).label("is_archived"),
+    )
+    .join_from(t.approvals, t.checkpoint_executions, E.execution_id == A.execution_id)
+    .join(t.pipeline_runs, R.run_id == A.run_id)
+    .join(t.pipelines, P.pipeline_id == A.pipeline_id)
+)
+_ORDERS = {
+    "age": Order((A.asked_at, A.approval_id)),
+    "deadline": Order((sa.func.coalesce(A.expires_at, sa.literal(_NEVER, Instant()), type_=Instant()), A.approval_id)),
+}
+
+
+def list_approvals(connection: sa.Connection, wanted: ApprovalFilter, limit: int, cursor: str | None) -> ApprovalPage:
+    conditions: list[sa.ColumnElement[bool]] = []
+    statuses = [status.value for status in wanted.statuses]
+    # Spelled as in the partial indexes, so that a long history does not slow the queue down.
+    conditions.append(A.status == sa.literal_column("'pending'") if statuses == ["pending"] else A.status.in_(statuses))
+    if wanted.kinds:
+        conditions.append(A.kind.in_([kind.value for kind in wanted.kinds]))
+    if wanted.pipeline_id is not None:
+        conditions.append(A.pipeline_id == wanted.pipeline_id)
+    if wanted.run_id is not None:
+        conditions.append(A.run_id == wanted.run_id)
+    found = page(connection, _SELECT.where(*conditions), _ORDERS[wanted.sort], limit, cursor)
+    return ApprovalPage(items=_views(connection, found.rows), next_cursor=found.next_cursor)
+
+
+def get_approval(connection: sa.Connection, approval_id: str) -> Approval:
+    rows = connection.execute(_SELECT.where(A.approval_id == approval_id)).all()
+    if not rows:
+        raise NotFound("approval", approval_id)
+    return _views(connection, rows)[0]
+
+
+def pending_of_run(connection: sa.Connection, run_id: str) -> list[Approval]:
+    query = _SELECT.where(A.run_id == run_id, A.status == ApprovalStatus.PENDING.value).order_by(A.ordinal)
+    return _views(connection, connection.execute(query).all())
+
+
+def _views(connection: sa.Connection, rows: Sequence[Row]) -> list[Approval]:
+    votes: defaultdict[str, list[Vote]] = defaultdict(list)
+    if rows:
+        query = sa.select(t.approval_decisions).where(D.approval_id.in_([row.approval_id for row in rows]))
+        for vote in connection.execute(query.order_by(D.approval_id, D.position)):
+            votes[vote.approval_id].append(_vote(vote))
+    return [_view(row, votes[row.approval_id]) for row in rows]
+
+
+def _vote(row: Row) -> Vote:
+    return Vote(by=row.by, at=row.at, decision=row.decision, feedback=row.feedback, digest=row.digest)
+
+
+def _view(row: Row, votes: list[Vote]) -> Approval:
+    kind, status = Kind(row.kind), ApprovalStatus(row.status)
+    agreeing = {vote.by for vote in votes if vote.decision in AGREEING and vote.digest == row.digest}
+    return Approval(
+        approval_id=row.approval_id,
+        kind=kind,
+        status=status,
+        digest=row.digest,
+        run_id=row.run_id,
+        run_version=row.run_version,
+        pipeline_id=row.pipeline_id,
+        pipeline_name=row.pipeline_name,
+        execution_id=row.execution_id,
+        checkpoint_id=row.checkpoint_id,
+        checkpoint_name=row.checkpoint_name,
+        checkpoint_position=row.checkpoint_position,
+        asked_at=row.asked_at,
+        expires_at=row.expires_at,
+        closed_at=row.closed_at,
+        needed=row.needed,
+        given=len(agreeing),
+        reason=row.reason,
+        decisions=votes,
+        possible=for_approval(kind, status, row.is_archived),
+    )

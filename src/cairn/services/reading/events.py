@@ -1,0 +1,126 @@
+"""The trail and the logs, as lists and as streams."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from cairn.services.errors import NotFound
+from cairn.services.reading.filters import EventFilter
+from cairn.services.reading.paging import Order, Row, page
+from cairn.services.views.events import BrokenLink, Event, EventPage, LogLine, LogPage, MessagePage, Verdict
+from cairn.store import tables as t
+from cairn.store import verify
+
+V, L, E = t.events.c, t.execution_logs.c, t.checkpoint_executions.c
+_NEWEST = Order((V.id,), newest_first=True)
+_LOGGED = Order((L.log_id,))
+
+
+def list_events(connection: sa.Connection, wanted: EventFilter, limit: int, cursor: str | None) -> EventPage:
+    conditions: list[sa.ColumnElement[bool]] = []
+    if wanted.run_id is not None:
+        conditions.append(V.chain == wanted.run_id)  # a run's events are one chain
+    if wanted.pipeline_id is not None:
+        conditions.append(V.pipeline_id == wanted.pipeline_id)
+    if wanted.execution_id is not None:
+        conditions.append(V.execution_id == wanted.execution_id)
+    if wanted.types:
+        conditions.append(V.event_type.in_(wanted.types))
+    if wanted.since is not None:
+        conditions.append(V.timestamp >= wanted.since)
+    if wanted.until is not None:
+        conditions.append(V.timestamp < wanted.until)
+    found = page(connection, sa.select(t.events).where(*conditions), _NEWEST, limit, cursor)
+    return EventPage(items=[event(row) for row in found.rows], next_cursor=found.next_cursor)
+
+
+def event(row: Row) -> Event:
+    return Event(
+        event_id=row.event_id,
+        event_type=row.event_type,
+        pipeline_id=row.pipeline_id,
+        run_id=row.run_id,
+        execution_id=row.execution_id,
+        checkpoint_id=row.checkpoint_id,
+        approval_id=row.approval_id,
+        rollback_id=row.rollback_id,
+        timestamp=row.timestamp,
+        actor=row.actor,
+        description=row.description,
+        metadata=row.metadata,
+        seq=row.seq,
+        hash=row.hash,
+    )
+
+
+def verify_events(connection: sa.Connection, pipeline_id: str | None, run_id: str | None) -> Verdict:
+    """Whether what was written is what is there: a run's chain, a pipeline's with all its runs, or everything."""
+    if run_id is not None:
+        chains: Sequence[str] | None = [known(connection, t.pipeline_runs.c.run_id, "run", run_id)]
+    elif pipeline_id is not None:
+        own = known(connection, t.pipelines.c.pipeline_id, "pipeline", pipeline_id)
+        r = t.pipeline_runs.c
+        chains = [own, *connection.execute(sa.select(r.run_id).where(r.pipeline_id == pipeline_id)).scalars()]
+    else:
+        chains = None
+    verdicts = [verify(connection, chain) for chain in chains] if chains is not None else [verify(connection, None)]
+    broken = [
+        BrokenLink(chain=link.chain, seq=link.seq, reason=link.reason)
+        for verdict in verdicts
+        for link in verdict.broken
+    ]
+    return Verdict(
+        valid=not broken,
+        chains=sum(verdict.chains for verdict in verdicts),
+        events=sum(verdict.events for verdict in verdicts),
+        broken=broken,
+    )
+
+
+def known(connection: sa.Connection, column: sa.ColumnElement[str], what: str, id: str) -> str:
+    if connection.execute(sa.select(column).where(column == id)).first() is None:
+        raise NotFound(what, id)
+    return id
+
+
+# ---- logs ------------------------------------------------------------------------------------------
+def list_logs(
+    connection: sa.Connection, execution_id: str, level: str | None, limit: int, cursor: str | None
+) -> LogPage:
+    known(connection, E.execution_id, "execution", execution_id)
+    query = sa.select(t.execution_logs).where(L.execution_id == execution_id)
+    if level is not None:
+        query = query.where(L.level == level)
+    found = page(connection, query, _LOGGED, limit, cursor)
+    return LogPage(items=[log_line(row) for row in found.rows], next_cursor=found.next_cursor)
+
+
+def log_line(row: Row) -> LogLine:
+    return LogLine(
+        log_id=row.log_id,
+        execution_id=row.execution_id,
+        timestamp=row.timestamp,
+        level=row.level,
+        message=row.message,
+        details=row.details,
+    )
+
+
+def list_messages(connection: sa.Connection, execution_id: str) -> MessagePage:
+    """No runner of this version holds conversations: the list is empty."""
+    known(connection, E.execution_id, "execution", execution_id)
+    return MessagePage(items=[], next_cursor=None)
+
+
+# ---- streams -----------------------------------------------------------------------------------------
+def events_after(connection: sa.Connection, run_id: str, seq: int, limit: int) -> list[Event]:
+    query = sa.select(t.events).where(V.chain == run_id, V.seq > seq).order_by(V.seq).limit(limit)
+    return [event(row) for row in connection.execute(query)]
+
+
+def logs_after(connection: sa.Connection, run_id: str, log_id: int, limit: int) -> list[LogLine]:
+    executions = sa.select(E.execution_id).where(E.run_id == run_id)
+    query = sa.select(t.execution_logs).where(L.execution_id.in_(executions), L.log_id > log_id)
+    return [log_line(row) for row in connection.execute(query.order_by(L.log_id).limit(limit))]

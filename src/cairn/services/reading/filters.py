@@ -1,0 +1,44 @@
+"""What a list is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from cairn.core.model import ApprovalStatus, Kind, RunStatus
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    pipeline_id: str | None = None
+    statuses: tuple[RunStatus, ...] = ()
+    definition_version: int | None = None
+    include_archived: bool = False
+    include_tests: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalFilter:
+    statuses: tuple[ApprovalStatus, ...] = (ApprovalStatus.PENDING,)
+    kinds: tuple[Kind, ...] = ()
+    pipeline_id: str | None = None
+    run_id: str | None = None
+    sort: Literal["age", "deadline"] = "age"
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactFilter:
+    pipeline_id: str | None = None
+    run_id: str | None = None
+    execution_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    pipeline_id: str | None = None
+    run_id: str | None = None
+    execution_id: str | None = None
+    types: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None

@@ -1,0 +1,60 @@
+"""The form that an execution waits for, with what was answered before."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import sqlalchemy as sa
+
+from cairn.definitions import CheckpointDefinition
+from cairn.documents import decode_json
+from cairn.services.views.forms import Form, FormField
+from cairn.store import blobs
+from cairn.store import tables as t
+
+
+def form_of(
+    connection: sa.Connection, checkpoint: CheckpointDefinition, answer_checksum: str | None, execution_id: str
+) -> Form | None:
+    config = checkpoint.execution.human_only_config
+    if config is None:
+        return None
+    fields = [
+        FormField(
+            field_id=field.field_id or field.name,
+            name=field.name,
+            type=field.type.value,
+            label=field.label or field.name,
+            required=field.required,
+            default=field.default,
+            validation=field.validation,
+        )
+        for field in config.input_fields
+    ]
+    return Form(
+        instructions=config.instructions,
+        fields=fields,
+        values=_answers(connection, answer_checksum),
+        feedback=_feedback(connection, execution_id) if answer_checksum is not None else None,
+    )
+
+
+def _answers(connection: sa.Connection, checksum: str | None) -> dict[str, Any] | None:
+    if checksum is None:
+        return None
+    answer: Any = decode_json(blobs.read(connection, checksum))
+    return cast("dict[str, Any]", answer) if isinstance(answer, dict) else None
+
+
+def _feedback(connection: sa.Connection, execution_id: str) -> str | None:
+    """What was last asked to be done better; none once that has been approved."""
+    a, d = t.approvals.c, t.approval_decisions.c
+    query = (
+        sa.select(d.decision, d.feedback)
+        .join_from(t.approval_decisions, t.approvals, a.approval_id == d.approval_id)
+        .where(a.execution_id == execution_id, a.kind.in_(("completion", "validation")))
+        .order_by(d.at.desc(), d.position.desc())
+        .limit(1)
+    )
+    row = connection.execute(query).one_or_none()
+    return row.feedback if row is not None and row.decision in ("revise", "feedback") else None

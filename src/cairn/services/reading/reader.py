@@ -1,0 +1,175 @@
+"""The one door for reading: each method is one snapshot of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+import sqlalchemy as sa
+
+from cairn.services.actors import Actor
+from cairn.services.plans import Plans
+from cairn.services.reading import approvals, artifacts, events, executions, pipelines, rollbacks, run_detail, runs
+from cairn.services.reading.filters import ApprovalFilter, ArtifactFilter, EventFilter, RunFilter
+from cairn.services.views.approvals import ApprovalDetail, ApprovalPage
+from cairn.services.views.artifacts import Artifact, ArtifactPage
+from cairn.services.views.events import Event, EventPage, LogLine, LogPage, MessagePage, Verdict
+from cairn.services.views.executions import Execution, ExecutionPage
+from cairn.services.views.pipelines import Checkpoint, Finding, Pipeline, PipelinePage, RevisionDetail, RevisionPage
+from cairn.services.views.rollbacks import Rollback, RollbackPage, RollbackPreview
+from cairn.services.views.runs import Run, RunPage
+from cairn.store import Database, Loaded, blobs
+from cairn.store import tables as t
+
+if TYPE_CHECKING:
+    from cairn.services.briefing import Briefing
+    from cairn.services.engine import Engine
+    from cairn.services.rollbacks import Request, Rollbacks
+
+T = TypeVar("T")
+
+
+class Reading:
+    def __init__(self, database: Database, plans: Plans, engine: Engine, briefing: Briefing) -> None:
+        self._database = database
+        self._plans = plans
+        self._engine = engine
+        self._briefing = briefing
+
+    def _read(self, query: Callable[[sa.Connection], T]) -> T:
+        return self._database.read(query)
+
+    # ---- pipelines -----------------------------------------------------------------------------
+    def pipelines(self, deleted: bool, search: str, limit: int, cursor: str | None) -> PipelinePage:
+        return self._read(
+            lambda c: pipelines.list_pipelines(c, deleted=deleted, search=search, limit=limit, cursor=cursor)
+        )
+
+    def pipeline(self, pipeline_id: str, warnings: list[Finding] | None = None) -> Pipeline:
+        return self._read(lambda c: pipelines.get_pipeline(c, pipeline_id, warnings or []))
+
+    def checkpoint(self, checkpoint_id: str) -> Checkpoint:
+        return self._read(lambda c: pipelines.get_checkpoint(c, checkpoint_id))
+
+    def revisions(self, pipeline_id: str, limit: int, cursor: str | None) -> RevisionPage:
+        return self._read(lambda c: pipelines.list_revisions(c, pipeline_id, limit, cursor))
+
+    def revision(self, pipeline_id: str, revision: int) -> RevisionDetail:
+        return self._read(lambda c: pipelines.get_revision(c, pipeline_id, revision))
+
+    # ---- runs ------------------------------------------------------------------------------------
+    def runs(self, wanted: RunFilter, limit: int, cursor: str | None) -> RunPage:
+        return self._read(lambda c: runs.list_runs(c, wanted, limit, cursor))
+
+    def pipeline_runs(self, pipeline_id: str, wanted: RunFilter, limit: int, cursor: str | None) -> RunPage:
+        return self._read(lambda c: runs.list_of_pipeline(c, pipeline_id, wanted, limit, cursor))
+
+    def run(self, run_id: str) -> Run:
+        now = self._engine.clock.now()
+
+        def read(connection: sa.Connection) -> Run:
+            loaded = self._load(connection)(run_id)
+            return run_detail.get_run(connection, self._plans, loaded, now)
+
+        return self._read(read)
+
+    def run_input(self, run_id: str) -> bytes:
+        """As it was given: numbers keep every digit."""
+
+        def read(connection: sa.Connection) -> bytes:
+            checksum = self._engine.load(connection, run_id, lock=False).facts.input_checksum
+            return blobs.read(connection, checksum) if checksum is not None else b"null"
+
+        return self._read(read)
+
+    # ---- executions --------------------------------------------------------------------------------
+    def executions(self, run_id: str, include_archived: bool, limit: int, cursor: str | None) -> ExecutionPage:
+        now = self._engine.clock.now()
+
+        def read(connection: sa.Connection) -> ExecutionPage:
+            loaded = self._load(connection)(run_id)
+            return executions.list_executions(
+                connection, self._plans, loaded, now, include_archived=include_archived, limit=limit, cursor=cursor
+            )
+
+        return self._read(read)
+
+    def execution(self, execution_id: str) -> Execution:
+        now = self._engine.clock.now()
+
+        def read(connection: sa.Connection) -> Execution:
+            row = executions.find(connection, execution_id)
+            loaded = self._engine.load(connection, row.run_id, lock=False)
+            return executions.get_execution(connection, self._plans, loaded, row, now)
+
+        return self._read(read)
+
+    def logs(self, execution_id: str, level: str | None, limit: int, cursor: str | None) -> LogPage:
+        return self._read(lambda c: events.list_logs(c, execution_id, level, limit, cursor))
+
+    def messages(self, execution_id: str) -> MessagePage:
+        return self._read(lambda c: events.list_messages(c, execution_id))
+
+    # ---- approvals ---------------------------------------------------------------------------------
+    def approvals(self, wanted: ApprovalFilter, limit: int, cursor: str | None) -> ApprovalPage:
+        return self._read(lambda c: approvals.list_approvals(c, wanted, limit, cursor))
+
+    def approval(self, approval_id: str) -> ApprovalDetail:
+        now = self._engine.clock.now()
+
+        def read(connection: sa.Connection) -> ApprovalDetail:
+            found = approvals.get_approval(connection, approval_id)
+            row = executions.find(connection, found.execution_id)
+            loaded = self._engine.load(connection, found.run_id, lock=False)
+            execution = executions.get_execution(connection, self._plans, loaded, row, now)
+            return ApprovalDetail(
+                **dict(found),
+                artifacts=execution.artifacts_generated,
+                form=execution.form,
+                context_available=True,
+            )
+
+        return self._read(read)
+
+    # ---- rollbacks ---------------------------------------------------------------------------------
+    def rollbacks(self, pipeline_id: str | None, run_id: str | None, limit: int, cursor: str | None) -> RollbackPage:
+        def read(connection: sa.Connection) -> RollbackPage:
+            return rollbacks.list_rollbacks(connection, self._load(connection), pipeline_id, run_id, limit, cursor)
+
+        return self._read(read)
+
+    def rollback(self, rollback_id: str) -> Rollback:
+        return self._read(lambda c: rollbacks.get_rollback(c, self._load(c), rollback_id))
+
+    def rollback_preview(self, foreseen_by: Rollbacks, request: Request, by: Actor) -> RollbackPreview:
+        return self._read(lambda c: rollbacks.preview(c, request, foreseen_by.preview(c, request, by)))
+
+    def _load(self, connection: sa.Connection) -> Callable[[str], Loaded]:
+        return lambda run_id: self._engine.load(connection, run_id, lock=False)
+
+    # ---- artifacts and the trail -------------------------------------------------------------------
+    def artifacts(self, wanted: ArtifactFilter, limit: int, cursor: str | None) -> ArtifactPage:
+        return self._read(lambda c: artifacts.list_artifacts(c, wanted, limit, cursor))
+
+    def artifact(self, record_id: str) -> Artifact:
+        return self._read(lambda c: artifacts.get_artifact(c, record_id))
+
+    def content(self, checksum: str) -> Iterator[bytes]:
+        return artifacts.stream(self._database, checksum)
+
+    def events(self, wanted: EventFilter, limit: int, cursor: str | None) -> EventPage:
+        return self._read(lambda c: events.list_events(c, wanted, limit, cursor))
+
+    def verify(self, pipeline_id: str | None, run_id: str | None) -> Verdict:
+        return self._read(lambda c: events.verify_events(c, pipeline_id, run_id))
+
+    # ---- streams -------------------------------------------------------------------------------------
+    def stream_start(self, run_id: str) -> None:
+        """NotFound if there is no such run."""
+        r = t.pipeline_runs.c
+        self._read(lambda c: events.known(c, r.run_id, "run", run_id))
+
+    def after(self, run_id: str, seq: int, log_id: int, limit: int) -> tuple[list[Event], list[LogLine]]:
+        return self._read(
+            lambda c: (events.events_after(c, run_id, seq, limit), events.logs_after(c, run_id, log_id, limit))
+        )

@@ -1,0 +1,145 @@
+"""Runs as rows of a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.core.model import ApprovalStatus, RunStatus
+from cairn.services.errors import NotFound
+from cairn.services.reading.filters import RunFilter
+from cairn.services.reading.paging import Order, Query, Row, page
+from cairn.services.views.runs import RecentRun, RunMetadata, RunPage, RunSummary
+from cairn.store import tables as t
+
+R, P, A = t.pipeline_runs.c, t.pipelines.c, t.approvals.c
+
+SUMMARY: Query = sa.select(
+    R.run_id,
+    R.pipeline_id,
+    P.pipeline_name,
+    R.pipeline_definition_version,
+    R.run_version,
+    R.is_test,
+    R.status,
+    R.pause_requested,
+    R.created_at,
+    R.created_by,
+    R.started_at,
+    R.completed_at,
+    R.total_checkpoints,
+    R.completed_checkpoints,
+    R.failed_checkpoints,
+    R.current_checkpoint_id,
+    R.current_checkpoint_position,
+    R.archived_by,
+).join_from(t.pipeline_runs, t.pipelines, P.pipeline_id == R.pipeline_id)
+_NEWEST = Order((R.created_at, R.run_id), newest_first=True)
+
+
+def list_runs(connection: sa.Connection, wanted: RunFilter, limit: int, cursor: str | None) -> RunPage:
+    found = page(connection, SUMMARY.where(*_conditions(wanted)), _NEWEST, limit, cursor)
+    return RunPage(items=summaries(connection, found.rows), next_cursor=found.next_cursor)
+
+
+def list_of_pipeline(
+    connection: sa.Connection, pipeline_id: str, wanted: RunFilter, limit: int, cursor: str | None
+) -> RunPage:
+    """Runs of the pipeline's current definition unless another version is asked for (D4)."""
+    query = sa.select(P.pipeline_definition_version).where(P.pipeline_id == pipeline_id)
+    current = connection.execute(query).scalar_one_or_none()
+    if current is None:
+        raise NotFound("pipeline", pipeline_id)
+    version = wanted.definition_version or current
+    return list_runs(connection, replace(wanted, pipeline_id=pipeline_id, definition_version=version), limit, cursor)
+
+
+def _conditions(wanted: RunFilter) -> list[sa.ColumnElement[bool]]:
+    conditions: list[sa.ColumnElement[bool]] = []
+    if wanted.pipeline_id is not None:
+        conditions.append(R.pipeline_id == wanted.pipeline_id)
+    if wanted.statuses:
+        conditions.append(R.status.in_([status.value for status in wanted.statuses]))
+    if wanted.definition_version is not None:
+        conditions.append(R.pipeline_definition_version == wanted.definition_version)
+    if not wanted.include_archived:
+        conditions.append(R.archived_by.is_(None))
+    if not wanted.include_tests:
+        conditions.append(R.is_test.is_(False))
+    return conditions
+
+
+def summaries(connection: sa.Connection, rows: Sequence[Row]) -> list[RunSummary]:
+    waiting = count_waiting(connection, A.run_id, [row.run_id for row in rows])
+    return [summary(row, waiting.get(row.run_id, 0)) for row in rows]
+
+
+def summary(row: Row, waiting: int) -> RunSummary:
+    return RunSummary(**summary_fields(row, waiting))
+
+
+def summary_fields(row: Row, waiting: int) -> dict[str, Any]:
+    is_paused = row.status == RunStatus.PAUSED.value
+    return {
+        "run_id": row.run_id,
+        "pipeline_id": row.pipeline_id,
+        "pipeline_name": row.pipeline_name,
+        "pipeline_definition_version": row.pipeline_definition_version,
+        "run_version": row.run_version,
+        "test": row.is_test,
+        "status": RunStatus(row.status),
+        "pause_requested": row.pause_requested,
+        "created_at": row.created_at,
+        "created_by": row.created_by,
+        "started_at": row.started_at,
+        "completed_at": row.completed_at,
+        "metadata": RunMetadata(
+            total_checkpoints=row.total_checkpoints,
+            completed_checkpoints=row.completed_checkpoints,
+            failed_checkpoints=row.failed_checkpoints,
+            paused_checkpoint_position=row.current_checkpoint_position if is_paused else None,
+        ),
+        "current_checkpoint_id": row.current_checkpoint_id,
+        "current_checkpoint_position": row.current_checkpoint_position,
+        "waiting": waiting,
+        "archived_by": row.archived_by,
+    }
+
+
+def count_waiting(connection: sa.Connection, by: sa.ColumnElement[str], ids: Sequence[str]) -> dict[str, int]:
+    """Pending approvals by run, or by pipeline."""
+    if not ids:
+        return {}
+    query = sa.select(by, sa.func.count()).where(by.in_(ids), A.status == ApprovalStatus.PENDING.value).group_by(by)
+    return {row[0]: row[1] for row in connection.execute(query)}
+
+
+# ---- for the list of pipelines -------------------------------------------------------------------
+def recent(connection: sa.Connection, pipeline_ids: Sequence[str], most: int) -> dict[str, list[Row]]:
+    """The newest runs of each pipeline's current definition; the first is the latest."""
+    found: dict[str, list[Row]] = {pipeline_id: [] for pipeline_id in pipeline_ids}
+    other = t.pipeline_runs.alias()
+    newest = (
+        sa.select(other.c.run_id)
+        .where(
+            other.c.pipeline_id == P.pipeline_id,
+            other.c.pipeline_definition_version == P.pipeline_definition_version,
+            other.c.archived_by.is_(None),
+            other.c.is_test.is_(False),
+        )
+        .order_by(other.c.created_at.desc(), other.c.run_id.desc())
+        .limit(most)
+        .correlate(t.pipelines)
+    )
+    query = SUMMARY.where(P.pipeline_id.in_(pipeline_ids), R.run_id.in_(newest))
+    rows = connection.execute(query.order_by(R.created_at.desc(), R.run_id.desc()))
+    for row in rows:
+        found[row.pipeline_id].append(row)
+    return found
+
+
+def recent_run(row: Row) -> RecentRun:
+    return RecentRun(run_id=row.run_id, run_version=row.run_version, status=RunStatus(row.status))
