@@ -1,14 +1,16 @@
 import '@fontsource-variable/inter/opsz.css'
+import './ui/core.css'
 import './ui/tokens.css'
+import './ui/mantine.css'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { Mark } from './ui/Mark'
+import { App } from './app/App'
 
 const root = document.getElementById('root')
 if (root) {
   createRoot(root).render(
     <StrictMode>
-      <Mark size={32} />
+      <App />
     </StrictMode>,
   )
 }

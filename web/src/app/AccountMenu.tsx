@@ -1,0 +1,83 @@
+import { type MantineColorScheme, Menu, UnstyledButton } from '@mantine/core'
+import {
+  IconCheck,
+  IconDeviceDesktop,
+  IconDots,
+  IconKeyboard,
+  IconListDetails,
+  IconLogout,
+  IconMoon,
+  IconSun,
+} from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { signOut } from '~/api/changes'
+import styles from './Shell.module.css'
+
+const SCHEMES = [
+  { value: 'light', label: 'Light', icon: IconSun },
+  { value: 'dark', label: 'Dark', icon: IconMoon },
+  { value: 'auto', label: 'As the system', icon: IconDeviceDesktop },
+] as const
+
+type Props = {
+  actor: string
+  initials: string
+  scheme: MantineColorScheme
+  onScheme: (scheme: MantineColorScheme) => void
+  onHelp: () => void
+}
+
+/** Who is signed in, the colour scheme, the keys, and the way out. */
+export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props) {
+  const client = useQueryClient()
+  const leave = async () => {
+    await signOut().catch(() => undefined)
+    client.clear()
+    location.assign('/')
+  }
+  return (
+    <div className={styles.account}>
+      <Menu position="top-start" width={220}>
+        <Menu.Target>
+          <UnstyledButton className={styles.link} aria-label={`Account of ${actor}`}>
+            <span className={styles.initials} aria-hidden="true">
+              {initials}
+            </span>
+            <IconDots className={styles.more} size={18} aria-hidden="true" />
+            <span className={styles.label} data-actor>
+              {actor}
+            </span>
+            <span className={styles.moreLabel}>More</span>
+          </UnstyledButton>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label className={styles.menuLabel}>Signed in as {actor}</Menu.Label>
+          <Menu.Item
+            className={styles.phoneOnly}
+            leftSection={<IconListDetails size={16} />}
+            renderRoot={(props) => <Link to="/events" {...props} />}
+          >
+            Events
+          </Menu.Item>
+          {SCHEMES.map(({ value, label, icon: Icon }) => (
+            <Menu.Item
+              key={value}
+              leftSection={<Icon size={16} />}
+              rightSection={scheme === value ? <IconCheck size={14} aria-label="chosen" /> : undefined}
+              onClick={() => onScheme(value)}
+            >
+              {label}
+            </Menu.Item>
+          ))}
+          <Menu.Item leftSection={<IconKeyboard size={16} />} onClick={onHelp}>
+            Keys
+          </Menu.Item>
+          <Menu.Item leftSection={<IconLogout size={16} />} onClick={leave}>
+            Sign out
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </div>
+  )
+}

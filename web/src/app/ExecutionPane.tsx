@@ -1,0 +1,125 @@
+import { Tabs } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import type { Execution, Run, TrailItem } from '~/api/types'
+import { Artifacts } from '~/features/artifacts/Artifacts'
+import { EventList } from '~/features/events/EventList'
+import { ExecutionForm } from '~/features/forms/ExecutionForm'
+import { Reference } from '~/features/forms/Reference'
+import { ContextView } from '~/features/runs/ContextView'
+import { LogView } from '~/features/runs/LogView'
+import { Overview } from '~/features/runs/Overview'
+import { shortId } from '~/lib/sizes'
+import { LoadingText } from '~/ui/Loading'
+import styles from './RunPage.module.css'
+
+type Props = {
+  run: Run
+  item: TrailItem
+  execution: Execution | undefined
+  tab: string | undefined
+  artifact: string | undefined
+  asksForForm: boolean
+  mayAnswer: boolean
+  onTab: (tab: string | undefined) => void
+  onArtifact: (recordId: string) => void
+  onSending: (sending: boolean) => void
+}
+
+const TABS = ['overview', 'artifacts', 'context', 'log', 'events']
+
+/** One checkpoint of the run: its form or overview, what it made, was given, logged. */
+export function ExecutionPane(props: Props) {
+  const { run, item, execution, artifact, asksForForm, onTab, onArtifact } = props
+  const wide = useMediaQuery('(min-width: 1181px)', true)
+  const tab = TABS.includes(props.tab ?? '') ? (props.tab as string) : 'overview'
+  const artifacts = execution?.artifacts_generated ?? []
+  const files = (
+    <Artifacts artifacts={artifacts} chosen={artifact} onChoose={onArtifact} none={noArtifacts(item)} />
+  )
+  return (
+    <>
+      <section className={styles.execution} aria-label={item.name}>
+        <Tabs
+          value={tab}
+          onChange={(value) => onTab(value === 'overview' || value === null ? undefined : value)}
+          keepMounted={false}
+          className={styles.tabs}
+        >
+          <header className={styles.title}>
+            <h2>
+              {item.position + 1}. {item.name}
+            </h2>
+            {item.execution_id !== null && (
+              <span className={styles.id}>
+                execution <code>{shortId(item.execution_id)}</code>
+              </span>
+            )}
+          </header>
+          <Tabs.List className={styles.tabList}>
+            <Tabs.Tab value="overview">{asksForForm ? 'Form' : 'Overview'}</Tabs.Tab>
+            <Tabs.Tab value="artifacts">
+              Artifacts <span className={styles.count}>{artifacts.length > 0 && artifacts.length}</span>
+            </Tabs.Tab>
+            <Tabs.Tab value="context">Context</Tabs.Tab>
+            <Tabs.Tab value="log">Log</Tabs.Tab>
+            <Tabs.Tab value="events">Events</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="overview" className={styles.panel} tabIndex={0}>
+            <Main {...props} />
+          </Tabs.Panel>
+          <Tabs.Panel value="artifacts" className={styles.panel} data-flush tabIndex={0}>
+            {files}
+          </Tabs.Panel>
+          {(['context', 'log', 'events'] as const).map((name) => (
+            <Tabs.Panel key={name} value={name} className={styles.panel} tabIndex={0}>
+              {item.execution_id === null ? (
+                <p className={styles.none}>{item.name} has not begun.</p>
+              ) : name === 'context' ? (
+                <ContextView runId={run.run_id} executionId={item.execution_id} />
+              ) : name === 'log' ? (
+                <LogView runId={run.run_id} executionId={item.execution_id} />
+              ) : (
+                <EventList filter={{ run_id: run.run_id, execution_id: item.execution_id }} />
+              )}
+            </Tabs.Panel>
+          ))}
+        </Tabs>
+      </section>
+      {wide && tab !== 'artifacts' && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard.
+        <aside className={styles.rail} aria-label="Artifacts" tabIndex={0}>
+          <h2>
+            Artifacts <span className={styles.count}>{artifacts.length}</span>
+          </h2>
+          {files}
+        </aside>
+      )}
+    </>
+  )
+}
+
+function Main({ run, item, execution, asksForForm, mayAnswer, onSending }: Props) {
+  if (item.execution_id !== null && execution === undefined) return <LoadingText lines={4} />
+  const form = execution?.form ?? null
+  if (asksForForm && form !== null && execution !== undefined) {
+    return (
+      <>
+        <ExecutionForm
+          key={`${execution.execution_id}:${execution.revision_iteration}`}
+          execution={execution}
+          form={form}
+          disabled={!mayAnswer}
+          onBusy={onSending}
+        />
+        <Reference runId={run.run_id} executionId={execution.execution_id} />
+      </>
+    )
+  }
+  return <Overview item={item} execution={execution} />
+}
+
+function noArtifacts(item: TrailItem): string {
+  return item.status === 'completed' || item.status === 'failed' || item.status === 'cancelled'
+    ? 'It left no artifacts.'
+    : 'None yet.'
+}

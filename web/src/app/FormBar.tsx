@@ -1,0 +1,46 @@
+import { Button } from '@mantine/core'
+import type { Approval, TrailItem } from '~/api/types'
+import { FORM_ID } from '~/features/forms/ExecutionForm'
+import { left } from '~/lib/durations'
+import { Bar } from '~/ui/Bar'
+import { useNow } from '~/ui/Time'
+
+type Props = {
+  item: TrailItem | undefined
+  approval: Approval | null
+  paused: boolean
+  allowed: boolean
+  sending: boolean
+  /** The form is on the page; its button can send it. */
+  shown: boolean
+  onShow: () => void
+}
+
+/** The bar below a form: it says what is asked, and its button sends the form. */
+export function FormBar({ item, approval, paused, allowed, sending, shown, onShow }: Props) {
+  const now = useNow()
+  const facts = [
+    item !== undefined && item.revision_iteration > 0 && `revision ${item.revision_iteration}`,
+    left(approval?.expires_at ?? null, now),
+    paused && 'the run is paused: your answers are stored, the next checkpoint waits',
+    !allowed && 'your role may look, not answer',
+  ].filter((fact): fact is string => typeof fact === 'string')
+  return (
+    <Bar
+      state={{ tone: 'ochre', sign: 'form', word: '' }}
+      title={`Fill in ${item?.name ?? 'the form'}`}
+      detail={facts.length > 0 ? facts.join(' · ') : 'What you type is kept in this tab until you send it.'}
+      actions={
+        !allowed ? undefined : shown ? (
+          <Button type="submit" form={FORM_ID} variant="filled" size="md" data-size="md" loading={sending}>
+            Send answers
+          </Button>
+        ) : (
+          <Button size="md" data-size="md" onClick={onShow}>
+            Show the form
+          </Button>
+        )
+      }
+    />
+  )
+}

@@ -1,0 +1,47 @@
+import { Modal } from '@mantine/core'
+import styles from './Keys.module.css'
+import { NAV } from './nav'
+
+const ON_A_RUN: [string, string][] = [
+  ['A', 'Approve, or start what waits'],
+  ['V', 'Request a revision'],
+  ['R', 'Reject'],
+  ['J', 'Next checkpoint'],
+  ['K', 'Previous checkpoint'],
+]
+const ANYWHERE: [string, string][] = [
+  ...NAV.map(({ key, label }): [string, string] => [`G ${key.toUpperCase()}`, `Go to ${label}`]),
+  ['C', 'New pipeline, on Pipelines'],
+  ['/', 'Search, on Pipelines'],
+  ['?', 'These keys'],
+]
+
+/** All keys at a glance. */
+export function Keys({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  return (
+    <Modal opened={opened} onClose={onClose} title="Keys">
+      <KeyList title="Anywhere" keys={ANYWHERE} />
+      <KeyList title="On a run" keys={ON_A_RUN} />
+    </Modal>
+  )
+}
+
+function KeyList({ title, keys }: { title: string; keys: [string, string][] }) {
+  return (
+    <section className={styles.part}>
+      <h2>{title}</h2>
+      <dl className={styles.keys}>
+        {keys.map(([key, does]) => (
+          <div key={key}>
+            <dt>
+              {key.split(' ').map((part) => (
+                <kbd key={part}>{part}</kbd>
+              ))}
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}

@@ -1,0 +1,188 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useCallback, useMemo, useState } from 'react'
+import { useLiveRun } from '~/api/live'
+import * as queries from '~/api/queries'
+import { useRoles } from '~/api/session'
+import type { Run } from '~/api/types'
+import { DecisionBar } from '~/features/approvals/DecisionBar'
+import { RollbackDialog } from '~/features/rollback/RollbackDialog'
+import { RollbackNote } from '~/features/rollback/RollbackNote'
+import { mayTake, opening, questionOf } from '~/features/runs/question'
+import { RunBar } from '~/features/runs/RunBar'
+import { RunHead } from '~/features/runs/RunHead'
+import { RunMenu } from '~/features/runs/RunMenu'
+import { Timeline } from '~/features/runs/Timeline'
+import { useTask } from '~/features/runs/useTask'
+import { versionWord } from '~/features/runs/versions'
+import { useKeys } from '~/lib/keys'
+import { mayDecide, mayEdit } from '~/lib/states'
+import { Failure } from '~/ui/Failure'
+import { LoadingRows } from '~/ui/Loading'
+import { Notice } from '~/ui/Notice'
+import { Page } from '~/ui/Page'
+import { tell } from '~/ui/toasts'
+import { CheckpointPicker } from './CheckpointPicker'
+import { ExecutionPane } from './ExecutionPane'
+import { FormBar } from './FormBar'
+import styles from './RunPage.module.css'
+
+const route = getRouteApi('/runs/$runId')
+
+/** One run, live: where it stands, what each checkpoint gave, and what is asked now. */
+export function RunPage() {
+  const { runId } = route.useParams()
+  useLiveRun(runId)
+  const { data: run, error, refetch } = useQuery(queries.run(runId))
+  if (run !== undefined) return <OpenRun key={runId} run={run} />
+  return (
+    <Page title="Run" crumbs={[{ label: 'Runs', link: { to: '/runs' } }]}>
+      <h1 hidden>Run</h1>
+      {error !== null ? (
+        <Failure what="This run could not be read." error={error} retry={() => void refetch()} />
+      ) : (
+        <LoadingRows rows={6} label="Loading the run" />
+      )}
+    </Page>
+  )
+}
+
+function OpenRun({ run }: { run: Run }) {
+  const roles = useRoles()
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const task = useTask(run.run_id)
+  const [rollingBack, setRollingBack] = useState(false)
+  const [sending, setSending] = useState(false)
+  const selected = run.trail.find((item) => item.checkpoint_id === search.checkpoint) ?? opening(run.trail)
+  const executionId = selected?.execution_id ?? null
+  const { data: execution } = useQuery({
+    ...queries.execution(run.run_id, executionId ?? ''),
+    enabled: executionId !== null,
+  })
+  const current = executionId === null ? undefined : execution
+  const question = questionOf(run, selected, current)
+
+  const select = useCallback(
+    (checkpoint: string | undefined, tab?: string) =>
+      void navigate({ search: { checkpoint, tab }, replace: true }),
+    [navigate],
+  )
+  useStepKeys(run, selected?.position ?? 0, select)
+
+  return (
+    <Page
+      bleed
+      title={versionWord(run)}
+      crumbs={[
+        { label: 'Pipelines', link: { to: '/pipelines' } },
+        {
+          label: run.pipeline_name,
+          link: { to: '/pipelines/$pipelineId', params: { pipelineId: run.pipeline_id } },
+        },
+      ]}
+      actions={
+        <RunMenu run={run} task={task} allowed={mayEdit(roles)} onRollback={() => setRollingBack(true)} />
+      }
+    >
+      <RunHead run={run} />
+      <Notes run={run} mayUndo={mayEdit(roles)} />
+      <CheckpointPicker run={run} selected={selected} onSelect={select} />
+      <div className={styles.columns}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
+        <section className={styles.timeline} tabIndex={0} aria-label="Timeline">
+          <Timeline trail={run.trail} selected={selected?.checkpoint_id} onSelect={select} />
+        </section>
+        {selected !== undefined && (
+          <ExecutionPane
+            run={run}
+            item={selected}
+            execution={current}
+            tab={search.tab}
+            artifact={search.artifact}
+            asksForForm={question.kind === 'fill in'}
+            mayAnswer={mayTake(question, roles)}
+            onTab={(tab) => void navigate({ search: (before) => ({ ...before, tab }), replace: true })}
+            onArtifact={(artifact) =>
+              void navigate({ search: (before) => ({ ...before, artifact }), replace: true })
+            }
+            onSending={setSending}
+          />
+        )}
+      </div>
+      {question.kind === 'decide' ? (
+        <DecisionBar
+          key={question.approval.execution_id}
+          approval={question.approval}
+          artifacts={current?.artifacts_generated ?? []}
+          revision={
+            current === undefined || current.revision_iteration === 0
+              ? null
+              : `revision ${current.revision_iteration} of ${current.max_revision_iterations}`
+          }
+          mayDecide={mayDecide(roles)}
+          onLook={() => select(selected?.checkpoint_id, 'artifacts')}
+        />
+      ) : question.kind === 'fill in' ? (
+        <FormBar
+          item={selected}
+          approval={question.approval}
+          paused={run.status === 'paused'}
+          allowed={mayTake(question, roles)}
+          sending={sending}
+          onShow={() => select(selected?.checkpoint_id)}
+          shown={search.tab === undefined || search.tab === 'overview'}
+        />
+      ) : (
+        <RunBar
+          run={run}
+          question={question}
+          execution={current}
+          allowed={mayTake(question, roles)}
+          task={task}
+          onSelect={select}
+          onRollback={() => setRollingBack(true)}
+        />
+      )}
+      <RollbackDialog
+        run={run}
+        opened={rollingBack}
+        onClose={() => setRollingBack(false)}
+        onDone={(rollback) => {
+          setRollingBack(false)
+          tell('Rolled back. What was taken away is in the archive.')
+          const target = rollback.target_run_id ?? run.run_id
+          void navigate({ to: '/runs/$runId', params: { runId: target }, search: {} })
+        }}
+      />
+    </Page>
+  )
+}
+
+function Notes({ run, mayUndo }: { run: Run; mayUndo: boolean }) {
+  return (
+    <div className={styles.notes}>
+      {run.archived_by !== null && (
+        <Notice tone="grey" title="This run was archived by a rollback.">
+          It can be read, but it does not go on. Undo the rollback to bring it back.
+        </Notice>
+      )}
+      {run.warnings.map((warning) => (
+        <Notice key={warning} tone="grey" title={warning} />
+      ))}
+      <RollbackNote runId={run.run_id} mayUndo={mayUndo} />
+    </div>
+  )
+}
+
+/** `J` and `K` walk through the checkpoints. */
+function useStepKeys(run: Run, position: number, select: (checkpoint: string) => void): void {
+  const keys = useMemo(() => {
+    const step = (by: number) => () => {
+      const next = run.trail[run.trail.findIndex((item) => item.position === position) + by]
+      if (next !== undefined) select(next.checkpoint_id)
+    }
+    return { j: step(1), k: step(-1) }
+  }, [run, position, select])
+  useKeys(keys)
+}

@@ -1,0 +1,97 @@
+import { useMantineColorScheme } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet, useNavigate } from '@tanstack/react-router'
+import { useMemo, useRef, useState } from 'react'
+import { useLiveLists } from '~/api/live'
+import { approvals } from '~/api/queries'
+import { useSession } from '~/api/session'
+import { useKeys } from '~/lib/keys'
+import { initials } from '~/lib/sizes'
+import { Mark } from '~/ui/Mark'
+import { tellConnection } from '~/ui/toasts'
+import { AccountMenu } from './AccountMenu'
+import { Keys } from './Keys'
+import { NAV } from './nav'
+import styles from './Shell.module.css'
+
+/** The frame of every page: side bar on a desk, tab bar on a phone. */
+export function Shell() {
+  useLiveLists(tellConnection)
+  const { data } = useQuery(approvals())
+  const waiting = data?.items.length ?? 0
+  const more = data?.next_cursor ? '+' : ''
+  const { actor } = useSession()
+  const [help, setHelp] = useState(false)
+  useGoKeys(() => setHelp(true))
+  const { setColorScheme, colorScheme } = useMantineColorScheme()
+
+  return (
+    <div className={styles.shell}>
+      <a href="#main" className={styles.skip}>
+        Skip to content
+      </a>
+      <nav className={styles.side} aria-label="Main">
+        <Link to="/" className={styles.brand} aria-label="Cairn, home">
+          <Mark />
+          <span className={styles.word}>Cairn</span>
+        </Link>
+        <ul className={styles.links}>
+          {NAV.map(({ to, label, icon: Icon, phone }) => (
+            <li key={to} data-phone={phone || undefined}>
+              <Link
+                to={to}
+                className={styles.link}
+                activeOptions={{ exact: to === '/', includeSearch: false }}
+                aria-label={
+                  to === '/approvals' && waiting > 0 ? `${label}, ${waiting}${more} waiting` : label
+                }
+              >
+                <Icon size={18} stroke={1.6} aria-hidden="true" />
+                <span className={styles.label}>{label}</span>
+                {to === '/approvals' && waiting > 0 && (
+                  <span className={styles.count}>
+                    {waiting}
+                    {more}
+                  </span>
+                )}
+              </Link>
+            </li>
+          ))}
+        </ul>
+        <AccountMenu
+          initials={initials(actor)}
+          actor={actor}
+          scheme={colorScheme}
+          onScheme={setColorScheme}
+          onHelp={() => setHelp(true)}
+        />
+      </nav>
+      <main id="main" tabIndex={-1} className={styles.main}>
+        <Outlet />
+      </main>
+      <Keys opened={help} onClose={() => setHelp(false)} />
+    </div>
+  )
+}
+
+/** `G` and then the first letter of a page; `?` shows all keys. */
+function useGoKeys(onHelp: () => void): void {
+  const navigate = useNavigate()
+  const armed = useRef(0)
+  const help = useRef(onHelp)
+  help.current = onHelp
+  const keys = useMemo(() => {
+    const go = (to: (typeof NAV)[number]['to']) => () => {
+      if (Date.now() - armed.current < 1200) void navigate({ to })
+      armed.current = 0
+    }
+    return {
+      g: () => {
+        armed.current = Date.now()
+      },
+      '?': () => help.current(),
+      ...Object.fromEntries(NAV.map(({ key, to }) => [key, go(to)])),
+    }
+  }, [navigate])
+  useKeys(keys)
+}

@@ -1,0 +1,81 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import type { EventFilter } from '~/api/queries'
+import { Lost, Shaken } from './Lost'
+import { Shell } from './Shell'
+
+const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+const root = createRootRoute({ component: Shell, notFoundComponent: Lost, errorComponent: Shaken })
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('~/features/home/HomePage'), 'HomePage'),
+})
+const approvals = createRoute({
+  getParentRoute: () => root,
+  path: '/approvals',
+  component: lazyRouteComponent(() => import('~/features/approvals/InboxPage'), 'InboxPage'),
+})
+const pipelines = createRoute({
+  getParentRoute: () => root,
+  path: '/pipelines',
+  component: lazyRouteComponent(() => import('~/features/pipelines/ListPage'), 'ListPage'),
+})
+const newPipeline = createRoute({
+  getParentRoute: () => root,
+  path: '/pipelines/new',
+  validateSearch: (search): { from?: 'yaml' } => (search.from === 'yaml' ? { from: 'yaml' } : {}),
+  component: lazyRouteComponent(() => import('~/features/pipelines/NewPage'), 'NewPage'),
+})
+const pipeline = createRoute({
+  getParentRoute: () => root,
+  path: '/pipelines/$pipelineId',
+  validateSearch: (search): { tab?: 'definition' | 'history'; edit?: boolean } => ({
+    tab: search.tab === 'definition' || search.tab === 'history' ? search.tab : undefined,
+    edit: search.edit === true || undefined,
+  }),
+  component: lazyRouteComponent(() => import('~/features/pipelines/PipelinePage'), 'PipelinePage'),
+})
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: '/runs',
+  validateSearch: (search): { status?: string } => ({ status: text(search.status) }),
+  component: lazyRouteComponent(() => import('~/features/runs/ListPage'), 'ListPage'),
+})
+const run = createRoute({
+  getParentRoute: () => root,
+  path: '/runs/$runId',
+  validateSearch: (search): { checkpoint?: string; tab?: string; artifact?: string } => ({
+    checkpoint: text(search.checkpoint),
+    tab: text(search.tab),
+    artifact: text(search.artifact),
+  }),
+  component: lazyRouteComponent(() => import('./RunPage'), 'RunPage'),
+})
+const events = createRoute({
+  getParentRoute: () => root,
+  path: '/events',
+  validateSearch: (search): EventFilter => ({
+    pipeline_id: text(search.pipeline_id),
+    run_id: text(search.run_id),
+    execution_id: text(search.execution_id),
+    event_type: text(search.event_type),
+    since: text(search.since),
+    until: text(search.until),
+  }),
+  component: lazyRouteComponent(() => import('~/features/events/EventsPage'), 'EventsPage'),
+})
+
+export const router = createRouter({
+  routeTree: root.addChildren([home, approvals, pipelines, newPipeline, pipeline, runs, run, events]),
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

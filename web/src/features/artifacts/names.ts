@@ -1,0 +1,13 @@
+import type { Artifact } from '~/api/types'
+
+/** The name with its ending, once. */
+export function fileName(artifact: Pick<Artifact, 'artifact_name' | 'format'>): string {
+  const ending = `.${artifact.format}`
+  return artifact.artifact_name.endsWith(ending) || artifact.format === ''
+    ? artifact.artifact_name
+    : artifact.artifact_name + ending
+}
+
+export function downloadAddress(artifact: Pick<Artifact, 'artifact_record_id'>): string {
+  return `/api/artifacts/${artifact.artifact_record_id}/download`
+}

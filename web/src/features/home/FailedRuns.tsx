@@ -1,0 +1,64 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { run as runQuery } from '~/api/queries'
+import type { RunSummary } from '~/api/types'
+import { pebblesOfFigures } from '~/lib/trail'
+import { Panel, Section } from '~/ui/Page'
+import { StateSign } from '~/ui/StateTag'
+import { Time } from '~/ui/Time'
+import { Trail } from '~/ui/Trail'
+import styles from './Home.module.css'
+
+/** What failed lately, each with its cause in full. */
+export function FailedRuns({ runs }: { runs: readonly RunSummary[] }) {
+  return (
+    <Section title="Failed since yesterday" count={runs.length}>
+      <Panel>
+        <ul>
+          {runs.map((run) => (
+            <FailedRun key={run.run_id} run={run} />
+          ))}
+        </ul>
+      </Panel>
+    </Section>
+  )
+}
+
+function FailedRun({ run }: { run: RunSummary }) {
+  const { data } = useQuery(runQuery(run.run_id))
+  const failed = data?.trail.find((item) => item.status === 'failed')
+  return (
+    <li className={styles.failed}>
+      <span className={styles.name}>
+        <StateSign state={{ tone: 'red', sign: 'failed', word: 'Failed' }} />
+        {run.pipeline_name}{' '}
+        <span className={styles.version}>{run.run_version === null ? 'test' : `v${run.run_version}`}</span>
+      </span>
+      <Trail pebbles={pebblesOfFigures(run)} />
+      <span className={styles.cause}>
+        {failed !== undefined && (
+          <>
+            <strong>{failed.name}:</strong> {failed.error}
+          </>
+        )}
+      </span>
+      <span className={styles.when}>
+        <Time at={run.completed_at ?? run.created_at} />
+      </span>
+      <Button
+        renderRoot={(props) => (
+          <Link
+            to="/runs/$runId"
+            params={{ runId: run.run_id }}
+            search={{ checkpoint: failed?.checkpoint_id }}
+            {...props}
+            aria-label={`Look into ${run.pipeline_name} v${run.run_version}`}
+          />
+        )}
+      >
+        Look into it
+      </Button>
+    </li>
+  )
+}

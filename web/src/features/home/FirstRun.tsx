@@ -1,0 +1,122 @@
+import { Button } from '@mantine/core'
+import { IconCircleCheckFilled, IconPlayerPlay } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { createFromTemplate, startRun } from '~/api/changes'
+import { templates } from '~/api/queries'
+import { useRoles, useSession } from '~/api/session'
+import { mayEdit } from '~/lib/states'
+import { Failure, Refusal } from '~/ui/Failure'
+import { LoadingText } from '~/ui/Loading'
+import styles from './FirstRun.module.css'
+import { Stones } from './Stones'
+
+/** Three steps, three stones: it runs, start a sample, decide. */
+export function FirstRun() {
+  const { actor, data_dir: dataDir } = useSession()
+  return (
+    <div className={styles.layout}>
+      <Stones />
+      <div className={styles.steps}>
+        <h1>Approve your first run in two minutes</h1>
+        <p className={styles.lead}>
+          A pipeline carries work through its checkpoints; you place the last stone. Everything stays on this
+          machine.
+        </p>
+        <ol>
+          <li>
+            <span className={styles.done}>
+              <IconCircleCheckFilled size={22} color="var(--green)" aria-hidden="true" />
+            </span>
+            <div>
+              <h2>Cairn is running</h2>
+              <p>
+                Signed in as {actor}
+                {dataDir && (
+                  <>
+                    , data in <code>{dataDir}</code>
+                  </>
+                )}
+              </p>
+            </div>
+          </li>
+          <li>
+            <span className={styles.number} data-now>
+              2
+            </span>
+            <div>
+              <h2>Start a sample run</h2>
+              <p>Each one stops to ask you before it goes on.</p>
+              <Samples />
+            </div>
+          </li>
+          <li>
+            <span className={styles.number}>3</span>
+            <div>
+              <h2>Decide</h2>
+              <p>The run appears here and under Approvals when it needs you.</p>
+            </div>
+          </li>
+        </ol>
+        <p className={styles.after}>
+          After that, change the sample and make it yours. Or go straight to:{' '}
+          <Link to="/pipelines/new" search={{ from: 'yaml' }}>
+            Write YAML
+          </Link>
+        </p>
+      </div>
+    </div>
+  )
+}
+
+function Samples() {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const allowed = mayEdit(useRoles())
+  const { data, error, refetch } = useQuery(templates())
+  const [busy, setBusy] = useState<string | null>(null)
+  const [refusal, setRefusal] = useState<unknown>(null)
+  if (error !== null)
+    return <Failure what="The samples could not be read." error={error} retry={() => void refetch()} />
+  if (data === undefined) return <LoadingText />
+  const start = async (name: string) => {
+    setBusy(name)
+    setRefusal(null)
+    try {
+      const pipeline = await createFromTemplate(name)
+      const run = await startRun({ pipeline_id: pipeline.pipeline_id })
+      void client.invalidateQueries()
+      await navigate({ to: '/runs/$runId', params: { runId: run.run_id } })
+    } catch (fault) {
+      setRefusal(fault)
+      setBusy(null)
+    }
+  }
+  return (
+    <>
+      {refusal !== null && <Refusal title="The sample could not be started." error={refusal} />}
+      <ul className={styles.samples}>
+        {data.items.map((template, index) => (
+          <li key={template.name} data-first={index === 0 || undefined}>
+            <h3>{template.title}</h3>
+            <p>{template.description}</p>
+            {allowed && (
+              <Button
+                fullWidth
+                variant={index === 0 ? 'filled' : 'default'}
+                leftSection={<IconPlayerPlay size={16} />}
+                loading={busy === template.name}
+                disabled={busy !== null && busy !== template.name}
+                onClick={() => void start(template.name)}
+                aria-label={`Start ${template.title}`}
+              >
+                Start
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,128 @@
+import { Button } from '@mantine/core'
+import { IconPencil } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { savePipeline } from '~/api/changes'
+import { definition } from '~/api/queries'
+import type { Pipeline } from '~/api/types'
+import { draftKey, dropDraft, keepDraft, readDraft } from '~/lib/drafts'
+import { asProblem, type Problem } from '~/lib/problems'
+import { Code } from '~/ui/Code'
+import { Failure, Refusal } from '~/ui/Failure'
+import { LoadingText } from '~/ui/Loading'
+import { tell } from '~/ui/toasts'
+import { DefinitionEditor } from './DefinitionEditor'
+import styles from './Pipeline.module.css'
+
+type Props = { pipeline: Pipeline; editing: boolean; mayEdit: boolean; onEdit: (editing: boolean) => void }
+
+/** The definition as YAML, to read or to change. */
+export function Definition({ pipeline, editing, mayEdit, onEdit }: Props) {
+  const { data, error, refetch } = useQuery(definition(pipeline.pipeline_id, pipeline.revision))
+  if (error !== null)
+    return <Failure what="The definition could not be read." error={error} retry={() => void refetch()} />
+  if (data === undefined) return <LoadingText lines={6} />
+  if (editing) return <Editing key={pipeline.pipeline_id} pipeline={pipeline} stored={data} onEdit={onEdit} />
+  return (
+    <div className={styles.definition}>
+      {mayEdit && (
+        <Button leftSection={<IconPencil size={16} />} onClick={() => onEdit(true)}>
+          Edit
+        </Button>
+      )}
+      <Code text={data} label={`Definition of ${pipeline.pipeline_name}`} lines />
+    </div>
+  )
+}
+
+type EditingProps = { pipeline: Pipeline; stored: string; onEdit: (editing: boolean) => void }
+
+function Editing({ pipeline, stored, onEdit }: EditingProps) {
+  const client = useQueryClient()
+  const key = draftKey(pipeline.pipeline_id, 0, 'definition')
+  // An edit belongs to the revision it began with, also after a reload: if that is no longer the newest, saving says so.
+  const [draft, setDraft] = useState(() => {
+    const kept = readDraft(sessionStorage, key)
+    return kept === null
+      ? { text: stored, revision: pipeline.revision }
+      : { text: String(kept.text), revision: Number(kept.revision) }
+  })
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<Problem | null>(null)
+  const write = (text: string) => {
+    const next = { ...draft, text }
+    setDraft(next)
+    setProblem(null)
+    keepDraft(sessionStorage, key, next)
+  }
+  const leave = () => {
+    dropDraft(sessionStorage, key)
+    onEdit(false)
+  }
+  const save = async (revision: number, force = false) => {
+    setBusy(true)
+    setProblem(null)
+    try {
+      const saved = await savePipeline(pipeline.pipeline_id, draft.text, revision, force)
+      client.setQueryData(['pipeline', pipeline.pipeline_id], saved)
+      void client.invalidateQueries({ queryKey: ['pipeline', pipeline.pipeline_id] })
+      void client.invalidateQueries({ queryKey: ['pipelines'] })
+      tell(`Saved as revision ${saved.revision}.`)
+      leave()
+    } catch (error) {
+      setProblem(asProblem(error))
+      setBusy(false)
+    }
+  }
+  return (
+    <DefinitionEditor
+      text={draft.text}
+      onChange={write}
+      foot={
+        <div className={styles.foot}>
+          {problem !== null && (
+            <Refusal
+              title={
+                problem.status === 412
+                  ? 'Somebody saved another revision. Your text is kept.'
+                  : 'Not saved. Your text is kept.'
+              }
+              error={problem}
+            />
+          )}
+          <div className={styles.buttons}>
+            <Button onClick={leave}>Discard the changes</Button>
+            {problem?.status === 412 ? (
+              <Button
+                variant="filled"
+                color="red"
+                loading={busy}
+                onClick={() => void save(pipeline.revision)}
+              >
+                Save over revision {pipeline.revision}
+              </Button>
+            ) : problem?.status === 409 ? (
+              <Button
+                variant="filled"
+                color="red"
+                loading={busy}
+                onClick={() => void save(draft.revision, true)}
+              >
+                Cancel the open run and save
+              </Button>
+            ) : (
+              <Button
+                variant="filled"
+                loading={busy}
+                disabled={draft.text === stored}
+                onClick={() => void save(draft.revision)}
+              >
+                Save the definition
+              </Button>
+            )}
+          </div>
+        </div>
+      }
+    />
+  )
+}

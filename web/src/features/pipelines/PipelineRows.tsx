@@ -1,0 +1,129 @@
+import { ActionIcon, Button, Menu } from '@mantine/core'
+import { IconDots, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useRoles } from '~/api/session'
+import type { PipelineSummary } from '~/api/types'
+import { runState } from '~/lib/states'
+import { type Pebble, pebblesOfFigures } from '~/lib/trail'
+import { StateTag } from '~/ui/StateTag'
+import { Time } from '~/ui/Time'
+import { Trail } from '~/ui/Trail'
+import styles from './List.module.css'
+import { RunBars } from './RunBars'
+import { StartDialog } from './StartDialog'
+import { useRemoval } from './useRemoval'
+
+/** The list: name, latest run, trail, the last runs, when something happened. */
+export function PipelineRows({
+  pipelines,
+  allowed,
+}: {
+  pipelines: readonly PipelineSummary[]
+  allowed: boolean
+}) {
+  const [starting, setStarting] = useState<PipelineSummary | null>(null)
+  return (
+    <>
+      <div className={styles.names} aria-hidden="true">
+        <span>Pipeline</span>
+        <span>Latest run</span>
+        <span>Checkpoints</span>
+        <span>Last 15 runs</span>
+        <span>Activity</span>
+        <span />
+      </div>
+      <ul>
+        {pipelines.map((item) => (
+          <PipelineRow
+            key={item.pipeline_id}
+            item={item}
+            allowed={allowed}
+            onStart={() => setStarting(item)}
+          />
+        ))}
+      </ul>
+      {starting !== null && (
+        <StartDialog pipelineId={starting.pipeline_id} opened onClose={() => setStarting(null)} />
+      )}
+    </>
+  )
+}
+
+function PipelineRow({
+  item,
+  allowed,
+  onStart,
+}: {
+  item: PipelineSummary
+  allowed: boolean
+  onStart: () => void
+}) {
+  const roles = useRoles()
+  const run = item.latest_run
+  const removal = useRemoval(item)
+  const pebbles: Pebble[] = run === null ? Array(item.checkpoint_count).fill('open') : pebblesOfFigures(run)
+  return (
+    <li className={styles.row}>
+      <span className={styles.name}>
+        <Link to="/pipelines/$pipelineId" params={{ pipelineId: item.pipeline_id }}>
+          {item.pipeline_name}
+        </Link>
+        {item.pipeline_description && <span className={styles.description}>{item.pipeline_description}</span>}
+      </span>
+      <span className={styles.latest}>
+        {run === null ? (
+          <StateTag state={{ tone: 'grey', sign: 'dashed', word: 'Never run' }} />
+        ) : (
+          <>
+            <StateTag state={runState(run, roles)} />
+            <span className={styles.version}>
+              {run.run_version === null ? 'test' : `v${run.run_version}`}
+            </span>
+          </>
+        )}
+      </span>
+      <span className={styles.trail}>
+        <Trail pebbles={pebbles} />
+      </span>
+      <span className={styles.bars}>
+        <RunBars runs={item.recent_runs} />
+      </span>
+      <span className={styles.when}>
+        {run === null ? 'edited ' : ''}
+        <Time at={run?.completed_at ?? run?.started_at ?? run?.created_at ?? item.updated_at} />
+      </span>
+      <span className={styles.actions}>
+        {allowed && item.deleted_at === null && (
+          <>
+            <ActionIcon aria-label={`Start ${item.pipeline_name}`} onClick={onStart}>
+              <IconPlayerPlay size={17} stroke={1.6} />
+            </ActionIcon>
+            <Menu width={180}>
+              <Menu.Target>
+                <ActionIcon aria-label={`More for ${item.pipeline_name}`}>
+                  <IconDots size={17} />
+                </ActionIcon>
+              </Menu.Target>
+              <Menu.Dropdown>
+                <Menu.Item
+                  leftSection={<IconTrash size={16} />}
+                  data-danger
+                  onClick={() => void removal.remove()}
+                >
+                  Delete
+                </Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+          </>
+        )}
+        {allowed && item.deleted_at !== null && (
+          <Button loading={removal.busy} onClick={() => void removal.restore()}>
+            Restore
+          </Button>
+        )}
+      </span>
+      {removal.dialog}
+    </li>
+  )
+}

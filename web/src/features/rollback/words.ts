@@ -1,0 +1,49 @@
+import type { Rollback, RollbackPreview } from '~/api/types'
+import { count, size } from '~/lib/sizes'
+
+/** v6 and v7: 13 executions, 18 artifacts (74 kB). */
+export function archivedWords(preview: Pick<RollbackPreview, 'rolled_back_items' | 'size_bytes'>): string {
+  const {
+    deleted_runs: runs,
+    deleted_checkpoint_executions: executions,
+    archived_artifacts: files,
+  } = preview.rolled_back_items
+  const parts = [count(executions.length, 'execution')]
+  if (files.length > 0) parts.push(`${count(files.length, 'artifact')} (${size(preview.size_bytes)})`)
+  const what = parts.join(', ')
+  const versions = runs.flatMap((run) => (run.run_version === null ? [] : [`v${run.run_version}`])).sort()
+  return `${versions.length > 0 ? `${listed(versions)}: ` : ''}${what}. They can be put back until something newer completes.`
+}
+
+const listed = (words: string[]) =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+
+/** What goes on afterwards. */
+export function thenWords(preview: Pick<RollbackPreview, 'then'>, target: number | null): string {
+  const { checkpoint_name: name, begins } = preview.then
+  const subject = name ?? 'The run'
+  const run = target === null ? '' : ` v${target} goes on; numbers are never used twice.`
+  switch (begins) {
+    case 'at once':
+      return `${subject} starts again at once.${run}`
+    case 'asks first':
+      return `${subject} asks for approval before it starts.${run}`
+    case 'waits for a start':
+      return `${subject} waits until somebody starts it.${run}`
+    case 'completes':
+      return `The run is complete as it stands.${run}`
+  }
+}
+
+/** One line about a rollback that was made. */
+export function rollbackWords(rollback: Rollback): string {
+  const { deleted_runs: runs, deleted_checkpoint_executions: executions } = rollback.rolled_back_items
+  const to =
+    rollback.rollback_type === 'run_level'
+      ? `to v${rollback.target_run_version}`
+      : rollback.target_checkpoint_position === null || rollback.target_checkpoint_position < 0
+        ? 'to the very beginning'
+        : `to checkpoint ${rollback.target_checkpoint_position + 1}`
+  const taken = runs.length > 0 ? count(runs.length, 'run') : count(executions.length, 'execution')
+  return `Rolled back ${to}, ${taken} archived.`
+}

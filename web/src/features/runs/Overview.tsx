@@ -1,0 +1,121 @@
+import type { Execution, TrailItem } from '~/api/types'
+import { clock, duration } from '~/lib/durations'
+import { prettyValue } from '~/lib/lossless'
+import { count } from '~/lib/sizes'
+import { executionState, modeWord } from '~/lib/states'
+import { Code } from '~/ui/Code'
+import { Notice } from '~/ui/Notice'
+import { StateTag } from '~/ui/StateTag'
+import { useNow } from '~/ui/Time'
+import styles from './Overview.module.css'
+
+/** What a checkpoint is, how its execution stands, and what people said to it. */
+export function Overview({ item, execution }: { item: TrailItem; execution: Execution | undefined }) {
+  const now = useNow()
+  const error = execution?.error_details.last_error ?? null
+  return (
+    <div className={styles.overview}>
+      {item.description !== '' && <p className={styles.description}>{item.description}</p>}
+      {item.status === 'failed' && (
+        <Notice tone="red" title={`${item.name} failed.`}>
+          {error?.error_message ?? item.error}
+        </Notice>
+      )}
+      {execution?.warnings.map((warning) => (
+        <Notice key={warning} tone="grey" title={warning} />
+      ))}
+      {execution?.progress != null && item.status === 'in_progress' && (
+        <p>
+          {execution.progress.fraction !== null && `${Math.round(execution.progress.fraction * 100)} %`}{' '}
+          {execution.progress.text}
+        </p>
+      )}
+      <dl className={styles.facts}>
+        <Fact name="State">
+          <StateTag state={executionState(item, now)} />
+        </Fact>
+        <Fact name="Done by">{modeWord(item.mode)}</Fact>
+        <Fact name="Approvals">{approvalWords(item)}</Fact>
+        {item.needs.length > 0 && <Fact name="Needs">{item.needs.join(', ')}</Fact>}
+        {item.started_at !== null && <Fact name="Started">{clock(item.started_at, now)}</Fact>}
+        {item.completed_at !== null && <Fact name="Completed">{clock(item.completed_at, now)}</Fact>}
+        {item.worked_seconds !== null && item.worked_seconds > 0 && (
+          <Fact name="Worked">{duration(item.worked_seconds)}</Fact>
+        )}
+        {execution !== undefined && execution.max_attempts > 1 && (
+          <Fact name="Attempt">
+            {execution.attempt_number} of {execution.max_attempts}
+          </Fact>
+        )}
+        {execution !== undefined && execution.revision_iteration > 0 && (
+          <Fact name="Revision">
+            {execution.revision_iteration} of {execution.max_revision_iterations}
+          </Fact>
+        )}
+        {execution?.permanent_output_path != null && (
+          <Fact name="Folder">
+            <code>{execution.permanent_output_path}</code>
+          </Fact>
+        )}
+      </dl>
+      {error?.stack_trace != null && error.stack_trace !== '' && (
+        <details>
+          <summary>Where it failed ({count(execution?.error_details.error_count ?? 1, 'error')})</summary>
+          <Code text={error.stack_trace} label="Stack trace" />
+        </details>
+      )}
+      <Interactions execution={execution} />
+    </div>
+  )
+}
+
+function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function approvalWords(item: TrailItem): string {
+  if (item.asks_to_start && item.asks_to_complete) return 'before it starts and when it is done'
+  if (item.asks_to_start) return 'before it starts'
+  return item.asks_to_complete ? 'when it is done' : 'none'
+}
+
+/** What people decided, answered or asked for, the newest last. */
+function Interactions({ execution }: { execution: Execution | undefined }) {
+  const now = useNow()
+  const interactions = execution?.human_interactions ?? []
+  if (interactions.length === 0) return null
+  return (
+    <section aria-label="What people did" className={styles.people}>
+      <h3>What people did</h3>
+      <ol>
+        {interactions.map((interaction) => (
+          <li key={interaction.interaction_id}>
+            <p>
+              <strong>{interaction.actor ?? 'Cairn'}</strong> {interaction.type.replaceAll('_', ' ')}
+              <span className={styles.when}>{clock(interaction.timestamp, now)}</span>
+            </p>
+            <Said value={interaction.user_input} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+function Said({ value }: { value: unknown }) {
+  if (value === null || value === undefined || value === '') return null
+  if (typeof value === 'string') return <blockquote className={styles.said}>{value}</blockquote>
+  const entries =
+    typeof value === 'object'
+      ? Object.entries(value).filter(([, entry]) => entry !== null && entry !== '')
+      : []
+  const only = entries.length === 1 ? entries[0] : undefined
+  if (only !== undefined && typeof only[1] === 'string')
+    return <blockquote className={styles.said}>{only[1]}</blockquote>
+  return entries.length === 0 ? null : <Code text={prettyValue(value)} label="What was given" wrap />
+}

@@ -1,0 +1,107 @@
+import { UnstyledButton } from '@mantine/core'
+import { IconCode, IconForms, IconFunction, IconRobot } from '@tabler/icons-react'
+import { Fragment } from 'react'
+import type { TrailItem } from '~/api/types'
+import { duration } from '~/lib/durations'
+import { count } from '~/lib/sizes'
+import { executionState, modeWord } from '~/lib/states'
+import { StateSign } from '~/ui/StateTag'
+import { useNow } from '~/ui/Time'
+import styles from './Timeline.module.css'
+
+const MODES: Record<string, typeof IconForms> = {
+  human_only: IconForms,
+  function: IconFunction,
+  script: IconCode,
+  agentic: IconRobot,
+}
+
+type Props = {
+  trail: readonly TrailItem[]
+  selected: string | undefined
+  onSelect: (checkpointId: string) => void
+}
+
+/** Every checkpoint of the run in order, with what became of it. */
+export function Timeline({ trail, selected, onSelect }: Props) {
+  return (
+    <ol className={styles.timeline} aria-label="Checkpoints">
+      {trail.map((item, index) => (
+        <Fragment key={item.checkpoint_id}>
+          {beginsStage(trail, index) && (
+            <li className={styles.stage} aria-label={`Stage ${item.stage}`}>
+              {item.stage}, side by side
+            </li>
+          )}
+          <li className={styles.item} data-last={index === trail.length - 1 || undefined}>
+            <span className={styles.sign}>
+              <StateSign state={executionState(item)} size={19} />
+            </span>
+            <Step item={item} selected={item.checkpoint_id === selected} onSelect={onSelect} />
+          </li>
+        </Fragment>
+      ))}
+    </ol>
+  )
+}
+
+/** Only a stage that holds several is worth a word. */
+function beginsStage(trail: readonly TrailItem[], index: number): boolean {
+  const stage = trail[index]?.stage ?? null
+  return stage !== null && trail[index - 1]?.stage !== stage && trail[index + 1]?.stage === stage
+}
+
+function Step({
+  item,
+  selected,
+  onSelect,
+}: {
+  item: TrailItem
+  selected: boolean
+  onSelect: Props['onSelect']
+}) {
+  const now = useNow()
+  const state = executionState(item, now)
+  const Mode = MODES[item.mode] ?? IconCode
+  const took = tookOf(item, now)
+  return (
+    <UnstyledButton
+      className={styles.step}
+      aria-current={selected ? 'step' : undefined}
+      onClick={() => onSelect(item.checkpoint_id)}
+    >
+      <span className={styles.head}>
+        <span className={styles.name}>{item.name}</span>
+        {took !== null && <span className={styles.took}>{took}</span>}
+      </span>
+      <span className={styles.mode}>
+        <Mode size={14} stroke={1.6} aria-hidden="true" /> {modeWord(item.mode)}
+      </span>
+      <span className={styles.line} data-tone={state.tone}>
+        {lineOf(item, state.word)}
+      </span>
+    </UnstyledButton>
+  )
+}
+
+function tookOf(item: TrailItem, now: Date): string | null {
+  if (item.worked_seconds !== null && item.status === 'completed') return duration(item.worked_seconds)
+  if (item.started_at === null) return null
+  const end = item.completed_at === null ? now : new Date(item.completed_at)
+  return item.status === 'in_progress' || item.status === 'completed'
+    ? duration((end.getTime() - new Date(item.started_at).getTime()) / 1000)
+    : null
+}
+
+/** The second line: what became of it, or what will be asked. */
+function lineOf(item: TrailItem, word: string): string {
+  if (item.status === 'upcoming') {
+    return item.asks_to_start ? 'Asks before it starts' : item.asks_to_complete ? 'Asks when it is done' : ''
+  }
+  if (item.status === 'failed') return item.error ?? word
+  const parts = [item.status === 'completed' ? count(item.artifact_count, 'artifact') : word]
+  if (item.attempt_number > 1) parts.push(`attempt ${item.attempt_number}`)
+  if (item.revision_iteration > 0) parts.push(`revision ${item.revision_iteration}`)
+  if (item.is_rework) parts.push('rework')
+  return parts.join(' · ')
+}

@@ -1,0 +1,55 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useEffect, useState } from 'react'
+import { signIn } from '~/api/changes'
+import { session } from '~/api/queries'
+import { asProblem, type Problem } from '~/lib/problems'
+import { tokenIn } from '~/lib/tokens'
+import { Failure } from '~/ui/Failure'
+import styles from './Session.module.css'
+import { SignIn } from './SignIn'
+
+/** The token of a start link, taken out of the address at once: it must not stay in the history. */
+function takeToken(): string | null {
+  const token = location.hash.includes('token=') ? tokenIn(location.hash) : null
+  if (token !== null) history.replaceState(history.state, '', location.pathname + location.search)
+  return token
+}
+
+/** Shows the app to who is signed in, the sign-in to everybody else. The address stays, so that one lands where one meant to go. */
+export function SessionGate({ children }: { children: ReactNode }) {
+  const client = useQueryClient()
+  const [token, setToken] = useState(takeToken)
+  const [refusal, setRefusal] = useState<Problem | null>(null)
+  const found = useQuery({ ...session(), enabled: token === null, retry: false })
+
+  useEffect(() => {
+    if (token === null) return
+    let current = true
+    signIn(token)
+      .then((data) => client.setQueryData(session().queryKey, data))
+      .catch((error) => current && setRefusal(asProblem(error)))
+      .finally(() => current && setToken(null))
+    return () => {
+      current = false
+    }
+  }, [token, client])
+
+  if (found.data !== undefined && token === null) return children
+  if (token !== null || found.isPending) return null
+  if (asProblem(found.error).status !== 401) {
+    return (
+      <div className={styles.gate}>
+        <Failure what="Cairn cannot be reached." error={found.error} retry={() => void found.refetch()} />
+      </div>
+    )
+  }
+  return (
+    <SignIn
+      refusal={refusal}
+      onSignedIn={(data) => {
+        setRefusal(null)
+        client.setQueryData(session().queryKey, data)
+      }}
+    />
+  )
+}

@@ -1,0 +1,26 @@
+/** Collects what arrives and hands it over once per frame, so that a burst of events paints once. */
+export function batch<T>(
+  deliver: (items: T[]) => void,
+  schedule: (run: () => void) => number = requestAnimationFrame,
+  cancel: (handle: number) => void = cancelAnimationFrame,
+): { add: (item: T) => void; stop: () => void } {
+  let waiting: T[] = []
+  let handle: number | null = null
+  const flush = () => {
+    handle = null
+    const items = waiting
+    waiting = []
+    deliver(items)
+  }
+  return {
+    add(item) {
+      waiting.push(item)
+      if (handle === null) handle = schedule(flush)
+    },
+    stop() {
+      if (handle !== null) cancel(handle)
+      handle = null
+      waiting = []
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import { useEffect, useState } from 'react'
+import styles from './Loading.module.css'
+
+/** True from 300 ms on: what comes sooner should not flash. */
+function useLate(): boolean {
+  const [late, setLate] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), 300)
+    return () => clearTimeout(timer)
+  }, [])
+  return late
+}
+
+/** Rows in the shape of what will come. */
+export function LoadingRows({ rows = 4, label = 'Loading' }: { rows?: number; label?: string }) {
+  const late = useLate()
+  return (
+    <div className={styles.rows} role="status" aria-label={label} data-late={late || undefined}>
+      {Array.from({ length: rows }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike.
+        <div key={index} className={styles.row}>
+          <span className={styles.bar} style={{ width: `${28 - (index % 3) * 6}%` }} />
+          <span className={styles.pebbles}>
+            <i />
+            <i />
+            <i />
+            <i />
+          </span>
+          <span className={styles.bar} style={{ width: `${34 - (index % 2) * 9}%` }} />
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** Lines of text to come. */
+export function LoadingText({ lines = 3 }: { lines?: number }) {
+  const late = useLate()
+  return (
+    <div className={styles.text} role="status" aria-label="Loading" data-late={late || undefined}>
+      {Array.from({ length: lines }, (_, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all alike.
+        <span key={index} className={styles.bar} style={{ width: `${90 - index * 13}%` }} />
+      ))}
+    </div>
+  )
+}

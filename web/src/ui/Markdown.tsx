@@ -1,0 +1,37 @@
+import ReactMarkdown from 'react-markdown'
+import rehypeSanitize from 'rehype-sanitize'
+import remarkGfm from 'remark-gfm'
+import styles from './Markdown.module.css'
+
+/** Markdown that somebody else wrote: no HTML, no images from elsewhere, links that carry nothing along. */
+export default function Markdown({ children }: { children: string }) {
+  return (
+    <div className={styles.markdown}>
+      <ReactMarkdown
+        remarkPlugins={[remarkGfm]}
+        rehypePlugins={[rehypeSanitize]}
+        components={{
+          // The page has one h1; the document's headings begin below it.
+          h1: ({ children: words }) => <h3 data-level="1">{words}</h3>,
+          h2: ({ children: words }) => <h4>{words}</h4>,
+          h3: ({ children: words }) => <h5>{words}</h5>,
+          h4: ({ children: words }) => <h6>{words}</h6>,
+          img: ({ alt, src }) => <span className={styles.image}>Image: {alt || src}</span>,
+          a: ({ children: words, href }) => (
+            <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+              {words}
+            </a>
+          ),
+          table: ({ children: rows }) => (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled with the keyboard too.
+            <section className={styles.wide} tabIndex={0} aria-label="Table">
+              <table>{rows}</table>
+            </section>
+          ),
+        }}
+      >
+        {children}
+      </ReactMarkdown>
+    </div>
+  )
+}

@@ -1,0 +1,40 @@
+import { IconAlertTriangleFilled, IconCircleCheckFilled, IconInfoCircle } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import styles from './Notice.module.css'
+
+type Tone = 'red' | 'ochre' | 'grey'
+
+/** Says in place what happened, why, and what can be done next. */
+export function Notice({
+  tone,
+  title,
+  children,
+  actions,
+}: {
+  tone: Tone
+  title: ReactNode
+  children?: ReactNode
+  actions?: ReactNode
+}) {
+  const Sign = tone === 'grey' ? IconInfoCircle : IconAlertTriangleFilled
+  return (
+    <div className={`${styles.notice} ${styles[tone]}`} role={tone === 'grey' ? 'status' : 'alert'}>
+      <Sign size={16} aria-hidden="true" className={styles.sign} />
+      <div className={styles.words}>
+        <strong>{title}</strong>
+        {children !== undefined && <div className={styles.more}>{children}</div>}
+      </div>
+      {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+    </div>
+  )
+}
+
+/** A good line in green, for what is done and stays on the page. */
+export function Done({ children }: { children: ReactNode }) {
+  return (
+    <p className={styles.done} role="status">
+      <IconCircleCheckFilled size={16} aria-hidden="true" />
+      <span>{children}</span>
+    </p>
+  )
+}

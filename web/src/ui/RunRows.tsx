@@ -1,0 +1,53 @@
+import { Link } from '@tanstack/react-router'
+import { useRoles } from '~/api/session'
+import type { RunSummary } from '~/api/types'
+import { duration } from '~/lib/durations'
+import { runState } from '~/lib/states'
+import { pebblesOfFigures } from '~/lib/trail'
+import styles from './RunRows.module.css'
+import { StateTag } from './StateTag'
+import { Time } from './Time'
+import { Trail } from './Trail'
+
+/** Runs, one row each: what, its state, its trail, when. `named` says whose they are. */
+export function RunRows({ runs, named = true }: { runs: readonly RunSummary[]; named?: boolean }) {
+  return (
+    <ul>
+      {runs.map((run) => (
+        <RunRow key={run.run_id} run={run} named={named} />
+      ))}
+    </ul>
+  )
+}
+
+function RunRow({ run, named }: { run: RunSummary; named: boolean }) {
+  const roles = useRoles()
+  const version = run.run_version === null ? 'test' : `v${run.run_version}`
+  const { completed_checkpoints: completed, total_checkpoints: total } = run.metadata
+  return (
+    <li className={styles.row} data-archived={run.archived_by !== null || undefined}>
+      <Link to="/runs/$runId" params={{ runId: run.run_id }} className={styles.name}>
+        {named ? run.pipeline_name : version}
+        {named && <span className={styles.version}>{version}</span>}
+      </Link>
+      <span className={styles.state}>
+        {run.archived_by === null ? <StateTag state={runState(run, roles)} /> : <span>Rolled back</span>}
+      </span>
+      <span className={styles.trail}>
+        <Trail pebbles={pebblesOfFigures(run)} />
+        <span className={styles.figures}>
+          {completed} of {total}
+        </span>
+      </span>
+      <span className={styles.took}>
+        {run.started_at !== null && run.completed_at !== null
+          ? duration((new Date(run.completed_at).getTime() - new Date(run.started_at).getTime()) / 1000)
+          : ''}
+      </span>
+      <span className={styles.by}>{run.created_by}</span>
+      <span className={styles.when}>
+        <Time at={run.completed_at ?? run.started_at ?? run.created_at} />
+      </span>
+    </li>
+  )
+}

@@ -1,0 +1,68 @@
+import {
+  IconAlertTriangleFilled,
+  IconArrowBackUp,
+  IconBan,
+  IconBolt,
+  IconCircleCheckFilled,
+  IconCircleDashed,
+  IconCircleDotted,
+  IconCircleXFilled,
+  IconClockX,
+  IconForms,
+  IconLoader2,
+  IconLock,
+  IconPencil,
+  IconPlayerPauseFilled,
+  IconRefresh,
+  IconUserCircle,
+  type Icon as TablerIcon,
+} from '@tabler/icons-react'
+import type { Sign, State, Tone } from '~/lib/states'
+import styles from './StateTag.module.css'
+
+const SIGNS: Record<Sign, TablerIcon> = {
+  dashed: IconCircleDashed,
+  dotted: IconCircleDotted,
+  running: IconLoader2,
+  paused: IconPlayerPauseFilled,
+  completed: IconCircleCheckFilled,
+  failed: IconCircleXFilled,
+  cancelled: IconBan,
+  person: IconUserCircle,
+  form: IconForms,
+  alert: IconAlertTriangleFilled,
+  retry: IconRefresh,
+  rework: IconArrowBackUp,
+  blocked: IconLock,
+  rule: IconBolt,
+  pencil: IconPencil,
+  timeout: IconClockX,
+}
+
+const TONES: Record<Tone, string | undefined> = {
+  grey: styles.grey,
+  blue: styles.blue,
+  green: styles.green,
+  red: styles.red,
+  ochre: styles.ochre,
+}
+
+/** A state's icon alone; the word stands beside it. */
+export function StateSign({ state, size = 16 }: { state: State; size?: number }) {
+  const Sign = SIGNS[state.sign]
+  return (
+    <span className={`${styles.sign} ${TONES[state.tone]}`} aria-hidden="true">
+      <Sign size={size} stroke={1.75} className={state.sign === 'running' ? 'turning' : undefined} />
+    </span>
+  )
+}
+
+/** A state as icon and word; `pill` gives it a ground of its colour. */
+export function StateTag({ state, pill = false }: { state: State; pill?: boolean }) {
+  return (
+    <span className={`${styles.tag} ${TONES[state.tone]} ${pill ? styles.pill : ''}`}>
+      <StateSign state={state} />
+      {state.word}
+    </span>
+  )
+}
