@@ -1,6 +1,7 @@
 """Pipeline definitions: read, checked with the place of each fault, given ids, compared, compiled for the run."""
 
 from cairn.definitions import forms, mapping
+from cairn.definitions.checking import Loaded, check, load
 from cairn.definitions.compiling import compile_graph, compile_plan, compile_policies
 from cairn.definitions.execution import InputField
 from cairn.definitions.expansion import expand
@@ -24,11 +25,13 @@ __all__ = [
     "InputField",
     "JsonSchema",
     "Limits",
+    "Loaded",
     "PipelineDefinition",
     "SchemaError",
     "Severity",
     "assign_ids",
     "authoring_schema",
+    "check",
     "check_value",
     "compile_graph",
     "compile_plan",
@@ -39,6 +42,7 @@ __all__ = [
     "forms",
     "full_schema",
     "is_structural",
+    "load",
     "mapping",
     "parse",
     "slug",

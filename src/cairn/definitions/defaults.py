@@ -75,6 +75,22 @@ def fill_checkpoint(checkpoint: Document) -> None:
     _fill_output(checkpoint)
 
 
+def declare_saved_form(checkpoint: Document) -> bool:
+    """A form that is saved makes an artifact, which is declared and has its id like any other; was it not yet?"""
+    form = section(checkpoint, "execution", "human_only_config")
+    name, ending = text(form, "artifact_name"), form.get("artifact_format", "json")
+    output = _made(checkpoint, "output")
+    if (
+        form.get("save_as_artifact") is not True
+        or name is None
+        or ending not in ("json", "md")
+        or output.get("artifacts")
+    ):
+        return False
+    output["artifacts"] = [{"name": name, "format": ending}]
+    return True
+
+
 def _fill_execution(execution: Value) -> None:
     _fill(_made(execution, "retry_config"), RETRY)
     _fill_switch(execution, "timeout_config", TIMEOUT)
@@ -97,11 +113,6 @@ def _fill_execution(execution: Value) -> None:
 def _fill_output(checkpoint: Document) -> None:
     output = _made(checkpoint, "output")
     _fill(output, {"artifacts": []})
-    form = section(checkpoint, "execution", "human_only_config")
-    if form.get("save_as_artifact") is True and "artifact_name" in form and look(output, "artifacts") == []:
-        # What a form saves is the one artifact that it makes: here it has its id, like any other.
-        artifact: Document = {"name": form["artifact_name"], "format": form.get("artifact_format")}
-        output["artifacts"] = [artifact]
     for _, artifact in objects(output, "artifacts"):
         _fill(artifact, {"description": ""})
     _fill_switch(output, "validation", VALIDATION)

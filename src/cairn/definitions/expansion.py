@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import dataclass
 
-from cairn.definitions.defaults import fill_checkpoint, fill_pipeline
+from cairn.definitions.defaults import declare_saved_form, fill_checkpoint, fill_pipeline
 from cairn.definitions.findings import DefinitionError, Finding
 from cairn.definitions.lenient import items, objects, text
 from cairn.definitions.naming import key_for, name_for
@@ -80,5 +80,8 @@ def _checkpoint(given: Value, position: int, at: int, origins: Origins, findings
     checkpoint, faults = lengthen(given, origins, target, source)
     findings.extend(faults)
     join_needs(checkpoint, origins, target, source)
+    if declare_saved_form(checkpoint):
+        named = origins.source(f"{target}/execution/human_only_config/artifact_name")
+        origins.move(f"{target}/output/artifacts/0", named)
     fill_checkpoint(checkpoint)
     return checkpoint

@@ -17,9 +17,13 @@ class Origins:
     def move(self, target: str, source: str) -> None:
         self.moved[target] = source
 
-    def source(self, pointer: str, document: Value) -> str:
-        """The pointer in the author's document: of the place itself, or of the nearest around it that was written."""
+    def source(self, pointer: str) -> str:
+        """Where it came from, if it was written at all."""
         outer = pointer
         while outer and outer not in self.moved:
             outer = parent(outer)
-        return nearest(document, self.moved.get(outer, outer) + pointer[len(outer) :])
+        return self.moved.get(outer, outer) + pointer[len(outer) :]
+
+    def written(self, pointer: str, document: Value) -> str:
+        """The place in the author's document: its own, or that of the nearest thing around it that was written."""
+        return nearest(document, self.source(pointer))

@@ -1,0 +1,102 @@
+"""Reading a definition: everything that is wrong with it, each fault with its place (P3)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+
+from cairn.definitions.checks.content import check_functions, check_limits, check_schemas
+from cairn.definitions.checks.flow import check_flow
+from cairn.definitions.checks.graph import check_graph
+from cairn.definitions.checks.names import check_names
+from cairn.definitions.checks.outline import Outline
+from cairn.definitions.checks.outputs import check_outputs
+from cairn.definitions.checks.shape import check_shape
+from cairn.definitions.expansion import Expansion, expand_tracked
+from cairn.definitions.findings import DefinitionError, Finding, Limits, errors
+from cairn.definitions.model import PipelineDefinition
+from cairn.documents import Positions, Value
+
+LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    definition: PipelineDefinition  # its parts have the ids that the document brought, or none
+    warnings: tuple[Finding, ...] = ()
+
+
+def load(
+    document: Value,
+    *,
+    limits: Limits = LIMITS,
+    functions: Collection[str] | None = None,
+    positions: Positions | None = None,
+) -> Loaded:
+    """The definition that a document writes, in the full form or with short forms; DefinitionError with all faults."""
+    expansion = expand_tracked(document)
+    findings = _check(document, expansion, limits, functions, positions)
+    if errors(findings) or not isinstance(expansion.document, dict):
+        raise DefinitionError(findings)
+    return Loaded(PipelineDefinition.parse(expansion.document), tuple(findings))
+
+
+def check(
+    document: Value,
+    *,
+    limits: Limits = LIMITS,
+    functions: Collection[str] | None = None,
+    positions: Positions | None = None,
+) -> list[Finding]:
+    """Everything that is wrong with a document, and what may be. Without `functions`, any name of one is taken."""
+    return _check(document, expand_tracked(document), limits, functions, positions)
+
+
+def _check(
+    document: Value,
+    expansion: Expansion,
+    limits: Limits,
+    functions: Collection[str] | None,
+    positions: Positions | None,
+) -> list[Finding]:
+    marks = _Marks(document, expansion, positions or Positions())
+    shape = list(check_shape(expansion.document))
+    ill = {fault.finding.path for fault in shape}
+    outline = Outline(expansion.document, ill)
+    found = [marks.marked(finding, finding.path) for finding in expansion.findings]
+    found += [marks.placed(fault.finding, fault.key) for fault in shape]
+    # What is ill formed is told once, by its shape.
+    found += [
+        marks.placed(finding) for finding in _check_meaning(outline, limits, functions) if finding.path not in ill
+    ]
+    return sorted(dict.fromkeys(found), key=lambda finding: (finding.line or 0, finding.column or 0))
+
+
+def _check_meaning(outline: Outline, limits: Limits, functions: Collection[str] | None) -> Iterator[Finding]:
+    yield from check_names(outline)
+    yield from check_graph(outline)
+    yield from check_outputs(outline)
+    yield from check_schemas(outline)
+    yield from check_flow(outline)
+    yield from check_limits(outline, limits)
+    if functions is not None:
+        yield from check_functions(outline, functions)
+
+
+class _Marks:
+    """Puts findings at their place in what the author wrote."""
+
+    def __init__(self, document: Value, expansion: Expansion, positions: Positions) -> None:
+        self._document = document
+        self._origins = expansion.origins
+        self._positions = positions
+
+    def placed(self, finding: Finding, key: str | None = None) -> Finding:
+        """Move a finding from the full form to the author's document."""
+        source = self._origins.written(finding.path, self._document)
+        about = source if key is None else self._origins.written(key, self._document)
+        return self.marked(replace(finding, path=source), about, of_key=key is not None)
+
+    def marked(self, finding: Finding, pointer: str, *, of_key: bool = False) -> Finding:
+        mark = self._positions.key(pointer) if of_key else self._positions.value(pointer)
+        return replace(finding, line=mark.line, column=mark.column) if mark else finding

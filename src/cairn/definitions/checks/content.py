@@ -1,0 +1,82 @@
+"""JSON Schemas and regular expressions inside a definition: each can be used; and the limits of P10."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from cairn.core.model import Mode
+from cairn.definitions.checks.outline import Outline, no_such
+from cairn.definitions.findings import Finding, Limits
+from cairn.definitions.lenient import items, look, objects, section, text
+from cairn.definitions.patterns import check_pattern
+from cairn.definitions.schemas import SchemaError, check_value, compile_schema
+from cairn.documents import Value
+from cairn.documents.pointers import child, join
+
+_FIELDS = ("execution", "human_only_config", "input_fields")
+_PARAMETERS = ("execution", "script_config", "parameters_schema")
+
+
+def check_schemas(outline: Outline) -> Iterator[Finding]:
+    """Compile every schema and pattern. Those that are ill formed have been told."""
+    for path, found in _schemas(outline):
+        if (schema := outline.schema(path, found)) is not None:
+            try:
+                compile_schema(schema)
+            except SchemaError as error:
+                yield Finding(path + error.path, error.message)
+        elif isinstance(found, str) and outline.is_well_formed(path) and (message := check_pattern(found)):
+            yield Finding(path, message)
+    yield from _check_parameters(outline)
+
+
+def check_limits(outline: Outline, limits: Limits) -> Iterator[Finding]:
+    count = len(items(outline.document, "checkpoints"))
+    if count > limits.max_checkpoints:
+        message = f"a pipeline has at most {limits.max_checkpoints} checkpoints, but these are {count}"
+        yield Finding("/checkpoints", message)
+    for step in outline.steps:
+        minutes = look(step.document, "execution", "timeout_config", "timeout_minutes")
+        if isinstance(minutes, int | float) and minutes > limits.max_timeout_minutes:
+            message = f"a checkpoint takes at most {limits.max_timeout_minutes:g} minutes, but here it is {minutes}"
+            yield Finding(step.at("execution", "timeout_config", "timeout_minutes"), message)
+        retries = look(step.document, "execution", "retry_config", "max_auto_retries")
+        if isinstance(retries, int | float) and retries > limits.max_auto_retries:
+            message = f"a checkpoint is retried at most {limits.max_auto_retries} times, but here it is {retries}"
+            yield Finding(step.at("execution", "retry_config", "max_auto_retries"), message)
+
+
+def check_functions(outline: Outline, functions: Collection[str]) -> Iterator[Finding]:
+    for step in outline.steps:
+        name = text(step.document, "execution", "function_config", "function")
+        if step.mode == Mode.FUNCTION and name is not None and name not in functions:
+            message = no_such("registered function", name, sorted(functions))
+            yield Finding(step.at("execution", "function_config", "function"), message)
+
+
+def _schemas(outline: Outline) -> Iterator[tuple[str, Value]]:
+    yield "/input_schema", look(outline.document, "input_schema")
+    for name, action in section(outline.document, "actions").items():
+        yield join(("actions", name, "schema")), look(action, "schema")
+    for step in outline.steps:
+        yield step.at("input_schema"), step.document.get("input_schema")
+        yield step.at("output_schema"), step.document.get("output_schema")
+        yield step.at(*_PARAMETERS), look(step.document, *_PARAMETERS)
+        for way, name in ((("output", "artifacts"), "schema"), (_FIELDS, "validation")):
+            for at, part in objects(step.document, *way):
+                yield child(step.at(*way, at), name), part.get(name)
+
+
+def _check_parameters(outline: Outline) -> Iterator[Finding]:
+    """Parameters that nobody is asked for have to fit as they are."""
+    for step in outline.steps:
+        script = section(step.document, "execution", "script_config")
+        schema = outline.schema(step.at(*_PARAMETERS), script.get("parameters_schema"))
+        if schema is None or script.get("requires_user_input") is True:
+            continue
+        try:
+            faults = check_value(schema, script.get("parameters"))
+        except SchemaError:
+            continue  # told already
+        for path, message in faults:
+            yield Finding(step.at("execution", "script_config", "parameters") + path, message)

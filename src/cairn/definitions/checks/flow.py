@@ -1,0 +1,131 @@
+"""The data that flows between checkpoints: every source can exist, and what it gives fits (P3, P8, D7, D8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cairn.definitions.checks.compatibility import Presence, View, compare
+from cairn.definitions.checks.outline import Outline, Step, no_such
+from cairn.definitions.checks.outputs import output_schema
+from cairn.definitions.findings import Finding, warning
+from cairn.definitions.lenient import look, objects, section, text, texts
+from cairn.definitions.mapping import INPUT, PathError, parse_path
+from cairn.documents import Value
+
+
+def check_flow(outline: Outline) -> Iterator[Finding]:
+    for step in outline.steps:
+        yield from _check_references(outline, step)
+        mapping = section(step.document, "input_mapping")
+        wanted = _view(outline, step.at("input_schema"), step.document.get("input_schema"))
+        for target, source in mapping.items():
+            if isinstance(source, str):
+                yield from _check_source(outline, step, target, source, wanted)
+        yield from _check_targets(step, list(mapping), wanted) if mapping else _check_context(outline, step, wanted)
+
+
+def _check_references(outline: Outline, step: Step) -> Iterator[Finding]:
+    """Outputs of other checkpoints that it is to read (X9)."""
+    way = ("inputs", "include_checkpoint_outputs")
+    for at, reference in objects(step.document, *way):
+        key = text(reference, "checkpoint_id")
+        if key is None:
+            continue
+        if message := _never(outline, step, key) or _unsure(outline, step, key):
+            yield Finding(step.at(*way, at, "checkpoint_id"), message)
+        if key not in outline.by_key:
+            continue
+        artifacts = objects(outline.by_key[key].document, "output", "artifacts")
+        names = [name for _, artifact in artifacts if (name := text(artifact, "name"))]
+        for place, name in texts(reference, "artifact_ids"):
+            if name not in names:
+                message = f"{key!r} makes it not: {no_such('artifact', name, names)}"
+                yield Finding(step.at(*way, at, "artifact_ids", place), message)
+
+
+def _never(outline: Outline, step: Step, key: str) -> str | None:
+    """Why the output of another checkpoint is never there when this one starts."""
+    if key not in outline.by_key:
+        return no_such("checkpoint", key, [other for other in outline.by_key if outline.comes_before(other, step)])
+    if key == step.key:
+        return f"{key!r} cannot read its own output: nothing stands there when it starts"
+    if not outline.comes_before(key, step):
+        return f"{key!r} comes later: its output is not there yet when {step.key!r} starts"
+    return None
+
+
+def _unsure(outline: Outline, step: Step, key: str) -> str | None:
+    """Why it may not be there yet."""
+    if key in outline.certain.get(step.key, ()):
+        return None
+    return f"{key!r} may still be at work when {step.key!r} starts: add it to its needs"
+
+
+def _check_source(outline: Outline, step: Step, target: str, source: str, wanted: View) -> Iterator[Finding]:
+    place = step.at("input_mapping", target)
+    try:
+        path = parse_path(source)
+    except PathError as error:
+        yield Finding(place, str(error))
+        return
+    found = _begin(outline, step, path.root)
+    if isinstance(found, str):
+        yield Finding(place, found)
+        return
+    if path.root != INPUT and (message := _unsure(outline, step, path.root)):
+        yield warning(place, message) if path.is_optional else Finding(place, message)
+    for count, name in enumerate(path.steps):
+        presence, found = found.step(name)
+        if presence is Presence.NEVER:
+            what = f"an item {name}" if isinstance(name, int) else f"a property {name!r}"
+            yield Finding(place, f"{path} cannot exist: {path.upto(count)} is not declared to have {what}")
+            return
+        if presence is Presence.POSSIBLE and not path.is_optional:
+            yield warning(place, f"{path.upto(count + 1)} may be missing, which would fail: require it, or end in ?")
+    for severity, message in compare(found, wanted.inner(wanted.properties.get(target, True)), str(path)):
+        yield Finding(place, message, severity)
+
+
+def _begin(outline: Outline, step: Step, root: str) -> View | str:
+    """What is known of the value under a key, or why there never is one."""
+    if root == INPUT:
+        return _view(outline, "/input_schema", look(outline.document, "input_schema"), fills=True)
+    if message := _never(outline, step, root):
+        return message
+    schema = output_schema(outline, outline.by_key[root])
+    if schema is None:
+        return f"{root!r} makes no JSON: declare a JSON artifact or an output_schema there"
+    return View.of(schema)
+
+
+def _view(outline: Outline, path: str, value: Value, *, fills: bool = False) -> View:
+    schema = outline.schema(path, value)
+    return View.of(True if schema is None else schema, fills=fills)
+
+
+def _check_targets(step: Step, targets: list[str], wanted: View) -> Iterator[Finding]:
+    """The mapped input is an object of exactly these names."""
+    place = step.at("input_schema")
+    if wanted.types is not None and "object" not in wanted.types:
+        yield Finding(place, f"the mapped input is an object, but {' or '.join(sorted(wanted.types))} is required")
+        return
+    for name in wanted.required:
+        if name not in targets:
+            yield Finding(place, f"{name!r} is required, but input_mapping does not give it")
+    for name in targets:
+        if wanted.schema.get("additionalProperties") is False and name not in wanted.properties:
+            message = f"{name!r} is not among the properties of input_schema, which allows no others"
+            yield Finding(step.at("input_mapping", name), message)
+
+
+def _check_context(outline: Outline, step: Step, wanted: View) -> Iterator[Finding]:
+    """Without a mapping the input is the whole context: the run's input, and each output under its key."""
+    place = step.at("input_schema")
+    for name in dict.fromkeys([*wanted.required, *wanted.properties]):
+        found = _begin(outline, step, name)
+        unsure = None if name == INPUT or isinstance(found, str) else _unsure(outline, step, name)
+        if isinstance(found, View) and not unsure:
+            pairs = compare(found, wanted.inner(wanted.properties.get(name, True)), name)
+            yield from (Finding(place, message, severity) for severity, message in pairs)
+        elif name in wanted.required:
+            yield Finding(place, f"{name!r} is required, but the context does not have it: {unsure or found}")

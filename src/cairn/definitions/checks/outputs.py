@@ -1,0 +1,81 @@
+"""What is known beforehand of the JSON under a checkpoint's key (D8), and of the artifacts that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cairn.core.model import Mode
+from cairn.definitions.checks.outline import Outline, Step
+from cairn.definitions.findings import Finding
+from cairn.definitions.lenient import objects, section, text
+from cairn.definitions.part import JsonSchema
+
+_FIELDS: dict[str, JsonSchema] = {
+    "text": {"type": "string"},
+    "multiline_text": {"type": "string"},
+    "number": {"type": "number"},
+    "boolean": {"type": "boolean"},
+}
+_RULING: dict[str, JsonSchema] = {
+    "decision": {"enum": ["COMPLETE", "RESTART", "ESCALATE"]},
+    "reason": {"type": "string"},
+}
+
+
+def output_schema(outline: Outline, step: Step) -> JsonSchema | None:
+    """The schema of what stands under its key: `True` if nothing is known of it, None if nothing will stand there."""
+    if "output_schema" in step.document:
+        declared = outline.schema(step.at("output_schema"), step.document["output_schema"])
+        return True if declared is None else declared
+    found = _form(step) if step.mode == Mode.HUMAN_ONLY else _artifacts(outline, step)
+    if not step.decides:
+        return found
+    if not isinstance(found, dict) or "properties" not in found:
+        return {"type": "object", "properties": _RULING, "required": list(_RULING), "additionalProperties": True}
+    return found | {
+        "properties": _RULING | found["properties"],
+        "required": [*_RULING, *found.get("required", [])],
+    }
+
+
+def check_outputs(outline: Outline) -> Iterator[Finding]:
+    """A form makes the one artifact that it saves, and no other."""
+    for step in outline.steps:
+        if step.mode != Mode.HUMAN_ONLY:
+            continue
+        form = section(step.document, "execution", "human_only_config")
+        saved = text(form, "artifact_name") if form.get("save_as_artifact") is True else None
+        for at, artifact in objects(step.document, "output", "artifacts"):
+            name = text(artifact, "name")
+            if name is not None and name != saved:
+                has = f"saves {saved!r}" if saved else "saves none: set save_as_artifact and artifact_name"
+                message = f"nobody makes the artifact {name!r}: the form {has}"
+                yield Finding(step.at("output", "artifacts", at), message)
+            elif name is not None and artifact.get("format") != form.get("artifact_format"):
+                message = f"the form saves {name!r} as {form.get('artifact_format')}, not as {artifact.get('format')}"
+                yield Finding(step.at("output", "artifacts", at, "format"), message)
+
+
+def _form(step: Step) -> JsonSchema:
+    fields = [field for _, field in objects(step.document, "execution", "human_only_config", "input_fields")]
+    named = {name: field for field in fields if (name := text(field, "name"))}
+    return {
+        "type": "object",
+        "properties": {name: _FIELDS.get(text(field, "type") or "", True) for name, field in named.items()},
+        "required": [n for n, field in named.items() if field.get("required") or field.get("default") is not None],
+        "additionalProperties": False,
+    }
+
+
+def _artifacts(outline: Outline, step: Step) -> JsonSchema | None:
+    schemas: dict[str, JsonSchema] = {}
+    for at, artifact in objects(step.document, "output", "artifacts"):
+        if artifact.get("format") == "json" and (name := text(artifact, "name")):
+            declared = outline.schema(step.at("output", "artifacts", at, "schema"), artifact.get("schema"))
+            schemas[name] = True if declared is None else declared
+    if len(schemas) > 1:
+        return {"type": "object", "properties": schemas, "required": list(schemas), "additionalProperties": False}
+    if schemas:
+        return next(iter(schemas.values()))
+    # A script or a function returns something; an agent's JSON has to be declared.
+    return True if step.mode in (Mode.SCRIPT, Mode.FUNCTION) else None

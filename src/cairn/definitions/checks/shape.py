@@ -1,0 +1,34 @@
+"""The shape of a full form: what the published schema says of it, in words that know the short forms, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from jsonschema_rs import ValidationErrorKind
+
+from cairn.definitions.findings import Finding
+from cairn.definitions.messages import explain
+from cairn.definitions.published import MODES, authoring_schema, full_validator
+from cairn.documents import Value
+from cairn.documents.pointers import child, join
+
+NOBODY = f"nothing says who carries it out: add {', '.join(f'`{mode}`' for mode in MODES)} or `execution`"
+
+
+class ShapeFault(NamedTuple):
+    finding: Finding
+    key: str | None = None  # the pointer of the key that it is about, if it is not about the value
+
+
+def check_shape(document: Value) -> Iterator[ShapeFault]:
+    for error in full_validator().iter_errors(document):
+        path = join(error.instance_path)
+        match error.kind:
+            case ValidationErrorKind.Required("execution"):
+                yield ShapeFault(Finding(path, NOBODY))
+            case ValidationErrorKind.FalseSchema():
+                yield from (ShapeFault(Finding(path, text), path) for text, _ in explain(error, authoring_schema()))
+            case _:
+                for text, key in explain(error, authoring_schema()):
+                    yield ShapeFault(Finding(path, text), None if key is None else child(path, key))
