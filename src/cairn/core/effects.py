@@ -1,4 +1,4 @@
-"""What has to happen outside after the commit, in this order: stop, files, dispatch, timers. Idempotent by their ids."""
+"""What has to happen outside after the commit, in this order: stop, files, dispatch, timers. Idempotent by id."""
 
 from __future__ import annotations
 

@@ -114,11 +114,11 @@ class Run(Changing):
             run.__dict__.pop("pending", None)
         return run
 
-    def with_execution(self, e: Execution) -> Run:
-        """The run with one execution made or changed."""
-        run = self.changed(executions={**self.executions, e.id: e})
-        if e.id in self.standing.current or e.id not in self.executions:
-            run.__dict__["standing"] = self.standing.with_execution(e)
+    def with_executions(self, *made: Execution) -> Run:
+        """The run with executions made or changed."""
+        run = self.changed(executions={**self.executions, **{e.id: e for e in made}})
+        if len(made) == 1 and (made[0].id in self.standing.current or made[0].id not in self.executions):
+            run.__dict__["standing"] = self.standing.with_execution(made[0])
         return run
 
     def with_approval(self, a: Approval) -> Run:

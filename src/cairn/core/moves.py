@@ -1,14 +1,11 @@
-"""Every legal move, as three tables. Nothing else sets a status."""
+"""Every legal move, as tables. Nothing else sets a status."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
-from cairn.core.messages import EventType
-from cairn.core.model import ApprovalStatus as A
-from cairn.core.model import Kind as K
-from cairn.core.model import RunStatus as R
-from cairn.core.model import State as S
+from cairn.core.events import EventType
+from cairn.core.states import ApprovalStatus, Kind, RunStatus, State
 
 
 class RunVerb(StrEnum):
@@ -19,27 +16,27 @@ class RunVerb(StrEnum):
     FAIL = "fail"
     CANCEL = "cancel"
     RETRY = "retry"  # a failed execution is tried again
-    ROLL_BACK = "roll back"
-    RESTART = "restart"
-    REWORK = "rework"
+    ROLL_BACK = "roll back"  # to an earlier checkpoint
+    RESTART = "restart"  # with the next pass
+    REWORK = "rework"  # a completed checkpoint is done again
     DISMISS = "dismiss"  # an execution is cancelled by hand
 
 
 class Verb(StrEnum):
-    ASK_START = "ask_start"
-    REFUSE = "refuse"
-    GO = "go"
-    WORK = "work"
-    WAIT = "wait"
-    ASK_COMPLETION = "ask_completion"
+    ASK_START = "ask_start"  # somebody has to allow it
+    REFUSE = "refuse"  # the start
+    GO = "go"  # to a runner, or to a person's form, as soon as the run goes on
+    WORK = "work"  # a runner takes it
+    WAIT = "wait"  # for what `waiting_on` says
+    ASK_COMPLETION = "ask_completion"  # somebody has to approve the result
     COMPLETE = "complete"
     FAIL = "fail"
     CANCEL = "cancel"
 
 
-RV, V = RunVerb, Verb
+RV, V, R, S, K, A = RunVerb, Verb, RunStatus, State, Kind, ApprovalStatus
 
-RUN: dict[R, dict[RunVerb, R]] = {
+RUN: dict[RunStatus, dict[RunVerb, RunStatus]] = {
     R.NOT_STARTED: {RV.START: R.IN_PROGRESS, RV.CANCEL: R.CANCELLED},
     R.IN_PROGRESS: {
         RV.PAUSE: R.PAUSED,
@@ -72,7 +69,7 @@ RUN: dict[R, dict[RunVerb, R]] = {
     R.CANCELLED: {RV.ROLL_BACK: R.IN_PROGRESS},
 }
 
-EXECUTION: dict[S, dict[Verb, S]] = {
+EXECUTION: dict[State, dict[Verb, State]] = {
     S.PENDING: {V.ASK_START: S.START_ASKED, V.GO: S.READY, V.CANCEL: S.CANCELLED},
     S.START_ASKED: {V.GO: S.READY, V.REFUSE: S.PENDING, V.FAIL: S.FAILED, V.CANCEL: S.CANCELLED},
     S.READY: {V.WORK: S.WORKING, V.WAIT: S.WAITING, V.CANCEL: S.CANCELLED},
@@ -104,8 +101,14 @@ EXECUTION: dict[S, dict[Verb, S]] = {
     S.CANCELLED: {},
 }
 
+# Undoing a rollback puts back the status from before it. A pause is asked for again: something may be at work (D51).
+RESTORED: dict[RunStatus, RunStatus] = {status: status for status in RunStatus} | {R.PAUSED: R.IN_PROGRESS}
+
+# Where a pause that has been asked for stays so; every other move of the run ends it.
+KEEPS_PAUSE: frozenset[RunVerb] = frozenset({RV.REWORK, RV.DISMISS})
+
 # What may be answered, by kind, and what the approval becomes.
-DECISIONS: dict[K, dict[str, A]] = {
+DECISIONS: dict[Kind, dict[str, ApprovalStatus]] = {
     K.START: {"approve": A.APPROVED, "refuse": A.REJECTED},
     K.COMPLETION: {"approve": A.APPROVED, "revise": A.REVISION_REQUESTED, "reject": A.REJECTED},
     K.ACTION: {"approve": A.APPROVED, "modify": A.APPROVED, "revise": A.REVISION_REQUESTED, "reject": A.REJECTED},
@@ -140,5 +143,5 @@ BY_PEOPLE: frozenset[RunVerb] = frozenset(
 )
 
 
-def possible_for(status: R) -> tuple[str, ...]:
+def possible_for(status: RunStatus) -> tuple[str, ...]:
     return tuple(verb.value for verb in RUN[status] if verb in BY_PEOPLE)

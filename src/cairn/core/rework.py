@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from cairn.core.draft import Draft
 from cairn.core.errors import Refused
 from cairn.core.messages import EventType
-from cairn.core.model import LIVE, Execution, Run, State, WaitingOn
+from cairn.core.model import LIVE, Execution, Run, WaitingOn
 from cairn.core.settle import begin
 
 
@@ -16,29 +14,35 @@ def check(run: Run, key: str, asker: Execution | None) -> None:
         raise Refused(f"This run has no checkpoint '{key}'.")
     if run.latest(key) is None:
         raise Refused(f"The checkpoint '{key}' is not completed in this pass, so there is nothing to rework.")
-    if key not in run.complete:
+    if key in run.live_keys:
         raise Refused(f"The checkpoint '{key}' is being reworked already.")
     if asker is not None and asker.position <= run.plan[key].position:
         raise Refused("Only an earlier checkpoint can be sent back.")
 
 
-def over_limit(run: Run, asker: Execution) -> bool:
-    return run.reworks >= run.plan.max_reworks or run.depth(asker) + 1 > run.plan.max_rework_depth
+def over_limit(run: Run, asker: Execution) -> str | None:
+    """Which limit a further rework would pass, in words."""
+    if run.reworks >= run.plan.max_reworks:
+        return f"This run has had {run.reworks} reworks, and no more are allowed."
+    if run.depth(asker) >= run.plan.max_rework_depth:
+        return f"Reworks already stand {run.depth(asker)} deep, and no deeper is allowed."
+    return None
 
 
 def send_back(d: Draft, key: str, asker: Execution | None, reason: str) -> None:
-    d.run = replace(d.run, reworks=d.run.reworks + 1)
-    asked_by = asker.id if asker else None
-    d.tell(EventType.REWORK_ASKED, execution=asker, checkpoint=key, reason=reason)
-    e = d.make(key, is_rework=True, asked_by=asked_by, asks_anew=True)
+    d.run = d.run.changed(reworks=d.run.reworks + 1)
+    d.tell(EventType.REWORK_ASKED, asker, checkpoint=key, reason=reason)
+    e = d.make(key, is_rework=True, asked_by=asker.id if asker else None, asks_anew=True)
     begin(d, e, by_itself=True)
 
 
 def tell_asker(d: Draft, e: Execution, ended: str) -> None:
-    """The rework is over, well or not: who asked for it goes on."""
+    """The rework is over, well or not: who asked for it goes on, unless it is done again."""
     asker = d.run.executions.get(e.asked_by) if e.is_rework and e.asked_by else None
-    if asker is not None and asker.state is State.WAITING and asker.waiting_on is WaitingOn.REWORK:
-        d.tell(EventType.REWORK_TOLD, execution=asker, rework_execution_id=e.id, ended=ended)
+    if asker is None or asker.waiting_on is not WaitingOn.REWORK:
+        return
+    if not any(o.is_rework and o.asked_by == asker.id and o.state in LIVE for o in d.run.current):
+        d.tell(EventType.REWORK_TOLD, asker, rework_execution_id=e.id, ended=ended)
         d.go(asker)
 
 

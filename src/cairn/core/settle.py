@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from cairn.core.draft import Draft
-from cairn.core.messages import EventType, RunTimedOut, SendLater, SetPassAside
-from cairn.core.model import Checkpoint, Execution, Kind, RollbackTrigger, Ruling, Run, RunStatus, State
+from cairn.core.draft import Draft, seconds_between
+from cairn.core.messages import Dispatch, EventType, RunTimedOut, SendLater, SetPassAside, TimedOut
+from cairn.core.model import (
+    Checkpoint,
+    Execution,
+    Kind,
+    Mode,
+    RollbackTrigger,
+    Ruling,
+    Run,
+    RunStatus,
+    State,
+    WaitingOn,
+)
 from cairn.core.moves import RunVerb, Verb
 
 
 def settle(d: Draft) -> None:
-    if d.run.archived_by is None:
-        while d.run.status is RunStatus.IN_PROGRESS:
-            if d.run.pause_requested:
-                _hold(d)
-                break
-            if reason := wants_pass(d.run):
-                begin_pass(d, reason)
-                continue
-            _advance(d)
-            break
+    if d.run.archived_by is None and d.run.status is RunStatus.IN_PROGRESS:
+        if d.run.pause_requested:
+            _hold(d)
+        else:
+            _go_on(d)
     _keep_time(d)
 
 
@@ -28,42 +32,46 @@ def _hold(d: Draft) -> None:
     """A requested pause holds when no runner works; completing comes before it (D69)."""
     if d.run.working:
         return
-    done = is_finished(d.run) and not wants_pass(d.run)
-    d.move_run(RunVerb.COMPLETE if done else RunVerb.PAUSE, pause_requested=False)
+    if is_finished(d.run) and not wants_pass(d.run):
+        d.move_run(RunVerb.COMPLETE)
+    else:
+        d.move_run(RunVerb.PAUSE)
 
 
-def _advance(d: Draft) -> None:
-    run = d.run
-    first = not any(e.pass_number == run.pass_number for e in run.executions.values())
-    for checkpoint in ready(run):
-        e = d.make(checkpoint.key, asks_anew=asks_anew(run, checkpoint))
-        begin(d, e, by_itself=first or run.plan.auto_advance)
+def _go_on(d: Draft) -> None:
+    if reason := wants_pass(d.run):
+        begin_pass(d, reason)
+    if due := ready(d.run):
+        by_itself = d.run.plan.auto_advance or is_first(d.run)
+        for checkpoint in due:
+            begin(d, d.make(checkpoint.key, asks_anew=asks_anew(d.run, checkpoint)), by_itself)
     for e in d.run.open:
         if e.state is State.READY:
-            d.hand_out(e)
+            _hand_out(d, e)
     if is_finished(d.run):
         d.move_run(RunVerb.COMPLETE)
-    elif not d.run.open and d.run.failed:
-        d.move_run(RunVerb.PAUSE)
+    elif not d.run.open:
+        d.move_run(RunVerb.PAUSE, "only failed checkpoints are left")
 
 
 def _keep_time(d: Draft) -> None:
     """A run's own clock goes while a runner is at work (D18)."""
     run, at = d.run, d.given.at
-    if run.working and run.working_since is None:
-        d.run = replace(run, working_since=at, clock=run.clock + 1)
+    if run.working_since is None and run.working:
+        d.run = run.changed(working_since=at, clock=run.clock + 1)
         if run.plan.run_timeout is not None:
             d.effects.append(SendLater(max(0.0, run.plan.run_timeout - run.worked), RunTimedOut(d.run.clock)))
-    elif not run.working and run.working_since is not None:
-        d.run = replace(run, working_since=None, worked=run.worked + (at - run.working_since).total_seconds())
+    elif run.working_since is not None and not run.working:
+        d.run = run.changed(working_since=None, worked=run.worked + seconds_between(run.working_since, at))
 
 
 def ready(run: Run) -> tuple[Checkpoint, ...]:
     """Checkpoints whose turn has come. A cancelled execution does not count: its checkpoint is due again (D52)."""
-    taken = {e.key for e in run.current if e.state is not State.CANCELLED}
-    done, plan = run.complete, run.plan
+    plan, live = run.plan, run.live_keys
+    taken = run.standing.done.keys() | live
     if len(taken) == len(plan.checkpoints):
         return ()
+    done = run.standing.done.keys() - live
     reached: set[str] = set()  # stages whose turn has come: all before them are complete
     for stage, keys in plan.stages.items():
         reached.add(stage)
@@ -76,6 +84,11 @@ def ready(run: Run) -> tuple[Checkpoint, ...]:
     )
 
 
+def is_first(run: Run) -> bool:
+    """Has nothing been made in this pass?"""
+    return all(e.pass_number != run.pass_number for e in run.executions.values())
+
+
 def begin(d: Draft, e: Execution, by_itself: bool) -> None:
     """Its turn has come: ask, start, or wait for somebody to start it (X2)."""
     if e.policy.ask_start and not e.start_approved:
@@ -84,38 +97,64 @@ def begin(d: Draft, e: Execution, by_itself: bool) -> None:
         d.go(e)
 
 
+def _hand_out(d: Draft, e: Execution) -> None:
+    """Give it to whoever carries it out: a person with a form, or a runner."""
+    if e.started_at is None:
+        d.drop_workspaces(_left_behind(d.run, e))
+    if e.policy.mode is Mode.HUMAN_ONLY and not e.answered:
+        d.ask(d.move(e, Verb.WAIT, waiting_on=WaitingOn.HUMAN_FORM), Kind.INPUT, e.policy.digest)
+        return
+    e = d.move(e, Verb.WORK)
+    d.effects.append(Dispatch(e.id, e.dispatch))
+    if e.policy.timeout is not None:
+        d.effects.append(SendLater(max(0.0, e.policy.timeout - e.worked), TimedOut(e.id, e.dispatch)))
+
+
+def _left_behind(run: Run, e: Execution) -> tuple[Execution, ...]:
+    """Completed executions of stages before this one: their workspaces are no longer needed (D21)."""
+    plan = run.plan
+    stage = plan[e.key].stage
+    return tuple(
+        o
+        for o in run.standing.current.values()
+        if o.has_workspace and o.state is State.COMPLETED and o.position < e.position and plan[o.key].stage != stage
+    )
+
+
 def is_finished(run: Run) -> bool:
-    return len(run.complete) == len(run.plan.checkpoints) and not run.open
+    standing = run.standing
+    return len(standing.done) == len(run.plan.checkpoints) and not standing.open and not standing.failed
 
 
 def wants_pass(run: Run) -> str | None:
     """Why the next pass has to begin, if it has to."""
-    deciders = run.plan.deciders
-    for checkpoint in deciders:
+    for checkpoint in run.plan.deciders:
         done = run.latest(checkpoint.key)
-        if done is not None and done.ruling is Ruling.RESTART:
+        if done is not None and done.ruling is Ruling.RESTART and checkpoint.key not in run.live_keys:
             return f"{checkpoint.key} decided RESTART"
-    if not deciders and run.plan.require_second_pass and run.pass_number == 1 and is_finished(run):
+    for e in run.standing.open.values():
+        if e.state is State.READY and e.ruling is Ruling.RESTART:
+            return f"people decided RESTART at {e.key}"
+    if run.plan.require_second_pass and run.pass_number == 1 and not run.plan.deciders and is_finished(run):
         return "a second pass is required"
     return None
 
 
 def begin_pass(d: Draft, reason: str) -> None:
-    for e in d.run.open:
-        d.cancel(e, "the next pass begins")
+    d.cancel_open("the next pass begins")
     d.drop_workspaces(d.run.current)
     d.effects.append(SetPassAside(d.run.pass_number))
-    d.run = replace(d.run, pass_number=d.run.pass_number + 1, restart_count=d.run.restart_count + 1)
+    d.run = d.run.changed(pass_number=d.run.pass_number + 1, restart_count=d.run.restart_count + 1)
     d.tell(EventType.PASS_BEGUN, pass_number=d.run.pass_number, reason=reason)
 
 
 def asks_anew(run: Run, checkpoint: Checkpoint) -> bool:
     """The first thing that a person's rollback took away is asked about again, even for equal content (D60)."""
     for rollback in run.rollbacks:
-        if rollback.triggered_by is not RollbackTrigger.USER_REQUEST or rollback.undone:
-            continue
-        taken = [run.executions[i] for i in rollback.archived]
-        positions = [e.position for e in taken if e.pass_number == run.pass_number]
-        if positions and min(positions) == checkpoint.position:
-            return True
+        counts = rollback.triggered_by is RollbackTrigger.USER_REQUEST and not rollback.undone
+        if counts and rollback.pass_number == run.pass_number and rollback.target is not None:
+            positions = {run.executions[taken].position for taken in rollback.archived}
+            above = [position for position in positions if position > rollback.target]
+            if above and min(above) == checkpoint.position:
+                return True
     return False

@@ -1,0 +1,53 @@
+"""Approvals that are kept: the same content, approved before in the same run, pass and checkpoint (H3a, D25)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from cairn.core.draft import Draft
+from cairn.core.messages import EventType
+from cairn.core.model import AGREED, Approval, ApprovalStatus, Execution, Kind, Run
+
+DECIDED = AGREED | {ApprovalStatus.REJECTED, ApprovalStatus.REVISION_REQUESTED}
+
+
+def keep(d: Draft, e: Execution, kind: Kind, digest: str) -> bool:
+    """Repeat an earlier approval of this content, if there is one."""
+    earlier = approved_before(d.run, e, kind, digest)
+    if earlier is None:
+        return False
+    at = d.given.at
+    a = earlier.changed(
+        id=d.new_id(),
+        execution=e.id,
+        asked_at=at,
+        closed_at=at,
+        expires_at=None,
+        attempt=e.attempt,
+        kept_from=earlier.id,
+    )
+    d.tell(EventType.APPROVAL_KEPT, d.put_approval(a), kind=kind.value, digest=digest, kept_from=earlier.id)
+    return True
+
+
+def approved_before(run: Run, e: Execution, kind: Kind, digest: str) -> Approval | None:
+    if e.asks_anew:
+        return None
+    alike = [a for a in decided(run, e) if a.kind is kind and a.digest == digest]
+    if not alike or alike[-1].status not in AGREED:  # what counts is what was said last
+        return None
+    if kind is Kind.ACTION:
+        # Proposed once more in one attempt it is a second action: each attempt may do it as often as an earlier one.
+        times = Counter((a.execution, a.attempt) for a in alike)
+        if times.pop((e.id, e.attempt), 0) >= max(times.values(), default=0):
+            return None
+    return alike[-1]
+
+
+def decided(run: Run, e: Execution) -> Iterator[Approval]:
+    """Approvals of the same checkpoint and pass that have been answered, in the order they were asked."""
+    for a in run.approvals.values():
+        of = run.executions[a.execution]
+        if of.key == e.key and of.pass_number == e.pass_number and a.status in DECIDED:
+            yield a

@@ -1,0 +1,80 @@
+"""What timers say. They are never cancelled: one that nobody waits for any more is `Stale`."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import assert_never
+
+from cairn.core import messages as m
+from cairn.core.draft import Draft
+from cairn.core.errors import Stale
+from cairn.core.model import Approval, ApprovalStatus, Execution, Fault, OnExpiry, State, WaitingOn
+from cairn.core.moves import RunVerb
+from cairn.core.outcomes import fail, fail_run, give_up
+from cairn.core.reports import current, working
+
+DELAYED = frozenset({WaitingOn.RETRY_DELAY, WaitingOn.EXTERNAL_BLOCKER})
+
+
+def take(d: Draft, timer: m.Timer) -> None:
+    match timer:
+        case m.RetryDue():
+            _retry_due(d, timer)
+        case m.TimedOut():
+            _timed_out(d, working(d, timer))
+        case m.ApprovalExpired():
+            _approval_expired(d, timer)
+        case m.RunTimedOut():
+            _run_timed_out(d, timer)
+        case _:
+            assert_never(timer)
+
+
+def _retry_due(d: Draft, c: m.RetryDue) -> None:
+    e = current(d, c.execution)
+    if e.waiting_on not in DELAYED or e.dispatch != c.dispatch:
+        raise Stale("It does not wait for this any more.")
+    d.go(e)
+
+
+def _timed_out(d: Draft, e: Execution) -> None:
+    d.stop(e)
+    limit = e.policy.timeout or 0.0
+    give_up(d, e, e.policy.on_timeout, Fault("timeout", f"It took longer than the {limit:g} seconds it is allowed."))
+
+
+def _run_timed_out(d: Draft, c: m.RunTimedOut) -> None:
+    """Working ones fail, others are cancelled, the run fails (D67)."""
+    if c.clock != d.run.clock or d.run.working_since is None:
+        raise Stale("The run's clock does not go any more.")
+    why = f"The run took longer than the {d.run.plan.run_timeout or 0.0:g} seconds of work it is allowed."
+    for e in d.run.open:
+        if e.state is State.WORKING:
+            d.stop(e)
+            fail(d, e, Fault("run_timeout", why))
+    fail_run(d, why)
+
+
+def _approval_expired(d: Draft, c: m.ApprovalExpired) -> None:
+    a = d.run.approvals.get(c.approval)
+    if a is None or a.status is not ApprovalStatus.PENDING or a.period != c.period:
+        raise Stale("It has been decided, withdrawn or extended.")
+    e = d.run.executions[a.execution]
+    match e.policy.on_expiry:
+        case OnExpiry.ESCALATE if a.period == 1:
+            _extend(d, a, e.policy.period or 0.0)
+        case OnExpiry.CANCEL:
+            d.close(a, ApprovalStatus.TIMEOUT)
+            d.cancel_open("nobody decided in time")
+            d.move_run(RunVerb.CANCEL, "nobody decided in time")
+        case OnExpiry.FAIL | OnExpiry.ESCALATE:
+            d.close(a, ApprovalStatus.TIMEOUT)
+            fail(d, e, Fault("approval_timeout", "Nobody decided in time."))
+            fail_run(d, "nobody decided in time")
+
+
+def _extend(d: Draft, a: Approval, period: float) -> None:
+    """More approvers and one more period (D23)."""
+    a = d.put_approval(a.changed(period=2, expires_at=d.given.at + timedelta(seconds=period)))
+    d.tell(m.EventType.APPROVAL_ESCALATED, a, kind=a.kind.value)
+    d.effects.append(m.SendLater(period, m.ApprovalExpired(a.id, 2)))

@@ -1,0 +1,25 @@
+"""SPEC §3: what a run and an execution may become, as people see them. Written down here, not taken from the code."""
+
+from __future__ import annotations
+
+from cairn.core.model import ExecutionStatus as E
+from cairn.core.model import RunStatus as R
+
+RUN_MAY_BECOME: dict[R, set[R]] = {
+    R.NOT_STARTED: {R.IN_PROGRESS, R.CANCELLED},
+    R.IN_PROGRESS: {R.PAUSED, R.COMPLETED, R.FAILED, R.CANCELLED},
+    R.PAUSED: {R.IN_PROGRESS, R.FAILED, R.CANCELLED},
+    R.FAILED: {R.IN_PROGRESS},
+    R.COMPLETED: {R.IN_PROGRESS},
+    R.CANCELLED: {R.IN_PROGRESS},
+}
+
+EXECUTION_MAY_BECOME: dict[E, set[E]] = {
+    E.PENDING: {E.WAITING_APPROVAL_TO_START, E.IN_PROGRESS, E.CANCELLED},
+    E.WAITING_APPROVAL_TO_START: {E.IN_PROGRESS, E.PENDING, E.FAILED, E.CANCELLED},
+    E.IN_PROGRESS: {E.IN_PROGRESS, E.WAITING_APPROVAL_TO_COMPLETE, E.COMPLETED, E.FAILED, E.CANCELLED},
+    E.WAITING_APPROVAL_TO_COMPLETE: {E.COMPLETED, E.IN_PROGRESS, E.FAILED, E.CANCELLED},
+    E.FAILED: {E.IN_PROGRESS, E.WAITING_APPROVAL_TO_START, E.CANCELLED},
+    E.COMPLETED: set(),
+    E.CANCELLED: set(),
+}

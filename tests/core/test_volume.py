@@ -1,0 +1,67 @@
+"""The same walk as `test_walk`, on plain `random`, for volume."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from cairn.core import messages as m
+from cairn.core.model import Run, RunStatus
+from tests.core import walk_choices as choices
+from tests.core.walk import Walker
+from tests.core.walk_friend import helpful
+
+SEED = int(os.environ.get("WALK_SEED", "0")) or random.SystemRandom().randrange(1, 10**9)
+COMMANDS = int(os.environ.get("WALK_COMMANDS", "12000"))
+OFFERS: list[Callable[[Run], list[m.Command]]] = [
+    choices.reports,
+    choices.reports,
+    choices.finishes,
+    choices.finishes,
+    choices.decisions,
+    choices.decisions,
+    choices.agreements,
+    choices.timers,
+    choices.requests,
+    choices.upheavals,
+]
+
+
+def walk(seed: int) -> Walker:
+    chance = random.Random(seed)
+    walker = Walker(Run("run", choices.plan(chance.choice)))
+    for _ in range(chance.choice([10, 20, 40, 80])):
+        step = chance.randrange(len(OFFERS) + 4)
+        if step < len(OFFERS):
+            if offered := OFFERS[step](walker.run):
+                walker.send(chance.choice(offered), chance.choice(["ann", "bob", "rule:7"]))
+        elif step == len(OFFERS):
+            walker.send_late(chance.choice)
+        elif step == len(OFFERS) + 1 and chance.random() < 0.2:
+            walker.edit(chance.choice)
+        elif walker.run.status is not RunStatus.COMPLETED:
+            walker.send(helpful(walker.run, walker.sent), f"friend {walker.sent}")
+        if chance.random() < 0.2:
+            walker.look_ahead()
+    walker.look_ahead()
+    return walker
+
+
+def test_no_walk_breaks_the_run() -> None:
+    """D50-D71: whatever comes, in any order, the invariants hold and the end stays in reach."""
+    chance = random.Random(SEED)
+    counted: Counter[str] = Counter()
+    sent = 0
+    while sent < COMMANDS:
+        seed = chance.randrange(10**9)
+        try:
+            walker = walk(seed)
+        except Exception as broken:  # noqa: BLE001 - the seed is told for whatever it was
+            pytest.fail(f"the walk with seed {seed} (of WALK_SEED={SEED}) broke: {broken!r}")
+        sent += walker.sent
+        counted += walker.counted
+    print(f"WALK_SEED={SEED}: {sent} commands", dict(sorted(counted.items())))  # noqa: T201 - for a walk by hand

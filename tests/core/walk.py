@@ -1,0 +1,110 @@
+"""A walker over runs: any command at any time, and what must hold after each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from cairn.core import messages as m
+from cairn.core.decide import Decision, decide
+from cairn.core.errors import Refused, Stale
+from cairn.core.model import CLOSED, Run, RunStatus, State
+from tests.core.walk_choices import late, policy
+from tests.core.walk_friend import drive
+from tests.core.walk_invariants import Ledger, check_decision, check_run
+
+Pick = Callable[[Sequence[Any]], Any]
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Walker:
+    """Sends commands to one run and checks what comes of each."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.ledger = Ledger()
+        self.sent = 0
+        self.trail: list[tuple[str, m.Command]] = []
+        self.counted: Counter[str] = Counter()
+
+    def given(self, by: str) -> m.Given:
+        return m.Given(BEGIN + timedelta(seconds=self.sent), by, UUID(int=self.sent))
+
+    def send(self, command: m.Command, by: str = "ann") -> Decision | None:
+        before = self.run
+        self.sent += 1
+        given = self.given(by)
+        self.counted[type(command).__name__] += 1
+        try:
+            decision = decide(before, command, given)
+        except Refused:
+            self.counted["refused"] += 1
+            return None
+        self.trail.append((by, command))
+        self.run = decision.run
+        check_decision(self.ledger, before, command, decision)
+        self._send_again(command, by)
+        check_run(self.ledger, self.run, given)
+        return decision
+
+    def _send_again(self, command: m.Command, by: str) -> None:
+        """The same command once more changes nothing (D59)."""
+        self.sent += 1
+        try:
+            again = decide(self.run, command, self.given(by))
+        except Refused:
+            return
+        raise AssertionError(f"{command} was taken twice: {again.events}")
+
+    def edit(self, pick: Pick) -> None:
+        """The definition is edited: what is made from now on is done in another way (D3)."""
+        plan = self.run.plan
+        policies = {checkpoint.key: policy(pick) for checkpoint in plan.checkpoints}
+        self.run = self.run.changed(plan=replace(plan, policies=policies, revision=plan.revision + 1))
+
+    def send_late(self, pick: Pick) -> None:
+        """Something that comes late, or twice, or for what is gone (D50)."""
+        command = pick(late(self.run))
+        e = self.run.standing.current.get(getattr(command, "execution", ""))
+        holds = e is not None and self.run.archived_by is None and e.working_since is not None
+        if isinstance(command, m.Report | m.TimedOut) and not (e and holds and e.dispatch == command.dispatch):
+            try:
+                decide(self.run, command, self.given("worker"))
+            except Stale:
+                self.counted["stale"] += 1
+                return
+            raise AssertionError(f"late, but taken: {command}")
+        self.send(command)
+
+    def look_ahead(self) -> None:
+        """From here a rollback can be undone, and a friend of the run finds a way to its end."""
+        self.sent += 2
+        check_undone(self.run, replace(self.given("ann"), command_id=UUID(int=self.sent - 1)), self.given("bob"))
+        drive(self.run)
+
+
+def check_undone(run: Run, ann: m.Given, bob: m.Given) -> None:
+    """A rollback that is undone at once has only stopped what was open (D51)."""
+    commands: list[m.Command] = [m.RollBack("there", e.position) for e in run.standing.done.values()]
+    for command in [*commands, m.RollBack("there", -1), m.TakeRunAway("there")]:
+        try:
+            there = decide(run, command, ann).run
+        except Refused:
+            continue
+        if there.pass_number != run.pass_number:  # a restart had waited for the run to go on
+            continue
+        back = decide(there, m.UndoRollback("there"), bob).run
+        if back.pass_number != run.pass_number:  # what was stopped had kept the required second pass from beginning
+            continue
+        status = RunStatus.PAUSED if back.pause_requested else back.status
+        if run.status in CLOSED or back.open:  # what was stopped may have been the last that was open
+            assert (status, back.completed_at) == (run.status, run.completed_at)
+        assert back.standing.done == {key: back.executions[e.id] for key, e in run.standing.done.items()}
+        assert {e.id for e in run.failed} <= {e.id for e in back.failed}
+        stopped = there.rollbacks[-1].stopped
+        assert {back.executions[gone].state for gone in stopped} <= {State.CANCELLED}
+        assert {e.id for e in run.open} <= {*stopped, *(e.id for e in back.open)}

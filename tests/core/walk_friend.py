@@ -1,0 +1,69 @@
+"""A friend of the run: from wherever it stands, the next command that helps it to its end."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from cairn.core import messages as m
+from cairn.core.decide import decide
+from cairn.core.model import Approval, Execution, Kind, Ruling, Run, RunStatus, State
+from tests.core.walk_choices import DELAYS
+
+LATER = datetime(2027, 1, 1, tzinfo=UTC)
+ANSWERS = {
+    Kind.START: "approve",
+    Kind.COMPLETION: "approve",
+    Kind.ACTION: "approve",
+    Kind.VALIDATION: "accept",
+    Kind.INPUT: "answer",
+}
+
+
+def helpful(run: Run, n: int) -> m.Command:
+    if run.archived_by is not None:
+        return m.UndoRollback(run.archived_by)
+    done = max((e.position for e in run.current if e.state is State.COMPLETED), default=-1)
+    match run.status:
+        case RunStatus.NOT_STARTED:
+            return m.StartRun()
+        case RunStatus.CANCELLED:
+            return m.RollBack(f"F{n}", done)
+        case RunStatus.FAILED | RunStatus.PAUSED:
+            if run.failed:
+                return m.RetryExecution(run.failed[0].id, run.failed[0].attempt)
+            return m.ResumeRun() if run.status is RunStatus.PAUSED else m.RollBack(f"F{n}", done)
+        case _:
+            return _next(run, n)
+
+
+def _next(run: Run, n: int) -> m.Command:
+    waiting = sorted(run.open, key=lambda e: (e.state is not State.WORKING, e.state is State.PENDING))
+    for e in waiting:
+        if e.state is State.WORKING:
+            return m.Finished(e.id, e.dispatch, f"d{n}", ruling=Ruling.COMPLETE)
+        for a in run.pending_of(e.id):
+            return m.Decide(a.id, ANSWERS.get(a.kind) or _escalated(run, e, a), a.digest)
+        if e.waiting_on in DELAYS:
+            return m.RetryDue(e.id, e.dispatch)
+        if e.state is State.PENDING:
+            return m.StartExecution(e.id)
+    if run.failed:
+        return m.RetryExecution(run.failed[0].id, run.failed[0].attempt)
+    raise AssertionError(f"a dead end: {run}")
+
+
+def _escalated(run: Run, e: Execution, a: Approval) -> str:
+    first = run.plan[e.key].decides and run.plan.require_second_pass and run.pass_number == 1
+    if e.wants or (e.digest and not first):
+        return "accept"
+    return "restart" if first and e.digest else "retry"
+
+
+def drive(run: Run) -> int:
+    for n in range(400):
+        if run.status is RunStatus.COMPLETED and run.archived_by is None:
+            return n
+        given = m.Given(LATER + timedelta(seconds=n), f"driver {n}", UUID(int=2**64 + n))
+        run = decide(run, helpful(run, n), given).run
+    raise AssertionError(f"no end: {run.status} in pass {run.pass_number}, open {run.open}")

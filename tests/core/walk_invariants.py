@@ -1,0 +1,289 @@
+"""What holds after every command, whatever it was."""
+
+from __future__ import annotations
+
+from cairn.core import messages as m
+from cairn.core.decide import ORDER, Decision
+from cairn.core.draft import Draft
+from cairn.core.model import (
+    AGREED,
+    AGREEING,
+    CLOSED,
+    LIVE,
+    OPEN,
+    Approval,
+    ApprovalStatus,
+    Execution,
+    Kind,
+    Run,
+    RunStatus,
+    Standing,
+    State,
+    WaitingOn,
+)
+from cairn.core.settle import settle
+from tests.core.spec_tables import EXECUTION_MAY_BECOME, RUN_MAY_BECOME
+
+PERSON_WAITS = {
+    WaitingOn.HUMAN_FORM: Kind.INPUT,
+    WaitingOn.SCRIPT_INPUT: Kind.INPUT,
+    WaitingOn.QUESTION: Kind.INPUT,
+    WaitingOn.ACTION_APPROVAL: Kind.ACTION,
+    WaitingOn.VALIDATION_FEEDBACK: Kind.VALIDATION,
+    WaitingOn.ESCALATION: Kind.ESCALATION,
+}
+REOPENS = (m.RollBack, m.RestartRun, m.RetryExecution, m.AskRework, m.UndoRollback, m.CancelExecution)
+TELLS = {
+    State.PENDING: {m.EventType.EXECUTION_MADE, m.EventType.EXECUTION_START_REFUSED},
+    State.START_ASKED: {m.EventType.EXECUTION_START_ASKED},
+    State.READY: {m.EventType.EXECUTION_READY},
+    State.WORKING: {m.EventType.EXECUTION_DISPATCHED},
+    State.WAITING: {m.EventType.EXECUTION_WAITING},
+    State.COMPLETION_ASKED: {m.EventType.EXECUTION_COMPLETION_ASKED},
+    State.COMPLETED: {m.EventType.EXECUTION_COMPLETED},
+    State.FAILED: {m.EventType.EXECUTION_FAILED},
+    State.CANCELLED: {m.EventType.EXECUTION_CANCELLED},
+}
+OF_STATE = set[m.EventType]().union(*TELLS.values())
+TIMED = {WaitingOn.RETRY_DELAY, WaitingOn.EXTERNAL_BLOCKER}
+
+
+class Ledger:
+    """What has been asked of the outside so far."""
+
+    def __init__(self) -> None:
+        self.workspaces: set[str] = set()
+        self.dispatched: set[tuple[str, int]] = set()
+        self.promoted: set[str] = set()
+        self.archives: set[str] = set()
+        self.timers: set[m.Timer] = set()
+        self.shown: set[tuple[str, str]] = set()
+        self.statuses: set[tuple[str, str]] = set()
+
+
+# ---- one decision --------------------------------------------------------------------------------
+def check_decision(ledger: Ledger, before: Run, command: m.Command, decision: Decision) -> None:
+    after = decision.run
+    assert decision.events
+    _check_events(before, after, decision.events)
+    _check_moves(ledger, before, command, decision)
+    _check_effects(ledger, before, after, decision.effects)
+    if before.status in CLOSED:
+        assert isinstance(command, (*REOPENS, m.TakeRunAway)), command
+    if before.archived_by is not None:
+        assert isinstance(command, m.UndoRollback), command
+
+
+def _check_events(before: Run, after: Run, events: tuple[m.Event, ...]) -> None:
+    """They name things that exist, and tell of every change of a status."""
+    told = {event.execution: event.type for event in events if event.type in OF_STATE}
+    for e in after.executions.values():
+        was = before.executions.get(e.id)
+        if was is None or (was.state, was.dispatch, was.waiting_on) != (e.state, e.dispatch, e.waiting_on):
+            assert told[e.id] in TELLS[e.state], (e, told[e.id])
+    if before.status is not after.status:
+        assert after.status.value in [event.detail.get("to") for event in events]
+    for event in events:
+        assert event.execution is None or event.execution in after.executions
+        assert event.approval is None or after.approvals[event.approval].execution == event.execution
+        assert event.rollback is None or any(r.id == event.rollback for r in after.rollbacks)
+
+
+def _check_moves(ledger: Ledger, before: Run, command: m.Command, decision: Decision) -> None:
+    after = decision.run
+    if before.status is not after.status:
+        ledger.statuses.add((before.status.value, after.status.value))
+        if not isinstance(command, m.UndoRollback | m.TakeRunAway):
+            steps = RUN_MAY_BECOME[before.status]
+            through = {end for step in steps for end in RUN_MAY_BECOME[step]}  # reopened and over at once
+            assert after.status in steps | through, (before.status, after.status)
+    for e in before.executions.values():
+        new = after.executions[e.id]
+        assert new.dispatch >= e.dispatch
+        assert new.attempt >= e.attempt
+        assert (new.key, new.position, new.pass_number, new.ordinal) == (e.key, e.position, e.pass_number, e.ordinal)
+        if e.status is not new.status:
+            ledger.shown.add((e.status.value, new.status.value))
+            assert new.status in EXECUTION_MAY_BECOME[e.status], (e.status, new.status)
+        _check_stops(command, decision, e, new)
+
+
+def _check_stops(command: m.Command, decision: Decision, e: Execution, new: Execution) -> None:
+    """Whoever is at work and no longer wanted is stopped; who reported by itself is not."""
+    stop = m.Stop(e.id, e.dispatch)
+    own = isinstance(command, m.Report) and not isinstance(command, m.Interrupted) and command.execution == e.id
+    goes_on = new.state is State.WORKING and new.dispatch == e.dispatch
+    wanted = e.state is State.WORKING and not goes_on and not own
+    assert decision.effects.count(stop) == int(wanted), (command, e, new)
+
+
+def _check_effects(ledger: Ledger, before: Run, after: Run, effects: tuple[m.Effect, ...]) -> None:
+    order = [ORDER.get(type(effect), 1) for effect in effects]
+    assert order == sorted(order)
+    for effect in effects:
+        match effect:
+            case m.Dispatch(execution, dispatch):
+                e = after.executions[execution]
+                assert after.goes_on
+                assert (e.state, e.dispatch) == (State.WORKING, dispatch)
+                assert (execution, dispatch) not in ledger.dispatched
+                ledger.dispatched.add((execution, dispatch))
+            case m.SendLater(wait, timer):
+                assert wait >= 0
+                ledger.timers.add(timer)
+            case m.Stop(execution, dispatch):
+                assert (execution, dispatch) in ledger.dispatched
+            case m.SetPassAside(pass_number):
+                assert before.pass_number <= pass_number < after.pass_number
+            case _:
+                _check_files(ledger, after, effect)
+
+
+def _check_files(ledger: Ledger, after: Run, effect: m.FileEffect) -> None:
+    match effect:
+        case m.MakeWorkspace(execution):
+            assert execution in after.executions
+            assert execution not in ledger.workspaces
+            ledger.workspaces.add(execution)
+        case m.MoveToErrored(execution):
+            assert after.executions[execution].state in (State.FAILED, State.CANCELLED)
+            ledger.workspaces.remove(execution)
+        case m.DropWorkspaces(executions):
+            assert len(set(executions)) == len(executions) > 0
+            assert ledger.workspaces.issuperset(executions)
+            ledger.workspaces.difference_update(executions)
+        case m.Stage(execution):
+            assert after.executions[execution].outputs
+            assert after.executions[execution].state in (State.COMPLETION_ASKED, State.WAITING)
+        case m.Promote(execution):
+            assert execution not in ledger.promoted
+            assert after.executions[execution].state is State.COMPLETED
+            ledger.promoted.add(execution)
+        case m.Archive(rollback):
+            assert rollback not in ledger.archives
+            ledger.archives.add(rollback)
+        case m.Unarchive(rollback):
+            ledger.archives.remove(rollback)
+        case m.SetPassAside():
+            raise AssertionError("a pass is set aside once")
+
+
+# ---- the run as it stands --------------------------------------------------------------------------
+def check_run(ledger: Ledger, run: Run, given: m.Given) -> None:
+    _check_status(run)
+    _check_clock(ledger, run)
+    _check_checkpoints(run)
+    for e in run.executions.values():
+        _check_execution(ledger, run, e)
+    for a in run.approvals.values():
+        _check_approval(ledger, run, a)
+    assert {r.id for r in run.rollbacks if not r.undone} == ledger.archives
+    fresh = Standing.of(run.executions.values(), run.pass_number)
+    assert run.standing == fresh
+    assert [list(part) for part in (run.standing.current, run.standing.open, run.standing.failed)] == [
+        list(part) for part in (fresh.current, fresh.open, fresh.failed)
+    ]
+    settled = Draft(run, given)
+    settle(settled)
+    assert (settled.run, settled.events, settled.effects) == (run, [], [])
+
+
+def _check_status(run: Run) -> None:
+    assert run.restart_count == run.pass_number - 1
+    assert not (run.open and (run.status in CLOSED or run.status is RunStatus.NOT_STARTED))
+    if run.status is RunStatus.PAUSED:
+        assert not run.working
+    if run.pause_requested:
+        assert run.status is RunStatus.IN_PROGRESS
+        assert run.working
+    if run.status is RunStatus.COMPLETED:
+        assert not run.failed
+        assert run.complete == run.plan.by_key.keys()
+    assert (run.completed_at is not None) == (run.status in CLOSED)
+    assert (run.paused_at is not None) == (run.status is RunStatus.PAUSED)
+    if run.status is RunStatus.IN_PROGRESS:
+        assert run.started_at is not None
+        assert run.open
+    if run.archived_by is not None:
+        assert run.status in CLOSED
+        assert [r.id for r in run.rollbacks if not r.undone][-1] == run.archived_by
+
+
+def _check_clock(ledger: Ledger, run: Run) -> None:
+    working = any(e.state is State.WORKING for e in run.executions.values())
+    assert working == run.working == (run.working_since is not None)
+    if working and run.plan.run_timeout is not None:
+        assert m.RunTimedOut(run.clock) in ledger.timers
+
+
+def _check_checkpoints(run: Run) -> None:
+    for checkpoint in run.plan.checkpoints:
+        mine = [e for e in run.current if e.key == checkpoint.key]
+        plain = [e for e in mine if not e.is_rework and e.state is not State.CANCELLED]
+        reworks = [e for e in mine if e.is_rework and e.state in LIVE]
+        assert len(plain) <= 1, plain
+        assert len(reworks) <= 1, reworks
+        if reworks:
+            assert plain
+            assert plain[0].state is State.COMPLETED
+
+
+def _check_execution(ledger: Ledger, run: Run, e: Execution) -> None:
+    assert e.has_workspace == (e.id in ledger.workspaces), e
+    assert (e.state is State.WAITING) == (e.waiting_on is not None)
+    assert (e.state is State.WORKING) == (e.working_since is not None)
+    assert (e.state is State.COMPLETED) == (e.completed_at is not None)
+    assert (e.state is State.COMPLETED) == (e.id in ledger.promoted)
+    assert (e.state is State.FAILED) == (e.failed_at is not None)
+    assert (e.waiting_on in TIMED) == (e.due_at is not None)
+    if e.state is State.FAILED:
+        assert e.last_error is not None
+    if e.state in OPEN:
+        assert e.id in run.standing.current, "something of an earlier pass or an archive is open"
+        _check_open(ledger, run, e)
+    else:
+        assert not run.pending_of(e.id)
+
+
+def _check_open(ledger: Ledger, run: Run, e: Execution) -> None:
+    assert e.has_workspace
+    if e.state is not State.PENDING:
+        assert all(run.latest(key) for key in run.plan.needed[e.key]), ("its turn had not come", e)
+        assert e.start_approved or e.state is State.START_ASKED or not e.policy.ask_start, ("never allowed", e)
+    asked = [a.kind for a in run.pending_of(e.id)]
+    match e.state:
+        case State.START_ASKED:
+            assert asked == [Kind.START]
+        case State.COMPLETION_ASKED:
+            assert asked == [Kind.COMPLETION]
+            assert e.policy.ask_completion
+        case State.WAITING if kind := PERSON_WAITS.get(e.waiting_on or WaitingOn.REWORK):
+            assert asked == [kind]
+        case _:
+            assert asked == []
+    match e.state:
+        case State.READY:
+            assert not run.goes_on
+        case State.WORKING:
+            assert (e.id, e.dispatch) in ledger.dispatched
+            assert e.policy.timeout is None or m.TimedOut(e.id, e.dispatch) in ledger.timers
+        case State.WAITING if e.waiting_on in TIMED:
+            assert m.RetryDue(e.id, e.dispatch) in ledger.timers
+        case State.WAITING if e.waiting_on is WaitingOn.REWORK:
+            children = [o for o in run.current if o.asked_by == e.id and o.is_rework and o.state in LIVE]
+            assert children, ("it waits for nobody", e)
+        case _:
+            pass
+
+
+def _check_approval(ledger: Ledger, run: Run, a: Approval) -> None:
+    assert a.execution in run.executions
+    assert (a.closed_at is None) == (a.status is ApprovalStatus.PENDING)
+    counted = [vote.by for vote in a.counted if vote.decision in AGREEING]
+    assert len(counted) == len(set(counted)), "a person counts once"
+    if a.status is ApprovalStatus.PENDING:
+        assert len(a.agreeing) < a.needed
+        assert a.expires_at is None or m.ApprovalExpired(a.id, a.period) in ledger.timers
+    if a.status in AGREED and a.votes[-1].decision in AGREEING:
+        assert len(a.agreeing) >= a.needed
+        assert a.digest == a.votes[-1].digest
