@@ -52,7 +52,7 @@ def archive_definition_runs(room: Room, definition_version: int, at: datetime) -
 def archive_pipeline(root: str, pipeline_id: str, at: datetime) -> str:
     """Move a deleted pipeline's folder into the archive of the root (P4, D6); the answer is where, from the root."""
     location = layout.deleted_pipeline(pipeline_id, at)
-    with folders.Folder(root, (layout.ARCHIVED,), make=True) as archived, folders.Folder(root, ()) as top:
+    with folders.Folder(root, layout.ARCHIVED, make=True) as archived, folders.Folder(root, ".") as top:
         name = location.rpartition("/")[2]
         if folders.kind(archived, name) is None and folders.kind(top, pipeline_id) is not None:
             os.rename(pipeline_id, name, src_dir_fd=top, dst_dir_fd=archived)
@@ -61,10 +61,9 @@ def archive_pipeline(root: str, pipeline_id: str, at: datetime) -> str:
 
 def restore_pipeline(room: Room, location: str) -> None:
     """Bring a deleted pipeline's folder back; what has come to stand in its place since is kept aside in it."""
-    _inside(location, layout.ARCHIVED)
-    name = layout.checked_id(location.rpartition("/")[2])
+    name = layout.checked_id(location.removeprefix(f"{layout.ARCHIVED}/"))
     newer = f"{layout.UNFINISHED}{room.pipeline_id}"
-    with folders.Folder(room.root, (layout.ARCHIVED,), make=True) as archived, folders.Folder(room.root, ()) as top:
+    with folders.Folder(room.root, layout.ARCHIVED, make=True) as archived, folders.Folder(room.root, ".") as top:
         if folders.kind(archived, name) is not None:
             if folders.kind(top, room.pipeline_id) is not None:
                 os.rename(room.pipeline_id, newer, src_dir_fd=top, dst_dir_fd=top)

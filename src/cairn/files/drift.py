@@ -7,7 +7,7 @@ import stat
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cairn.files import folders, layout
+from cairn.files import folders, layout, workspace
 from cairn.files.content import FileContent
 from cairn.files.room import Room
 
@@ -65,7 +65,9 @@ class _Walk:
 def scan(room: Room, expected: Expected, under: Sequence[str]) -> Drift:
     """Compare what lies under these folders with what should; contents by size, then by checksum."""
     files = {path: file for path, file in expected.files.items() if _is_under(path, under)}
-    wanted = [path for path in expected.folders if _is_under(path, under)]
+    wanted = [path for path in (*layout.SKELETON, *expected.folders) if _is_under(path, under)]
+    for path in (*files, *wanted):
+        layout.parts(path)
     walk = _Walk(expected, under, files, _with_parents(files, wanted, under))
     absent: tuple[str, ...] = ()
     try:
@@ -82,11 +84,11 @@ def scan(room: Room, expected: Expected, under: Sequence[str]) -> Drift:
         expected,
         missing=tuple(path for path in files if path not in walk.seen),
         missing_folders=tuple(path for path in wanted if path not in walk.seen),
-        changed=tuple(walk.changed),
-        extra=tuple(walk.extra),
+        changed=tuple(sorted(walk.changed)),
+        extra=tuple(sorted(walk.extra)),
         wrong_latest=layout.RUNS in under and _latest(room) != expected.latest,
         missing_workspaces=absent,
-        left=tuple(walk.left),
+        left=tuple(sorted(walk.left)),
     )
 
 
@@ -135,10 +137,10 @@ def _look_at_workspaces(walk: _Walk, top: int, workspaces: Workspaces) -> tuple[
                     walk.extra.append(place)
                 elif execution not in workspaces.open:
                     walk.left.append(place)
-                elif entry.is_dir(follow_symlinks=False):
-                    found.add(execution)
-                else:
+                elif not entry.is_dir(follow_symlinks=False):
                     walk.extra.append(place)
+                elif workspace.is_whole(temp, entry.name):
+                    found.add(execution)
     finally:
         os.close(temp)
     return tuple(execution for execution in workspaces.open if execution not in found)

@@ -53,8 +53,8 @@ def explain(error: OSError, path: Path) -> FilesError:
     if isinstance(error, FilesError):
         return error
     number = error.errno or errno.EIO
-    name = error.filename
-    place = shown(f"{path} ({name})" if isinstance(name, str) and name else str(path))
+    name = error.filename2 or error.filename
+    place = shown(f"{path} ({name})" if isinstance(name, str) else str(path))
     if number in _FULL:
         return DiskFull(number, f"no room to write in {place}: free some space, then run `cairn doctor`", place)
     if number in _FORBIDDEN:

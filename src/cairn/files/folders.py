@@ -7,7 +7,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from cairn.files import errors, layout
@@ -20,12 +20,18 @@ _NO_ANSWER = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})  # says nothi
 
 
 class Folder:
-    """An open folder below the root; `make` makes what is missing on the way."""
+    """An open folder below the root; `make` makes what is missing on the way. The root itself is trusted."""
 
     __slots__ = ("_fd",)
 
-    def __init__(self, root: str, steps: Sequence[str], *, make: bool = False) -> None:
-        fd = _open_root(root, make)
+    def __init__(self, root: str, first: str, *steps: str, make: bool = False) -> None:
+        try:
+            fd = os.open(f"{root}/{first}", _FOLDER)
+        except FileNotFoundError:
+            if not make:
+                raise
+            Path(root, first).mkdir(parents=True, exist_ok=True)
+            fd = os.open(f"{root}/{first}", _FOLDER)
         try:
             for step in steps:
                 fd, outer = open_inside(fd, step, make=make), fd
@@ -206,13 +212,3 @@ def _open_for_removal(fd: int, name: str) -> int:
     if os.fstat(folder).st_mode & 0o300 != 0o300:
         os.fchmod(folder, 0o700)
     return folder
-
-
-def _open_root(root: str, make: bool) -> int:
-    try:
-        return os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError:
-        if not make:
-            raise
-        Path(root).mkdir(parents=True, exist_ok=True)
-        return os.open(root, os.O_RDONLY | os.O_DIRECTORY)

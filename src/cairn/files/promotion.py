@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Sequence
 
 from cairn.files import folders, layout
@@ -114,9 +115,10 @@ def _stands(room: Room, file: FileContent) -> bool:
 def _is_kept(fd: int, name: str) -> bool:
     """Whether nothing stands there, or something that has a second name among the superseded ones."""
     try:
-        return os.stat(name, dir_fd=fd, follow_symlinks=False).st_nlink > 1
+        status = os.stat(name, dir_fd=fd, follow_symlinks=False)
     except FileNotFoundError:
         return True
+    return status.st_nlink > 1 and not stat.S_ISDIR(status.st_mode)
 
 
 def _take_staged(room: Room, execution_id: str, file: FileContent, target: int, place: str) -> bool:

@@ -20,7 +20,7 @@ class Room:
     now: Callable[[], datetime]
 
     def open(self, *steps: str, make: bool = False) -> folders.Folder:
-        return folders.Folder(self.root, (self.pipeline_id, *steps), make=make)
+        return folders.Folder(self.root, self.pipeline_id, *steps, make=make)
 
     def parent(self, path: str, *, make: bool = False) -> tuple[folders.Folder, str]:
         """The folder that holds `path`, and its name there."""

@@ -33,7 +33,7 @@ class Spares:
         while self._names:
             spare = self._names.pop()
             try:
-                with folders.Folder(self._root, (_SPARE,)) as pool:
+                with folders.Folder(self._root, _SPARE) as pool:
                     os.rename(spare, name, src_dir_fd=pool, dst_dir_fd=temp)
                 return True
             except FileNotFoundError:
@@ -48,7 +48,7 @@ class Spares:
         if len(self._names) >= _SPARES or not _is_unused(temp, name):
             return False
         spare = os.urandom(8).hex()
-        with folders.Folder(self._root, (_SPARE,), make=True) as pool:
+        with folders.Folder(self._root, _SPARE, make=True) as pool:
             try:
                 os.rename(name, spare, src_dir_fd=temp, dst_dir_fd=pool)
             except OSError:
@@ -119,6 +119,15 @@ def move_to_errored(room: Room, execution_id: str, at: datetime, error_info: byt
             os.close(work)
         os.rename(name, goal, src_dir_fd=temp, dst_dir_fd=errored)
     return place
+
+
+def is_whole(temp: int, name: str) -> bool:
+    """Whether both folders of a workspace are there."""
+    work = folders.open_inside(temp, name)
+    try:
+        return all(folders.kind(work, inner) == stat.S_IFDIR for inner in _INNER)
+    finally:
+        os.close(work)
 
 
 def _open(temp: int, name: str) -> int:

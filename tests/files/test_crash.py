@@ -1,0 +1,280 @@
+"""R9 and X7: killed after any step, an operation leaves whole files, and repeated it ends as if nothing had been."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cairn.files import Expected, FileContent, Move, Tree, Workspaces, layout
+from tests.files.disk import AT, EXECUTION, FOLDER, OLDER, PERMANENT, PIPELINE, STAMP, artifact, files, picture
+
+OUTPUT = f"{FOLDER}/outputs/{PERMANENT}"
+SUPERSEDED = f"{FOLDER}/superseded/{OLDER}/{PERMANENT}"
+SECOND = FileContent.of(f"{FOLDER}/outputs/two_00000000_v1.md", b"# two")
+INFO = FileContent.of("runs/v1/run_info.json", b"{}")
+ARCHIVE = ".archived/rollback_r_1"
+ARCHIVED = f"{ARCHIVE}/archived_data/v1_checkpoint_0"
+MOVES = [Move(FOLDER, ARCHIVED), Move(OUTPUT, f"{ARCHIVED}/outputs/{PERMANENT}", artifact(b"one"))]
+EXPECTED = Expected(
+    {file.path: file for file in (artifact(b"one"), SECOND, INFO)},
+    latest="runs/v1",
+    workspaces=Workspaces(open=[EXECUTION], known={EXECUTION, OLDER}),
+)
+WHOLE = {"one", "two", "# two", "{}", '{"p": 1}', '{"p": 2}', "edited", "log", "-> v1", "-> v2", "x"}
+
+Step = Callable[[Tree], object]
+
+
+def nothing(tree: Tree) -> None:
+    pass
+
+
+def worked_in(tree: Tree) -> None:
+    tree.stage(PIPELINE, EXECUTION, [artifact(b"one")])
+    (tree.root / PIPELINE / f".temp/exec_{EXECUTION}/workspace/a/b").mkdir(parents=True)
+    (tree.root / PIPELINE / f".temp/exec_{EXECUTION}/workspace/a/b/c").write_text("x")
+
+
+def promoted(tree: Tree) -> None:
+    tree.promote(PIPELINE, OLDER, FOLDER, [artifact(b"one"), SECOND])
+
+
+def archived(tree: Tree) -> None:
+    promoted(tree)
+    tree.archive(PIPELINE, ARCHIVE, b"{}", MOVES)
+
+
+def returned(tree: Tree) -> None:
+    """Something stands where an archived checkpoint comes back to."""
+    archived(tree)
+    tree.promote(PIPELINE, OLDER, FOLDER, [artifact(b"two")])
+
+
+def deleted(tree: Tree) -> None:
+    promoted(tree)
+    tree.archive_pipeline(PIPELINE, AT)
+
+
+def spare(tree: Tree) -> None:
+    tree.make_workspace(PIPELINE, OLDER)
+    tree.drop_workspace(PIPELINE, OLDER, reusable=True)
+
+
+def drifted(tree: Tree) -> None:
+    promoted(tree)
+    home = tree.root / PIPELINE
+    (home / OUTPUT).write_text("edited")
+    (home / SECOND.path).unlink()
+    (home / "runs/extra").mkdir()
+    (home / "runs/extra/file").write_text("x")
+    (home / "runs/latest").symlink_to("v2")
+    tree.make_workspace(PIPELINE, OLDER)
+
+
+def rework(tree: Tree) -> None:
+    gone = Move(SECOND.path, f"{FOLDER}/superseded/{OLDER}/two_00000000_v1.md", SECOND)
+    moves = [Move(OUTPUT, SUPERSEDED, FileContent.of(SUPERSEDED, b"one")), gone]
+    tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"two")], moves)
+
+
+def defined(tree: Tree) -> None:
+    tree.write_definition(PIPELINE, b'{"p": 1}', {"c1": b"{}", "c2": b"{}"})
+
+
+CASES: dict[str, tuple[Step, Step]] = {
+    "make a pipeline": (nothing, lambda tree: tree.make_pipeline("another")),
+    "make a workspace": (nothing, lambda tree: tree.make_workspace(PIPELINE, EXECUTION)),
+    "reuse a workspace": (spare, lambda tree: tree.make_workspace(PIPELINE, EXECUTION)),
+    "drop a workspace": (worked_in, lambda tree: tree.drop_workspace(PIPELINE, EXECUTION)),
+    "keep a workspace": (
+        lambda tree: tree.make_workspace(PIPELINE, EXECUTION),
+        lambda tree: tree.drop_workspace(PIPELINE, EXECUTION, reusable=True),
+    ),
+    "stage": (worked_in, lambda tree: tree.stage(PIPELINE, EXECUTION, [artifact(b"two", staged_as="two_00000000.md")])),
+    "promote": (nothing, lambda tree: tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one"), SECOND])),
+    "promote what is staged": (worked_in, lambda tree: tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])),
+    "promote over something else": (
+        promoted,
+        lambda tree: tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"two")]),
+    ),
+    "rework": (promoted, rework),
+    "move to errored": (worked_in, lambda tree: tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"log")),
+    "write run info": (promoted, lambda tree: tree.write_run_info(PIPELINE, "runs/v1", b"{}")),
+    "point latest": (
+        lambda tree: tree.point_latest(PIPELINE, "runs/v1"),
+        lambda tree: tree.point_latest(PIPELINE, "runs/v2"),
+    ),
+    "archive": (promoted, lambda tree: tree.archive(PIPELINE, ARCHIVE, b"{}", MOVES)),
+    "undo": (archived, lambda tree: tree.unarchive(PIPELINE, ARCHIVE, MOVES)),
+    "undo over something newer": (returned, lambda tree: tree.unarchive(PIPELINE, ARCHIVE, MOVES)),
+    "set a pass aside": (
+        promoted,
+        lambda tree: tree.set_pass_aside(PIPELINE, "runs/v1", 1, [FOLDER.rpartition("/")[2]]),
+    ),
+    "end a definition": (promoted, lambda tree: tree.archive_definition_runs(PIPELINE, 1, AT)),
+    "write a definition": (defined, lambda tree: tree.write_definition(PIPELINE, b'{"p": 2}', {"c1": b"{}"})),
+    "delete a pipeline": (promoted, lambda tree: tree.archive_pipeline(PIPELINE, AT)),
+    "restore a pipeline": (deleted, lambda tree: tree.restore_pipeline(PIPELINE, f".archived/{PIPELINE}_{STAMP}")),
+    "discard": (archived, lambda tree: tree.discard(PIPELINE, ARCHIVE)),
+    "repair": (drifted, lambda tree: tree.repair(tree.scan(PIPELINE, EXPECTED), AT)),
+}
+
+
+class Killed(BaseException):
+    """What no handler of the product catches."""
+
+
+@contextmanager
+def killed_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> Generator[list[str]]:
+    """Let so many changes of the disk happen, then stop dead. A write stops in its middle."""
+    done: list[str] = []
+
+    def counted(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def carry_out(*args: Any, **named: Any) -> Any:
+            if name == "open" and not args[1] & os.O_CREAT:
+                return call(*args, **named)
+            if len(done) + 1 == steps and name == "write":
+                call(args[0], args[1][: len(args[1]) // 2])
+                raise Killed
+            answer = call(*args, **named)
+            done.append(name)
+            if len(done) == steps:
+                if name == "open":
+                    os.close(answer)
+                raise Killed
+            return answer
+
+        return carry_out
+
+    with monkeypatch.context() as patch:
+        for name in ("mkdir", "rename", "write", "open", "unlink", "rmdir", "symlink", "link"):
+            patch.setattr(os, name, counted(name, getattr(os, name)))
+        yield done
+
+
+def finished(top: Path) -> dict[str, str]:
+    """The picture without what a repair sweeps away, and without spare workspaces."""
+    passed_over = (layout.UNFINISHED, ".spare")
+    return {path: at for path, at in picture(top).items() if not any(word in path for word in passed_over)}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_r9_an_operation_killed_after_any_step_is_finished_by_repeating_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, operation = CASES[name]
+
+    def prepared(folder: str) -> Tree:
+        tree = Tree(tmp_path / folder, lambda: AT)
+        tree.make_pipeline(PIPELINE)
+        before(tree)
+        return tree
+
+    whole = prepared("whole")
+    with killed_after(-1, monkeypatch) as steps:
+        operation(whole)
+    wanted = finished(whole.root)
+    assert steps, "the operation changes something"
+    for step in range(1, len(steps) + 1):
+        tree = prepared(f"killed-{step}")
+        with killed_after(step, monkeypatch), pytest.raises(Killed):
+            operation(tree)
+        assert {text for text in finished(tree.root).values() if text != "/"} <= WHOLE
+        operation(Tree(tree.root, lambda: AT))
+        assert finished(tree.root) == wanted, f"killed after step {step} of {steps}"
+
+
+def test_x7_a_promotion_is_seen_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several artifacts of one checkpoint appear together."""
+    seen: set[tuple[str, ...]] = set()
+    for step in range(1, 9):
+        tree = Tree(tmp_path / str(step))
+        tree.make_pipeline(PIPELINE)
+        with killed_after(step, monkeypatch), suppress(Killed):
+            tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one"), SECOND])
+        seen.add(tuple(sorted(path for path in files(tree.root / PIPELINE) if layout.UNFINISHED not in path)))
+    assert seen == {(), (OUTPUT, SECOND.path)}
+
+
+def test_x7_rework_never_leaves_a_name_without_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    for step in range(1, 12):
+        tree = Tree(tmp_path / str(step))
+        tree.make_pipeline(PIPELINE)
+        promoted(tree)
+        with killed_after(step, monkeypatch), suppress(Killed):
+            rework(tree)
+        seen.append((tree.root / PIPELINE / OUTPUT).read_text())
+    assert seen == sorted(seen)
+    assert set(seen) == {"one", "two"}
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from cairn.files import FileContent, Tree
+tree = Tree(Path(sys.argv[1]))
+for number in range(100_000):
+    folder = f"runs/v1/checkpoint_{number}_x"
+    tree.make_workspace("p", f"e{number}")
+    data = b"y" * 50_000 + b"end"
+    tree.promote("p", f"e{number}", folder, [FileContent.of(f"{folder}/outputs/a", data)])
+    tree.promote("p", f"f{number}", folder, [FileContent.of(f"{folder}/outputs/a", data[::-1])])
+    tree.drop_workspace("p", f"e{number}", reusable=number % 2 == 0)
+    print(number, flush=True)
+"""
+
+
+@pytest.mark.chaos
+@pytest.mark.parametrize("seconds", [0.01, 0.03, 0.06])
+def test_r9_a_process_that_is_killed_leaves_whole_files(tmp_path: Path, seconds: float) -> None:
+    with subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path)], stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        time.sleep(seconds)
+        child.kill()
+    data = b"y" * 50_000 + b"end"
+    found = {path.read_bytes() for path in (tmp_path / "p/runs").rglob("outputs/a")}
+    assert found
+    assert found <= {data, data[::-1]}
+
+
+def test_two_runs_of_one_pipeline_act_at_once(tree: Tree, home: Path) -> None:
+    faults: list[BaseException] = []
+
+    def run(version: int) -> None:
+        try:
+            for position in range(30):
+                execution = f"e{version}-{position}"
+                folder = f"runs/v{version}/checkpoint_{position}_x"
+                tree.make_workspace(PIPELINE, execution)
+                file = FileContent.of(f"{folder}/outputs/a", f"{version} {position}".encode(), "a")
+                tree.stage(PIPELINE, execution, [file])
+                tree.promote(PIPELINE, execution, folder, [file])
+                tree.write_run_info(PIPELINE, f"runs/v{version}", b"{}")
+                tree.point_latest(PIPELINE, f"runs/v{version}")
+                tree.drop_workspace(PIPELINE, execution, reusable=True)
+        except BaseException as fault:  # noqa: BLE001  told to the test below
+            faults.append(fault)
+
+    threads = [threading.Thread(target=run, args=(version,)) for version in range(1, 7)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    (home / "runs/latest").unlink()
+    assert files(home) == {
+        f"runs/v{version}/checkpoint_{position}_x/outputs/a": f"{version} {position}"
+        for version in range(1, 7)
+        for position in range(30)
+    } | {f"runs/v{version}/run_info.json": "{}" for version in range(1, 7)}

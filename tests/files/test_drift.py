@@ -1,0 +1,287 @@
+"""Drift: X8, D39."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from cairn.files import Drift, Expected, FileContent, Report, Tree, UnsafePath, Workspaces
+from tests.files.disk import AT, EXECUTION, FOLDER, OLDER, PERMANENT, PIPELINE, STAMP, artifact, files, picture, unread
+
+OUTPUT = f"{FOLDER}/outputs/{PERMANENT}"
+INFO = "runs/v1/run_info.json"
+SKELETON = (".pipeline_system/definitions", ".pipeline_system/definitions/checkpoints", "runs")
+ASIDE = f".archived/drift_{STAMP}"
+
+
+@pytest.fixture
+def expected(tree: Tree) -> Expected:
+    """A run with one artifact, as the database and the disk have it."""
+    contents = [artifact(b"one"), FileContent.of(INFO, b"{}")]
+    tree.promote(PIPELINE, EXECUTION, FOLDER, contents[:1])
+    tree.write_run_info(PIPELINE, "runs/v1", b"{}")
+    tree.point_latest(PIPELINE, "runs/v1")
+    return Expected({file.path: file for file in contents}, folders=(f"{FOLDER}/outputs",), latest="runs/v1")
+
+
+def drift(expected: Expected, **found: Sequence[str] | bool) -> Drift:
+    values = {name: value if isinstance(value, bool) else tuple(value) for name, value in found.items()}
+    return Drift(PIPELINE, expected, **values)  # pyright: ignore[reportArgumentType]
+
+
+def test_x8_no_drift_where_disk_and_database_agree(tree: Tree, home: Path, expected: Expected) -> None:
+    before = picture(home)
+    found = tree.scan(PIPELINE, expected)
+    assert (found, found.is_clean) == (drift(expected), True)
+    assert tree.repair(found, AT) == Report()
+    assert picture(home) == before
+
+
+def test_x8_what_is_missing_is_regenerated(tree: Tree, home: Path, expected: Expected) -> None:
+    before = picture(home)
+    (home / OUTPUT).unlink()
+    (home / INFO).unlink()
+    found = tree.scan(PIPELINE, expected)
+    assert (found, found.is_clean) == (drift(expected, missing=[OUTPUT, INFO]), False)
+    assert tree.repair(found, AT) == Report(written=(OUTPUT, INFO))
+    assert picture(home) == before
+
+
+def test_x8_a_whole_folder_is_regenerated(tree: Tree, home: Path, expected: Expected) -> None:
+    before = picture(home)
+    home.rename(home.with_name("moved"))
+    found = tree.scan(PIPELINE, expected)
+    folders = [*SKELETON, f"{FOLDER}/outputs"]
+    assert found == drift(expected, missing=[OUTPUT, INFO], missing_folders=folders, wrong_latest=True)
+    tree.repair(found, AT)
+    tree.make_pipeline(PIPELINE)
+    assert picture(home) == before
+
+
+@pytest.mark.parametrize("content", ["longer than before", "ONE", ""])
+def test_d39_a_changed_file_is_kept_before_it_is_regenerated(
+    tree: Tree, home: Path, expected: Expected, content: str
+) -> None:
+    before = files(home)
+    (home / OUTPUT).write_text(content)
+    found = tree.scan(PIPELINE, expected)
+    assert found == drift(expected, changed=[OUTPUT])
+    assert tree.repair(found, AT) == Report(written=(OUTPUT,), kept=((OUTPUT, f"{ASIDE}/{OUTPUT}"),))
+    assert files(home) == before | {f"{ASIDE}/{OUTPUT}": content}
+    assert tree.scan(PIPELINE, expected).is_clean
+
+
+def test_x8_extra_files_and_folders_are_moved_aside(tree: Tree, home: Path, expected: Expected) -> None:
+    before = picture(home)
+    (home / FOLDER / "outputs/notes.txt").write_text("mine")
+    (home / "runs/v7/deep/er").mkdir(parents=True)
+    (home / "runs/v7/deep/er/file").write_text("mine too")
+    (home / "runs/v1/empty").mkdir()
+    (home / ".pipeline_system/definitions/link").symlink_to("/etc")
+    extra = (".pipeline_system/definitions/link", f"{FOLDER}/outputs/notes.txt", "runs/v1/empty", "runs/v7")
+    found = tree.scan(PIPELINE, expected)
+    assert found == drift(expected, extra=extra)
+    assert tree.repair(found, AT) == Report(kept=tuple((path, f"{ASIDE}/{path}") for path in extra))
+    after = picture(home)
+    assert {path: after[path] for path in before} == before
+    assert files(home / ASIDE) == {
+        f"{FOLDER}/outputs/notes.txt": "mine",
+        "runs/v7/deep/er/file": "mine too",
+        ".pipeline_system/definitions/link": "-> /etc",
+    }
+    assert (home / ASIDE / "runs/v1/empty").is_dir()
+    assert tree.scan(PIPELINE, expected).is_clean
+
+
+def test_x8_folders_outside_the_cache_are_left_alone(tree: Tree, home: Path, expected: Expected) -> None:
+    for place in (".archived/mine", ".errored/mine", ".pipeline_system/logs/mine", "mine"):
+        (home / place).write_text("x")
+    assert tree.scan(PIPELINE, expected).is_clean
+
+
+def test_x8_a_file_in_the_place_of_a_folder_gives_way(tree: Tree, home: Path, expected: Expected) -> None:
+    before = files(home)
+    (home / FOLDER).rename(home / "moved")
+    (home / FOLDER).write_text("not a folder")
+    found = tree.scan(PIPELINE, expected)
+    assert found == drift(expected, missing=[OUTPUT], missing_folders=[f"{FOLDER}/outputs"], extra=[FOLDER])
+    tree.repair(found, AT)
+    (home / "moved/outputs" / PERMANENT).unlink()
+    assert files(home) == before | {f"{ASIDE}/{FOLDER}": "not a folder"}
+
+
+def test_x8_a_folder_in_the_place_of_a_file_gives_way(tree: Tree, home: Path, expected: Expected) -> None:
+    before = files(home)
+    (home / INFO).unlink()
+    (home / INFO).mkdir()
+    (home / INFO / "x").write_text("mine")
+    found = tree.scan(PIPELINE, expected)
+    assert found == drift(expected, missing=[INFO], extra=[INFO])
+    tree.repair(found, AT)
+    assert files(home) == before | {f"{ASIDE}/{INFO}/x": "mine"}
+
+
+@pytest.mark.parametrize("place", ["runs", "runs/v1", FOLDER, f"{FOLDER}/outputs", OUTPUT])
+def test_s3_links_in_the_way_are_moved_and_never_followed(
+    tree: Tree, home: Path, expected: Expected, tmp_path: Path, place: str
+) -> None:
+    outside = tmp_path / "outside"
+    (home / place).rename(outside)
+    (home / place).symlink_to(outside)
+    untouched = picture(tmp_path / "outside") if outside.is_dir() else outside.read_text()
+    found = tree.scan(PIPELINE, expected)
+    assert place in found.extra
+    tree.repair(found, AT)
+    assert tree.scan(PIPELINE, expected).is_clean
+    assert (home / OUTPUT).resolve() == home / OUTPUT
+    assert (home / ASIDE / place).readlink() == outside
+    assert (picture(outside) if outside.is_dir() else outside.read_text()) == untouched
+
+
+@pytest.mark.parametrize("target", ["v2", "/etc", None])
+def test_x8_latest_is_put_right(tree: Tree, home: Path, expected: Expected, target: str | None) -> None:
+    (home / "runs/latest").unlink()
+    if target:
+        (home / "runs/latest").symlink_to(target)
+    found = tree.scan(PIPELINE, expected)
+    assert found == drift(expected, wrong_latest=True)
+    assert tree.repair(found, AT) == Report(written=("runs/latest",))
+    assert (home / "runs/latest").readlink() == Path("v1")
+
+
+def test_x8_latest_goes_where_no_run_is_left(tree: Tree, home: Path) -> None:
+    tree.point_latest(PIPELINE, "runs/v1")
+    tree.repair(tree.scan(PIPELINE, Expected({})), AT)
+    assert picture(home / "runs") == {}
+
+
+def test_one_run_can_be_looked_at_alone(tree: Tree, home: Path, expected: Expected) -> None:
+    (home / "runs/v2").mkdir()
+    (home / "runs/latest").unlink()
+    (home / "runs/v1/extra").write_text("x")
+    (home / INFO).unlink()
+    assert tree.scan(PIPELINE, expected, under=("runs/v1",)) == drift(expected, missing=[INFO], extra=["runs/v1/extra"])
+    assert tree.scan(PIPELINE, expected, under=("runs/v2",)) == drift(expected)
+
+
+def test_half_made_files_are_removed(tree: Tree, home: Path, expected: Expected) -> None:
+    before = picture(home)
+    (home / "runs/v1/.cairn-new-0123").mkdir()
+    (home / "runs/v1/.cairn-new-0123/file").write_text("ha")
+    (home / FOLDER / "outputs/.cairn-new-4567").write_text("half")
+    left = ("runs/v1/.cairn-new-0123", f"{FOLDER}/outputs/.cairn-new-4567")
+    found = tree.scan(PIPELINE, expected)
+    assert found == drift(expected, left=left)
+    assert tree.repair(found, AT) == Report(removed=left)
+    assert picture(home) == before
+
+
+def test_d21_workspaces_follow_the_database(tree: Tree, home: Path) -> None:
+    """A missing one is made, one that is no longer needed goes, an unknown one is moved aside."""
+    opened, left, unknown = "open", "left", "unknown"
+    for execution in (left, unknown):
+        tree.make_workspace(PIPELINE, execution)
+    (home / ".temp/mine.txt").write_text("mine")
+    expected = Expected({}, workspaces=Workspaces(open=[opened], known={opened, left}))
+    found = tree.scan(PIPELINE, expected)
+    assert found == drift(
+        expected,
+        extra=[".temp/exec_unknown", ".temp/mine.txt"],
+        left=[".temp/exec_left"],
+        missing_workspaces=[opened],
+    )
+    tree.repair(found, AT)
+    assert tree.scan(PIPELINE, expected).is_clean
+    assert sorted(path.name for path in (home / ".temp").iterdir()) == ["exec_open"]
+    assert sorted(path.name for path in (home / ASIDE / ".temp").iterdir()) == ["exec_unknown", "mine.txt"]
+
+
+def test_d21_workspaces_are_made_where_the_folder_is_gone(tree: Tree, home: Path, tmp_path: Path) -> None:
+    expected = Expected({}, workspaces=Workspaces(open=[EXECUTION], known={EXECUTION}))
+    (home / ".temp").rmdir()
+    (home / ".temp").symlink_to(tmp_path)
+    tree.repair(tree.scan(PIPELINE, expected), AT)
+    assert tree.scan(PIPELINE, expected).is_clean
+    home.rename(tmp_path / "gone")
+    tree.repair(tree.scan(PIPELINE, expected), AT)
+    assert tree.scan(PIPELINE, expected).is_clean
+
+
+def test_x8_names_of_any_bytes_are_moved_and_can_be_printed(tree: Tree, home: Path, expected: Expected) -> None:
+    name = os.fsdecode(b"caf\xe9.txt")
+    (home / "runs/v1" / name).write_text("mine")
+    report = tree.repair(tree.scan(PIPELINE, expected), AT)
+    assert report.kept == (("runs/v1/caf\\xe9.txt", f"{ASIDE}/runs/v1/caf\\xe9.txt"),)
+    assert (home / ASIDE / "runs/v1" / name).read_text() == "mine"
+
+
+def test_what_cannot_be_put_right_is_told_and_holds_nothing_up(tree: Tree, home: Path, expected: Expected) -> None:
+    (home / OUTPUT).unlink()
+    (home / INFO).unlink()
+
+    def broken() -> bytes:
+        raise OSError(28, "No space left on device")
+
+    lost = FileContent(OUTPUT, expected.files[OUTPUT].checksum, 3, broken)
+    report = tree.repair(tree.scan(PIPELINE, Expected({**expected.files, OUTPUT: lost}, latest="runs/v1")), AT)
+    assert report.written == (INFO,)
+    assert [path for path, _ in report.failed] == [OUTPUT]
+    assert "free some space" in report.failed[0][1]
+
+
+def test_p5_exactly_the_given_definitions_are_written(tree: Tree, home: Path) -> None:
+    system = ".pipeline_system/definitions"
+    tree.write_definition(PIPELINE, b'{"p": 1}', {"c1": b"{}", "c2": b"{}"}, {"tools/a.py": b"pass"})
+    former = {FileContent.of("", data).checksum for data in (b'{"p": 1}', b"{}", b"pass")}
+    (home / system / "checkpoints/c2.json").write_text("edited by hand")
+    for _ in range(2):
+        tree.write_definition(PIPELINE, b'{"p": 2}', {"c1": b"{}"}, {"tools/b.py": b"pass"}, former)
+        assert files(home) == {
+            f"{system}/pipeline.json": '{"p": 2}',
+            f"{system}/checkpoints/c1.json": "{}",
+            f"{system}/scripts/tools/b.py": "pass",
+            f"{ASIDE}/{system}/checkpoints/c2.json": "edited by hand",
+        }
+
+
+def test_d39_definitions_edited_by_hand_are_kept(tree: Tree, home: Path) -> None:
+    tree.write_definition(PIPELINE, b'{"p": 1}', {})
+    tree.write_definition(PIPELINE, b'{"p": 2}', {})
+    assert files(home) == {
+        ".pipeline_system/definitions/pipeline.json": '{"p": 2}',
+        f"{ASIDE}/.pipeline_system/definitions/pipeline.json": '{"p": 1}',
+    }
+
+
+@pytest.mark.parametrize("path", ["../../x.py", "/etc/x.py", "a//b.py", ""])
+def test_s3_scripts_stay_in_their_folder(tree: Tree, home: Path, path: str) -> None:
+    before = picture(home)
+    with pytest.raises(UnsafePath):
+        tree.write_definition(PIPELINE, b"{}", {}, {path: b"pass"})
+    assert picture(home) == before
+
+
+def test_x8_thousands_of_files_are_scanned_in_a_second(tree: Tree, home: Path) -> None:
+    contents: dict[str, FileContent] = {}
+    for run in range(1, 9):
+        for position in range(25):
+            folder = f"runs/v{run}/checkpoint_{position}_step"
+            (home / folder / "outputs").mkdir(parents=True)
+            for number in range(20):
+                file = unread(artifact(b"x" * 200, folder=folder, name=f"a{number}", staged_as=None))
+                (home / file.path).write_bytes(b"x" * 200)
+                contents[file.path] = file
+    started = time.perf_counter()
+    assert tree.scan(PIPELINE, Expected(contents)).is_clean
+    assert time.perf_counter() - started < 1
+
+
+def test_a_scan_of_a_pipeline_that_has_nothing(tree: Tree) -> None:
+    expected = Expected({}, workspaces=Workspaces(open=[OLDER], known={OLDER}))
+    found = tree.scan("unknown", expected)
+    assert found == Drift("unknown", expected, missing_folders=SKELETON, missing_workspaces=(OLDER,))
+    assert not (tree.root / "unknown").exists()

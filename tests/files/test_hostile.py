@@ -1,0 +1,240 @@
+"""S3: nothing that a user, a model or a file says leaves its room; R9: a full or forbidden disk loses nothing."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cairn.files import DiskFull, Expected, FileContent, FilesError, Move, NotWritable, Obstructed, Tree, UnsafePath
+from tests.files.disk import AT, EXECUTION, FOLDER, OLDER, PERMANENT, PIPELINE, STAGED, artifact, files, picture
+
+OUTPUT = f"{FOLDER}/outputs/{PERMANENT}"
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """Something that no operation may touch."""
+    place = tmp_path / "outside"
+    (place / "workspace").mkdir(parents=True)
+    (place / "precious").write_text("untouched")
+    return place
+
+
+UNTOUCHED = {"workspace": "/", "precious": "untouched"}
+
+
+@pytest.mark.parametrize("place", ["", "runs", "runs/v1", FOLDER, f"{FOLDER}/outputs"])
+def test_s3_a_promotion_never_goes_through_a_link(tree: Tree, home: Path, outside: Path, place: str) -> None:
+    tree.make_workspace(PIPELINE, EXECUTION)
+    spot = home / place
+    shutil.rmtree(spot, ignore_errors=True)
+    spot.parent.mkdir(parents=True, exist_ok=True)
+    spot.symlink_to(outside)
+    with pytest.raises(Obstructed, match="something else stands in the way"):
+        tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
+    assert picture(outside) == UNTOUCHED
+
+
+@pytest.mark.parametrize("place", ["", "/workspace", "/artifacts_staging"])
+def test_s3_a_link_in_the_place_of_a_workspace_is_replaced(tree: Tree, home: Path, outside: Path, place: str) -> None:
+    spot = home / f".temp/exec_{EXECUTION}{place}"
+    tree.make_workspace(PIPELINE, EXECUTION)
+    shutil.rmtree(spot)
+    spot.symlink_to(outside)
+    tree.make_workspace(PIPELINE, EXECUTION)
+    tree.stage(PIPELINE, EXECUTION, [artifact(b"one")])
+    assert files(home / ".temp") == {f"exec_{EXECUTION}/artifacts_staging/{STAGED}": "one"}
+    assert picture(outside) == UNTOUCHED
+
+
+def test_s3_a_link_in_staging_is_neither_written_through_nor_promoted(tree: Tree, home: Path, outside: Path) -> None:
+    work = tree.make_workspace(PIPELINE, EXECUTION)
+    (work / "artifacts_staging" / STAGED).symlink_to(outside / "precious")
+    tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"untouched")])
+    assert files(home / "runs") == {OUTPUT.removeprefix("runs/"): "untouched"}
+    tree.stage(PIPELINE, EXECUTION, [artifact(b"one")])
+    assert not (work / "artifacts_staging" / STAGED).is_symlink()
+    assert picture(outside) == UNTOUCHED
+
+
+def test_s3_dropping_a_workspace_removes_links_and_not_their_targets(tree: Tree, home: Path, outside: Path) -> None:
+    work = tree.make_workspace(PIPELINE, EXECUTION)
+    (work / "workspace/link").symlink_to(outside)
+    (work / "artifacts_staging/link").symlink_to(outside / "precious")
+    tree.drop_workspace(PIPELINE, EXECUTION)
+    (home / f".temp/exec_{OLDER}").symlink_to(outside)
+    tree.drop_workspace(PIPELINE, OLDER, reusable=True)
+    assert picture(home / ".temp") == {}
+    assert picture(outside) == UNTOUCHED
+
+
+@pytest.mark.parametrize("place", [".archived", "runs/v1"])
+def test_s3_archives_never_go_through_a_link(tree: Tree, home: Path, outside: Path, place: str) -> None:
+    shutil.rmtree(home / place, ignore_errors=True)
+    (home / place).symlink_to(outside)
+    move = Move("runs/v1/workspace", ".archived/rollback_1/archived_data/v1_checkpoint_0")
+    try:
+        tree.archive(PIPELINE, ".archived/rollback_1", b"{}", [move])
+        tree.unarchive(PIPELINE, ".archived/rollback_1", [move])
+    except Obstructed:
+        assert place == ".archived"
+    assert picture(outside) == UNTOUCHED
+
+
+@pytest.mark.parametrize("id", ["..", ".archived", "a/b", "", "a\0b"])
+def test_s3_ids_cannot_be_paths(tree: Tree, id: str) -> None:
+    before = picture(tree.root)
+    operations: list[Callable[[], object]] = [
+        lambda: tree.make_pipeline(id),
+        lambda: tree.make_workspace(PIPELINE, id),
+        lambda: tree.drop_workspace(PIPELINE, id),
+        lambda: tree.drop_workspace(id, EXECUTION),
+        lambda: tree.promote(PIPELINE, id, FOLDER, []),
+        lambda: tree.move_to_errored(PIPELINE, id, AT, b"", b""),
+        lambda: tree.stage(PIPELINE, EXECUTION, [artifact(b"", staged_as=id or "..")]),
+        lambda: tree.write_definition(PIPELINE, b"", {id: b""}),
+        lambda: tree.archive_pipeline(id, AT),
+    ]
+    for operation in operations:
+        with pytest.raises(UnsafePath):
+            operation()
+    assert picture(tree.root) == before
+
+
+def test_s3_a_workspace_of_any_depth_and_kind_is_removed(tree: Tree, home: Path) -> None:
+    """Deeper than Python recurses and than files may be open at once."""
+    work = tree.make_workspace(PIPELINE, EXECUTION)
+    os.mkfifo(work / "workspace/pipe")
+    (work / "workspace" / os.fsdecode(b"\xff\xfe")).write_text("x")
+    fd = os.open(work / "workspace", os.O_RDONLY)
+    for _ in range(1100):
+        os.mkdir("d", dir_fd=fd)
+        fd, outer = os.open("d", os.O_RDONLY, dir_fd=fd), fd
+        os.close(outer)
+    os.close(fd)
+    tree.drop_workspace(PIPELINE, EXECUTION)
+    assert picture(home / ".temp") == {}
+
+
+def test_s3_a_pipe_is_not_waited_for(tree: Tree, home: Path) -> None:
+    work = tree.make_workspace(PIPELINE, EXECUTION)
+    os.mkfifo(work / "artifacts_staging" / STAGED)
+    tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
+    (home / OUTPUT).unlink()
+    os.mkfifo(home / OUTPUT)
+    expected = Expected({OUTPUT: artifact(b"one")})
+    tree.repair(tree.scan(PIPELINE, expected), AT)
+    assert (home / OUTPUT).read_text() == "one"
+
+
+def test_s3_errors_are_kept_whatever_a_script_has_left(tree: Tree, home: Path, outside: Path) -> None:
+    work = tree.make_workspace(PIPELINE, EXECUTION)
+    (work / "error_info.json").mkdir()
+    (work / "error_logs.txt").symlink_to(outside / "precious")
+    (work / "failed_artifacts").write_text("x")
+    (work / "workspace").rmdir()
+    (work / "workspace").symlink_to(outside)
+    place = tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"log")
+    assert files(home / place) == {"error_info.json": "{}", "error_logs.txt": "log", "failed_artifacts": "x"}
+    assert picture(outside) == UNTOUCHED
+
+
+# ---- a disk that refuses ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_files() -> Iterator[None]:
+    """No file may grow past 1000 bytes: the kernel itself refuses, as on a full disk."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+BIG = b"x" * 5000
+BIG_OPERATIONS: dict[str, Callable[[Tree], object]] = {
+    "promote": lambda tree: tree.promote(
+        PIPELINE, EXECUTION, "runs/v2/checkpoint_0_x", [big("runs/v2/checkpoint_0_x")]
+    ),
+    "promote again": lambda tree: tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(BIG)]),
+    "rework": lambda tree: tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(BIG)], [Move(OUTPUT, "superseded")]),
+    "stage": lambda tree: tree.stage(PIPELINE, EXECUTION, [artifact(BIG)]),
+    "run info": lambda tree: tree.write_run_info(PIPELINE, "runs/v1", BIG),
+    "definition": lambda tree: tree.write_definition(PIPELINE, BIG, {}),
+}
+
+
+def big(folder: str) -> FileContent:
+    return artifact(BIG, folder=folder)
+
+
+@pytest.mark.parametrize("name", BIG_OPERATIONS)
+@pytest.mark.usefixtures("small_files")
+def test_r9_a_full_disk_leaves_what_was_there(tree: Tree, home: Path, name: str) -> None:
+    tree.make_workspace(PIPELINE, EXECUTION)
+    tree.promote(PIPELINE, OLDER, FOLDER, [artifact(b"one")])
+    tree.write_run_info(PIPELINE, "runs/v1", b"{}")
+    before = files(home)
+    with pytest.raises(DiskFull, match="free some space"):
+        BIG_OPERATIONS[name](tree)
+    after = files(home)
+    after.pop("superseded", None)
+    assert after == before
+
+
+@pytest.fixture
+def forbidden() -> Iterator[Tree]:
+    """A tree of a user who is not root, since root may write everywhere."""
+    top = Path(tempfile.mkdtemp())
+    user = os.geteuid()
+    if user == 0:
+        os.chown(top, 65534, 65534)
+        os.seteuid(65534)
+    tree = Tree(top / "pipelines", lambda: AT)
+    tree.make_pipeline(PIPELINE)
+    yield tree
+    os.seteuid(user)
+    for folder, _, _ in os.walk(top):
+        Path(folder).chmod(0o700)
+    shutil.rmtree(top)
+
+
+def test_r9_a_folder_that_may_not_be_written_is_named(forbidden: Tree) -> None:
+    home = forbidden.root / PIPELINE
+    (home / "runs").chmod(0o500)
+    with pytest.raises(
+        NotWritable, match=r"no permission for .*: let the user that runs Cairn read and write it"
+    ) as told:
+        forbidden.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
+    assert str(home) in str(told.value)
+    assert isinstance(told.value, FilesError)
+    (home / "runs").chmod(0o700)
+    forbidden.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
+    assert files(home) == {OUTPUT: "one"}
+
+
+def test_s3_a_script_cannot_keep_its_workspace_by_forbidding(forbidden: Tree) -> None:
+    work = forbidden.make_workspace(PIPELINE, EXECUTION)
+    (work / "workspace/a/b").mkdir(parents=True)
+    (work / "workspace/a/b/file").write_text("x")
+    (work / "workspace/a/b").chmod(0o000)
+    (work / "workspace/a").chmod(0o500)
+    work.chmod(0o500)
+    forbidden.drop_workspace(PIPELINE, EXECUTION)
+    assert picture(forbidden.root / PIPELINE / ".temp") == {}
+
+
+def test_x8_a_file_that_may_not_be_read_counts_as_changed(forbidden: Tree) -> None:
+    home = forbidden.root / PIPELINE
+    forbidden.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
+    (home / OUTPUT).chmod(0o000)
+    found = forbidden.scan(PIPELINE, Expected({OUTPUT: artifact(b"one")}))
+    assert found.changed == (OUTPUT,)
+    forbidden.repair(found, AT)
+    assert (home / OUTPUT).read_text() == "one"

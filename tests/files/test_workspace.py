@@ -1,0 +1,191 @@
+"""Workspaces: X4, X7, D16, D21 and seed 0 §7 and §8."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cairn.files import Tree, Truncated
+from cairn.files.content import FileContent
+from tests.files.disk import AT, EXECUTION, OLDER, PIPELINE, STAGED, STAMP, artifact, files, picture, unread
+
+EMPTY = {f"exec_{EXECUTION}": "/", f"exec_{EXECUTION}/workspace": "/", f"exec_{EXECUTION}/artifacts_staging": "/"}
+
+
+def test_x7_a_pipeline_has_the_folders_of_the_seed(home: Path) -> None:
+    assert picture(home) == {
+        ".pipeline_system": "/",
+        ".pipeline_system/definitions": "/",
+        ".pipeline_system/definitions/checkpoints": "/",
+        ".pipeline_system/logs": "/",
+        "runs": "/",
+        ".temp": "/",
+        ".archived": "/",
+        ".errored": "/",
+    }
+
+
+def test_x7_a_workspace_has_its_two_folders(tree: Tree, home: Path) -> None:
+    made = tree.make_workspace(PIPELINE, EXECUTION)
+    assert made == home / ".temp" / f"exec_{EXECUTION}"
+    assert picture(home / ".temp") == EMPTY
+
+
+def test_x4_a_retry_finds_what_lay_in_the_workspace(tree: Tree, home: Path) -> None:
+    made = tree.make_workspace(PIPELINE, EXECUTION)
+    (made / "workspace/notes.txt").write_text("kept")
+    tree.make_workspace(PIPELINE, EXECUTION)
+    assert picture(home / ".temp") == EMPTY | {f"exec_{EXECUTION}/workspace/notes.txt": "kept"}
+
+
+def test_missing_folders_are_healed(tree: Tree, home: Path) -> None:
+    home.rename(home.with_name("moved"))
+    tree.make_workspace(PIPELINE, EXECUTION)
+    (home / ".temp" / f"exec_{EXECUTION}/workspace").rmdir()
+    tree.make_workspace(PIPELINE, EXECUTION)
+    assert picture(home) == {".temp": "/"} | {f".temp/{path}": "/" for path in EMPTY}
+
+
+def test_x7_a_dropped_workspace_is_gone_with_all_that_lay_in_it(tree: Tree, home: Path) -> None:
+    made = tree.make_workspace(PIPELINE, EXECUTION)
+    (made / "workspace/a/b").mkdir(parents=True)
+    (made / "workspace/a/b/file").write_text("x")
+    tree.drop_workspace(PIPELINE, EXECUTION)
+    tree.drop_workspace(PIPELINE, EXECUTION)
+    assert picture(home / ".temp") == {}
+
+
+def test_dropping_where_nothing_is_does_nothing(tmp_path: Path) -> None:
+    Tree(tmp_path / "pipelines").drop_workspace(PIPELINE, EXECUTION)
+    assert picture(tmp_path) == {}
+
+
+def test_an_empty_workspace_serves_again(tree: Tree, home: Path) -> None:
+    number = tree.make_workspace(PIPELINE, OLDER).stat().st_ino
+    tree.drop_workspace(PIPELINE, OLDER, reusable=True)
+    assert picture(home / ".temp") == {}
+    assert tree.make_workspace(PIPELINE, EXECUTION).stat().st_ino == number
+    assert picture(home / ".temp") == EMPTY
+
+
+def test_spare_workspaces_outlive_the_process(tree: Tree) -> None:
+    number = tree.make_workspace(PIPELINE, OLDER).stat().st_ino
+    tree.drop_workspace(PIPELINE, OLDER, reusable=True)
+    assert Tree(tree.root).make_workspace(PIPELINE, EXECUTION).stat().st_ino == number
+
+
+@pytest.mark.parametrize("left", ["workspace/file", "artifacts_staging/file", "file", "workspace/folder/file"])
+def test_a_workspace_that_holds_anything_does_not_serve_again(tree: Tree, home: Path, left: str) -> None:
+    made = tree.make_workspace(PIPELINE, OLDER)
+    (made / left).parent.mkdir(exist_ok=True)
+    (made / left).write_text("x")
+    tree.drop_workspace(PIPELINE, OLDER, reusable=True)
+    assert picture(tree.root / ".spare") == {}
+    tree.make_workspace(PIPELINE, EXECUTION)
+    assert picture(home / ".temp") == EMPTY
+
+
+def test_a_workspace_that_processes_worked_in_does_not_serve_again(tree: Tree) -> None:
+    tree.make_workspace(PIPELINE, OLDER)
+    tree.drop_workspace(PIPELINE, OLDER)
+    assert not (tree.root / ".spare").exists()
+
+
+def test_a_spare_workspace_never_replaces_one_that_is_there(tree: Tree, home: Path) -> None:
+    tree.make_workspace(PIPELINE, OLDER)
+    made = tree.make_workspace(PIPELINE, EXECUTION)
+    (made / "workspace/notes.txt").write_text("kept")
+    tree.drop_workspace(PIPELINE, OLDER, reusable=True)
+    tree.make_workspace(PIPELINE, EXECUTION)
+    assert files(home / ".temp") == {f"exec_{EXECUTION}/workspace/notes.txt": "kept"}
+    assert len(list((tree.root / ".spare").iterdir())) == 1
+
+
+def test_spares_that_somebody_removed_are_passed_over(tree: Tree, home: Path) -> None:
+    for execution in (OLDER, EXECUTION):
+        tree.make_workspace(PIPELINE, execution)
+        tree.drop_workspace(PIPELINE, execution, reusable=True)
+    for spare in (tree.root / ".spare").iterdir():
+        spare.rename(spare.with_name(f"{spare.name}-taken"))
+    tree.make_workspace(PIPELINE, EXECUTION)
+    assert picture(home / ".temp") == EMPTY
+
+
+def test_the_number_of_spares_is_bounded(tree: Tree) -> None:
+    executions = [f"{number:08x}-0000-4000-8000-000000000000" for number in range(70)]
+    for execution in executions:
+        tree.make_workspace(PIPELINE, execution)
+    for execution in executions:
+        tree.drop_workspace(PIPELINE, execution, reusable=True)
+    assert len(list((tree.root / ".spare").iterdir())) == 64
+
+
+def test_x7_exactly_the_given_files_are_staged(tree: Tree, home: Path) -> None:
+    made = tree.make_workspace(PIPELINE, EXECUTION)
+    (made / "artifacts_staging/leftover").mkdir()
+    (made / "artifacts_staging/leftover/file").write_text("x")
+    (made / f"artifacts_staging/{STAGED}").write_text("an earlier attempt")
+    tree.stage(PIPELINE, EXECUTION, [artifact(b"new"), artifact(b"# second", staged_as="second_00000000.md")])
+    assert files(home / ".temp") == {
+        f"exec_{EXECUTION}/artifacts_staging/{STAGED}": "new",
+        f"exec_{EXECUTION}/artifacts_staging/second_00000000.md": "# second",
+    }
+
+
+def test_what_is_staged_already_is_not_read_again(tree: Tree, home: Path) -> None:
+    tree.stage(PIPELINE, EXECUTION, [artifact(b"same")])
+    tree.stage(PIPELINE, EXECUTION, [unread(artifact(b"same"))])
+    assert files(home / ".temp") == {f"exec_{EXECUTION}/artifacts_staging/{STAGED}": "same"}
+
+
+def test_content_may_come_in_pieces_and_must_be_whole(tree: Tree, home: Path) -> None:
+    whole = artifact(b"one two")
+    tree.stage(
+        PIPELINE, EXECUTION, [FileContent(whole.path, whole.checksum, 7, lambda: iter([b"one", b" two"]), STAGED)]
+    )
+    assert files(home / ".temp") == {f"exec_{EXECUTION}/artifacts_staging/{STAGED}": "one two"}
+    short = FileContent(whole.path, "0" * 64, 7, lambda: iter([b"one"]), STAGED)
+    with pytest.raises(Truncated, match=r"3 bytes came for .* which has 7"):
+        tree.stage(PIPELINE, EXECUTION, [short])
+    assert files(home / ".temp") == {f"exec_{EXECUTION}/artifacts_staging/{STAGED}": "one two"}
+
+
+def test_d21_a_failed_execution_is_kept_with_its_error(tree: Tree, home: Path) -> None:
+    made = tree.make_workspace(PIPELINE, EXECUTION)
+    (made / "workspace/notes.txt").write_text("half done")
+    tree.stage(PIPELINE, EXECUTION, [artifact(b"bad")])
+    place = tree.move_to_errored(PIPELINE, EXECUTION, AT, b'{"error": 1}', b"log\n")
+    assert place == f".errored/exec_{EXECUTION}_{STAMP}"
+    assert picture(home / ".temp") == {}
+    assert picture(home / place) == {
+        "error_info.json": '{"error": 1}',
+        "error_logs.txt": "log\n",
+        "failed_artifacts": "/",
+        f"failed_artifacts/{STAGED}": "bad",
+        "workspace": "/",
+        "workspace/notes.txt": "half done",
+    }
+
+
+def test_d16_a_retry_after_that_begins_with_an_empty_workspace(tree: Tree, home: Path) -> None:
+    tree.make_workspace(PIPELINE, EXECUTION)
+    place = tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"")
+    tree.make_workspace(PIPELINE, EXECUTION)
+    assert tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"") == place
+    assert picture(home / ".temp") == EMPTY
+    assert files(home / ".errored") == {
+        f"exec_{EXECUTION}_{STAMP}/error_info.json": "{}",
+        f"exec_{EXECUTION}_{STAMP}/error_logs.txt": "",
+    }
+
+
+def test_x4_an_error_is_recorded_even_if_the_workspace_is_gone(tree: Tree, home: Path) -> None:
+    place = tree.move_to_errored(PIPELINE, EXECUTION, AT, b"{}", b"log")
+    assert picture(home / place) == {
+        "error_info.json": "{}",
+        "error_logs.txt": "log",
+        "failed_artifacts": "/",
+        "workspace": "/",
+    }
+    assert picture(home / ".temp") == {}
