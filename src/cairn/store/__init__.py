@@ -12,17 +12,19 @@ from cairn.store.errors import (
     NewerDatabase,
     StoreError,
     Unstorable,
-    WrongCursor,
 )
-from cairn.store.plans import Layout, Place, Plans, PlanSource
+from cairn.store.plans import Kept, Layout, Place, Plans, PlanSource, document
 from cairn.store.run_rows import Loaded, RunFacts, insert_run, load_run
 from cairn.store.run_saving import save_run
+from cairn.store.verification import Broken, Verdict, verify
 
 __all__ = [
+    "Broken",
     "Closed",
     "DamagedBlob",
     "Database",
     "Fenced",
+    "Kept",
     "Layout",
     "Loaded",
     "LostRace",
@@ -35,11 +37,13 @@ __all__ = [
     "RunFacts",
     "StoreError",
     "Unstorable",
-    "WrongCursor",
+    "Verdict",
     "blobs",
+    "document",
     "events",
     "insert_run",
     "load_run",
     "pipeline_rows",
     "save_run",
+    "verify",
 ]

@@ -102,7 +102,7 @@ def put_stream(database: Database, pieces: Iterable[bytes], *, folder: Path | No
 
     `folder` is where it lies until its checksum is known.
     """
-    with tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=folder) as file:
+    with tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(folder) if folder else None) as file:
         for piece in pieces:
             file.write(piece)
         return put_file(database, cast("IO[bytes]", file))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 LONGEST = 200  # characters of one value: an error may bring a whole page
 
@@ -84,7 +84,7 @@ class _Words(dict[str, str]):
     def __missing__(self, key: str) -> str:
         value = self._metadata.get(key)
         if key == "artifacts" and isinstance(value, list):
-            return ", ".join(str(made["name"]) for made in value)[:LONGEST]
+            return ", ".join(str(made["name"]) for made in cast("list[dict[str, Any]]", value))[:LONGEST]
         if key == "waiting_on":
             return str(value).replace("_", " ")
         return "none" if value is None else str(value)[:LONGEST]

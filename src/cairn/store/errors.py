@@ -35,7 +35,3 @@ class NewerDatabase(StoreError):
 
 class Closed(StoreError):
     """The database has been closed."""
-
-
-class WrongCursor(StoreError):
-    """A page's cursor was not made by this list."""

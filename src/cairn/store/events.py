@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import orjson
 import sqlalchemy as sa
 
 from cairn.documents import canonical
@@ -17,6 +18,7 @@ from cairn.store.prepared import insert_into
 from cairn.store.tables import events, pipeline_runs, pipelines
 from cairn.store.types import Text, as_text
 
+GENESIS = ""  # what stands before the first event of a chain
 IDS = ("pipeline_id", "run_id", "execution_id", "checkpoint_id", "approval_id", "rollback_id")
 
 # The metadata comes in its canonical spelling: it is hashed and stored as the same bytes.
@@ -72,7 +74,7 @@ def seal(chain: Chain, told: Iterable[Told], actor: str, at: datetime) -> tuple[
         }
         head = hash_of(row, moment, metadata)
         row["hash"] = head
-        row["event_id"] = f"{head[:8]}-{head[8:12]}-{head[12:16]}-{head[16:20]}-{head[20:32]}"
+        row["event_id"] = event_id_of(head)
         rows.append(row)
     return Chain(chain.id, chain.pipeline_id, chain.run_id, seq, head), rows
 
@@ -89,7 +91,13 @@ def hash_of(row: Mapping[str, Any], moment: str, metadata: bytes) -> str:
         [row[name] for name in IDS],
         row["description"],
     ]
-    return hashlib.sha256(canonical(said)[:-1] + b"," + metadata + b"]").hexdigest()
+    # A list of texts and numbers is canonical as orjson writes it.
+    return hashlib.sha256(orjson.dumps(said)[:-1] + b"," + metadata + b"]").hexdigest()
+
+
+def event_id_of(hash: str) -> str:
+    """The first half of the hash, spelled as a UUID."""
+    return f"{hash[:8]}-{hash[8:12]}-{hash[12:16]}-{hash[16:20]}-{hash[20:32]}"
 
 
 def insert(connection: sa.Connection, rows: list[dict[str, Any]]) -> None:

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from cairn.documents import digest
 from cairn.store.errors import LostRace
+from cairn.store.events import GENESIS
 from cairn.store.plans import Document
 from cairn.store.tables import checkpoint_definitions, definition_revisions, pipeline_runs, pipelines
 
@@ -32,7 +33,7 @@ def insert_pipeline(
             deleted_at=None,
             archive_location=None,
             event_seq=0,
-            event_head="",
+            event_head=GENESIS,
         )
     )
     _write_definition(connection, document, 1, author, at, comment)

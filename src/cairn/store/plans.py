@@ -57,8 +57,8 @@ class Plans:
     def __init__(self, compile_plan: CompilePlan, layout: Layout) -> None:
         self.layout = layout
         self._compile_plan = compile_plan
-        self._plans = _Kept[tuple[str, int, int], Plan]()
-        self._places = _Kept[tuple[str, int, int], Mapping[str, Place]]()
+        self._plans = Kept[tuple[str, int, int], Plan]()
+        self._places = Kept[tuple[str, int, int], Mapping[str, Place]]()
 
     def plan(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Plan:
         """The graph of one revision with the policies of another (D3)."""
@@ -105,12 +105,15 @@ def newest_revision(connection: sa.Connection, pipeline_id: str, definition_vers
     return connection.execute(query).scalar_one()
 
 
-class _Kept(Generic[K, V]):
+class Kept(Generic[K, V]):
     """The results of so many calls, the oldest of which go first."""
 
     def __init__(self) -> None:
         self._results: dict[K, V] = {}
         self._lock = threading.Lock()
+
+    def find(self, key: K) -> V | None:
+        return self._results.get(key)
 
     def get(self, key: K, make: Callable[[], V]) -> V:
         found = self._results.get(key)

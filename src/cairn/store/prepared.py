@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from operator import itemgetter
+from typing import Any, TypeAlias, cast
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql import Executable
+from sqlalchemy.types import TypeEngine
 
-Bind = Callable[[Mapping[str, Any]], Any]
+from cairn.store.types import Text, check_text
+
+Bind: TypeAlias = Callable[[Mapping[str, Any]], Any]
+Convert: TypeAlias = Callable[[Any], Any]
 
 
 class Prepared:
-    """A statement without result columns. Saves what SQLAlchemy spends on finding the compiled form again."""
+    """A statement without result columns.
+
+    It goes to the driver as it is: what SQLAlchemy spends on finding the compiled form again is most of what a small
+    statement costs.
+    """
 
     def __init__(self, statement: Executable) -> None:
         self._statement = statement
@@ -22,17 +32,38 @@ class Prepared:
     def run(self, connection: sa.Connection, values: Mapping[str, Any]) -> int:
         """Run it and say how many rows it changed."""
         sql, bind = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
-        return connection.exec_driver_sql(sql, bind(values)).rowcount
+        parameters = bind(values)
+        cursor = connection.connection.cursor()
+        try:
+            cursor.execute(sql, parameters)
+            return cursor.rowcount
+        except connection.dialect.loaded_dbapi.Error as error:
+            raise _fault(connection, sql, parameters, error) from error
+        finally:
+            cursor.close()
 
     def run_many(self, connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
         sql, bind = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
-        connection.exec_driver_sql(sql, [bind(row) for row in rows])
+        parameters = [bind(row) for row in rows]
+        cursor = connection.connection.cursor()
+        try:
+            cursor.executemany(sql, parameters)
+        except connection.dialect.loaded_dbapi.Error as error:
+            raise _fault(connection, sql, parameters, error) from error
+        finally:
+            cursor.close()
 
     def _compile(self, dialect: Dialect) -> tuple[str, Bind]:
         compiled = cast("Any", self._statement).compile(dialect=dialect)
-        names: list[str] = list(compiled.positiontup if compiled.positional else compiled.binds)
-        steps = [(name, _processor(compiled.binds[name], dialect)) for name in names]
-        bind = _by_position(steps) if compiled.positional else _by_name(steps)
+        names = tuple(compiled.positiontup if compiled.positional else compiled.binds)
+        converters = [
+            (place, convert)
+            for place, name in enumerate(names)
+            if (convert := _converter(compiled.binds[name].type, dialect)) is not None
+        ]
+        bind = _binder(names, converters)
+        if not compiled.positional:
+            bind = _named(names, bind)
         self._compiled[dialect.name] = str(compiled), bind
         return self._compiled[dialect.name]
 
@@ -65,13 +96,35 @@ def _binds(
     return {name: sa.bindparam(name, type_=(types or {}).get(name, table.c[name].type)) for name in columns}
 
 
-def _processor(parameter: sa.BindParameter[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
-    return parameter.type.dialect_impl(dialect).bind_processor(dialect)
+def _fault(connection: sa.Connection, sql: str, parameters: Any, error: Any) -> BaseException:
+    """The driver's error as SQLAlchemy tells of it; a connection that is gone does not go back into the pool."""
+    dialect = connection.dialect
+    if dialect.is_disconnect(error, cast("Any", connection.connection.dbapi_connection), None):
+        connection.invalidate(error)
+    return cast("Any", DBAPIError).instance(sql, parameters, error, dialect.loaded_dbapi.Error, dialect=dialect)
 
 
-def _by_position(steps: list[tuple[str, Callable[[Any], Any] | None]]) -> Bind:
-    return lambda values: tuple([process(values[name]) if process else values[name] for name, process in steps])
+def _converter(type: TypeEngine[Any], dialect: Dialect) -> Convert | None:
+    """Texts are checked together; drivers take numbers, booleans and bytes as they are."""
+    if isinstance(type, Text | sa.Boolean | sa.Numeric | sa.Integer | sa.LargeBinary):
+        return None
+    return type.dialect_impl(dialect).bind_processor(dialect)
 
 
-def _by_name(steps: list[tuple[str, Callable[[Any], Any] | None]]) -> Bind:
-    return lambda values: {name: process(values[name]) if process else values[name] for name, process in steps}
+def _binder(names: tuple[str, ...], converters: list[tuple[int, Convert]]) -> Bind:
+    take = cast("Callable[[Mapping[str, Any]], tuple[Any, ...]]", itemgetter(*names))
+
+    def bind(values: Mapping[str, Any]) -> tuple[Any, ...]:
+        row = list(take(values))
+        for value in row:
+            if value.__class__ is str and ("\0" in value or not value.isascii()):
+                check_text(value)
+        for place, convert in converters:
+            row[place] = convert(row[place])
+        return tuple(row)
+
+    return bind
+
+
+def _named(names: tuple[str, ...], bind: Bind) -> Bind:
+    return lambda values: dict(zip(names, bind(values), strict=True))

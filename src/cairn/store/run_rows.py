@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.core.model import Approval, Execution, Run, Vote
-from cairn.store.aggregate import approval_from, execution_from, run_from, run_values, vote_from
-from cairn.store.events import Chain
+from cairn.core.model import LIVE, Approval, Execution, Run, Vote
+from cairn.store.aggregate import Values, approval_from, execution_from, run_from, run_values, vote_from
+from cairn.store.events import GENESIS, Chain
 from cairn.store.plans import Layout, Place, PlanSource, newest_revision
 from cairn.store.tables import (
     approval_decisions,
@@ -20,8 +21,6 @@ from cairn.store.tables import (
     pipeline_runs,
     pipelines,
 )
-
-GENESIS = ""  # what stands before the first event of a chain
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class RunFacts:
     extends_from_run_version: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Loaded:
     """A run, and what it takes to save it again."""
 
@@ -54,7 +53,8 @@ class Loaded:
     event_head: str
     drivers: Mapping[str, str | None]  # by execution
     files_revision: int
-    places: Mapping[str, Place]  # by key
+    places: Mapping[str, Place]  # by key, as the next execution is named
+    folders: Mapping[str, str]  # by execution, fixed when it was made (D38)
     layout: Layout
 
     @property
@@ -65,37 +65,46 @@ class Loaded:
     def run_folder(self) -> str:
         return self.layout.run_folder(self.facts.run_version, self.facts.run_id)
 
+    @cached_property
+    def row_values(self) -> Values:
+        """The run's own row, as far as it changes."""
+        run = self.run
+        position, key = min(((e.position, e.key) for e in run.current if e.state in LIVE), default=(None, None))
+        return {
+            **run_values(run),
+            "current_checkpoint_id": self.places[key].checkpoint_id if key is not None else None,
+            "current_checkpoint_position": position,
+            "revision": self.revision,
+            "event_seq": self.event_seq,
+            "event_head": self.event_head,
+            "files_revision": self.files_revision,
+        }
+
 
 def insert_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource) -> Loaded:
     """Make a run that nobody has started. Its version has been taken before (`pipelines.take_run_version`)."""
-    newest = newest_revision(connection, facts.pipeline_id, facts.definition_version)
-    plan = plans.plan(connection, facts.pipeline_id, facts.definition_revision, newest)
-    run = Run(facts.run_id, plan)
+    graph, newest = facts.definition_revision, newest_revision(connection, facts.pipeline_id, facts.definition_version)
+    plan = plans.plan(connection, facts.pipeline_id, graph, newest)
+    places = plans.places(connection, facts.pipeline_id, graph, newest)
+    made = Loaded(Run(facts.run_id, plan), facts, 0, 0, GENESIS, {}, 0, places, {}, plans.layout)
     connection.execute(
         sa.insert(pipeline_runs).values(
-            **run_values(run),
+            **made.row_values,
             run_id=facts.run_id,
             pipeline_id=facts.pipeline_id,
             pipeline_definition_version=facts.definition_version,
-            definition_revision=facts.definition_revision,
+            definition_revision=graph,
             run_version=facts.run_version,
             is_test=facts.is_test,
-            current_checkpoint_id=None,
-            current_checkpoint_position=None,
             previous_run_id=facts.previous_run_id,
             extends_from_run_version=facts.extends_from_run_version,
             original_prompt=facts.original_prompt,
             input_checksum=facts.input_checksum,
             created_by=facts.created_by,
             created_at=facts.created_at,
-            revision=0,
-            event_seq=0,
-            event_head=GENESIS,
-            files_revision=0,
         )
     )
-    places = plans.places(connection, facts.pipeline_id, facts.definition_revision, newest)
-    return Loaded(run, facts, 0, 0, GENESIS, {}, 0, places, plans.layout)
+    return made
 
 
 _RUN = (
@@ -134,15 +143,26 @@ def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock:
     plan = plans.plan(connection, facts.pipeline_id, graph, newest)
     executions: dict[str, Execution] = {}
     drivers: dict[str, str | None] = {}
+    folders: dict[str, str] = {}
     for each in connection.execute(_EXECUTIONS, of):
         made_with = each.definition_revision
         of_then = plan if made_with == newest else plans.plan(connection, facts.pipeline_id, graph, made_with)
         executions[each.execution_id] = execution_from(each, of_then.policy(each.key))
         drivers[each.execution_id] = each.driver
+        folders[each.execution_id] = each.folder
     run = run_from(row, plan, executions, _load_approvals(connection, of))
     places = plans.places(connection, facts.pipeline_id, graph, newest)
     return Loaded(
-        run, facts, row.revision, row.event_seq, row.event_head, drivers, row.files_revision, places, plans.layout
+        run,
+        facts,
+        row.revision,
+        row.event_seq,
+        row.event_head,
+        drivers,
+        row.files_revision,
+        places,
+        folders,
+        plans.layout,
     )
 
 

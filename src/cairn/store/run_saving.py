@@ -10,10 +10,10 @@ import sqlalchemy as sa
 
 from cairn.core.decide import Decision
 from cairn.core.messages import Event, EventType, Given
-from cairn.core.model import LIVE, Approval, Execution, Run
+from cairn.core.model import Approval, Execution, Run
 from cairn.documents import Value
 from cairn.store import events
-from cairn.store.aggregate import Values, approval_values, execution_values, run_values
+from cairn.store.aggregate import Values, approval_values, execution_values
 from cairn.store.artifact_rows import NewArtifact, put_contents, save_artifacts
 from cairn.store.errors import Fenced, LostRace
 from cairn.store.events import Told
@@ -48,6 +48,7 @@ def save_run(
         drivers={**before.drivers, **(drivers or {})},
         files_revision=before.files_revision if files_through is None else files_through,
         places=before.places,
+        folders=_folders(before, decision.run),
         layout=before.layout,
     )
     _save_row(connection, before, after)
@@ -59,29 +60,21 @@ def save_run(
     return after
 
 
+def _folders(before: Loaded, run: Run) -> Mapping[str, str]:
+    made = {e.id: before.places[e.key].folder for e in run.executions.values() if e.id not in before.folders}
+    return {**before.folders, **made} if made else before.folders
+
+
 # ---- the run -------------------------------------------------------------------------------------
 _UPDATE_RUN = PreparedUpdate(pipeline_runs, "run_id", "revision")
 
 
 def _save_row(connection: sa.Connection, before: Loaded, after: Loaded) -> None:
     """First of all: who has lost the race writes nothing, and on PostgreSQL the row's lock orders the rest."""
-    changes = _changed(_row_values(before), _row_values(after))
+    changes = _changed(before.row_values, after.row_values)
     was = {"run_id": before.facts.run_id, "revision": before.revision}
     if _UPDATE_RUN.run(connection, changes, was) != 1:
         raise LostRace("The run has been changed by somebody else.")
-
-
-def _row_values(loaded: Loaded) -> Values:
-    position, key = min(((e.position, e.key) for e in loaded.run.current if e.state in LIVE), default=(None, None))
-    return {
-        **run_values(loaded.run),
-        "current_checkpoint_id": loaded.places[key].checkpoint_id if key is not None else None,
-        "current_checkpoint_position": position,
-        "revision": loaded.revision,
-        "event_seq": loaded.event_seq,
-        "event_head": loaded.event_head,
-        "files_revision": loaded.files_revision,
-    }
 
 
 def _changed(before: Values, after: Values) -> Values:

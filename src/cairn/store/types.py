@@ -22,17 +22,20 @@ class Text(TypeDecorator[str]):
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        if value is not None and ("\0" in value or not (value.isascii() or _is_unicode(value))):
-            raise Unstorable(f"A text with a NUL character or half a character cannot be stored: {value[:80]!r}")
+        if value is not None:
+            check_text(value)
         return value
 
 
-def _is_unicode(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def check_text(value: str) -> None:
+    """Refuse what PostgreSQL cannot hold, on SQLite too."""
+    if "\0" in value:
+        raise Unstorable(f"A text with a NUL character cannot be stored: {value[:80]!r}")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise Unstorable(f"A text with half a character cannot be stored: {value[:80]!r}") from None
 
 
 class Instant(TypeDecorator[datetime]):
