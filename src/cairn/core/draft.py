@@ -100,7 +100,7 @@ class Draft:
             status=to,
             pause_requested=record.status_before is RunStatus.PAUSED,
             paused_at=None,
-            completed_at=record.completed_before,
+            completed_at=(record.completed_before or self.given.at) if to in CLOSED else None,
             archived_by=None,
         )
         detail: dict[str, Any] = {"from": before.value, "to": to.value}
@@ -163,7 +163,7 @@ class Draft:
     def new_id(self) -> str:
         self._made += 1
         self.run = self.run.changed(issued=self.run.issued + 1)
-        return str(uuid5(self.given.command_id, str(self._made)))
+        return str(uuid5(self.given.command_id, f"{self.run.id}/{self._made}"))  # one command may go to several runs
 
     def go(self, e: Execution, **changes: Any) -> Execution:
         """Let it go on: `settle` hands it out when the run goes on. What it had ruled before is past."""

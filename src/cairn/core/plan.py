@@ -39,6 +39,8 @@ class Checkpoint:
     stage: str
     needs: tuple[str, ...] = ()
     decides: bool = False
+    id: str = ""  # checkpoint_id
+    name: str = ""
 
 
 @dataclass(frozen=True)
