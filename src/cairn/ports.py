@@ -88,6 +88,30 @@ class Upload:
     read: Callable[[], bytes]
 
 
+class Material(Protocol):
+    """What an execution may read; brought together when it is wanted."""
+
+    @property
+    def input(self) -> Any:
+        """Mapped from the run's input and context (P8); the runner's own, which it may change."""
+        ...
+
+    @property
+    def previous(self) -> tuple[Stored, ...]:
+        """The same checkpoint in the previous run (X9)."""
+        ...
+
+    @property
+    def references(self) -> Mapping[str, tuple[Stored, ...]]:
+        """Outputs of other checkpoints, by key."""
+        ...
+
+    @property
+    def prompt(self) -> str:
+        """The context as laid out for a model."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """One dispatch of one execution, with all that a runner may know of it."""
@@ -99,13 +123,10 @@ class Work:
     attempt: int
     revision: int
     checkpoint: CheckpointDefinition
-    input: Any  # mapped from the run's input and context (P8); the runner's own, which it may change
-    previous: tuple[Stored, ...]  # the same checkpoint in the previous run (X9)
-    references: Mapping[str, tuple[Stored, ...]]  # outputs of other checkpoints, by key
+    material: Material
     answer: Any  # what a person filled in, if anything
     files: Mapping[str, Upload]  # that the answer names, by their upload ids
     feedback: tuple[str, ...]  # of revisions asked for, oldest first
-    prompt: str  # the context as laid out for a model
     workspace: Path
     log: Callable[[str, str, Mapping[str, Any] | None], None]  # level, message, details
     progress: Callable[[float | None, str | None], None]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from cairn.documents import DocumentError, decode_json, encode_json
-from cairn.ports import Stored
+from cairn.ports import Material, Stored
 
 Level: TypeAlias = Literal["info", "warning", "error"]
 LEVELS = get_args(Level)
@@ -32,6 +32,9 @@ class Artifacts(Mapping[str, Any]):
         if file.format == "json":
             return decode_json(file.read(), max_bytes=max(file.size, 1))
         return file.read().decode() if file.format in TEXTS else file.read()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._files
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)
@@ -57,14 +60,27 @@ class Desk:
 class Ctx:
     """One call of a function or script. What it stages is looked at when it has returned."""
 
-    inputs: Any  # mapped from the run's input and context
-    previous: Artifacts  # of the same checkpoint in the previous run
-    references: Mapping[str, Artifacts]  # of other checkpoints of this run, by key
+    _material: Material = field(repr=False)
     workspace: Path
     feedback: tuple[str, ...]  # of revisions asked for, oldest first
     attempt: int
     revision: int
     _desk: Desk = field(repr=False)
+
+    @property
+    def inputs(self) -> Any:
+        """Mapped from the run's input and context."""
+        return self._material.input
+
+    @property
+    def previous(self) -> Artifacts:
+        """Of the same checkpoint in the previous run."""
+        return Artifacts(self._material.previous)
+
+    @property
+    def references(self) -> Mapping[str, Artifacts]:
+        """Of other checkpoints of this run, by key."""
+        return {key: Artifacts(files) for key, files in self._material.references.items()}
 
     def stage(self, name: str, content: Any) -> None:
         """Put an artifact forward, again if it was before.

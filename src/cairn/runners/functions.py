@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 from cairn.core.model import Fault
 from cairn.ports import Faulted, Outcome, Work
-from cairn.runners.ctx import Artifacts, Ctx, Desk
+from cairn.runners.ctx import Ctx, Desk
 from cairn.runners.declared import expected
 from cairn.runners.faults import fault_of
 from cairn.runners.limits import Limits
@@ -43,8 +43,8 @@ class FunctionRegistry(Mapping[str, Registered]):
 
     def register(self, name: str, function: Function, *, replace: bool = False) -> None:
         """Make a function callable from definitions. A name has one function, unless the new one is to replace it."""
-        if not all(part.isidentifier() for part in name.split(".")):
-            raise ValueError(f"{name!r} cannot name a function: letters, digits and _ are, in parts joined by dots")
+        if not name.isascii() or not all(part.isidentifier() for part in name.split(".")):
+            raise ValueError(f"{name!r} cannot name a function: take letters, digits and _, in parts joined by dots")
         before = self._functions.get(name)
         if before is not None and not replace and _place(before.function) != _place(function):
             raise ValueError(f"{name!r} is already {_place(before.function)}; give {_place(function)} another name")
@@ -109,8 +109,9 @@ class FunctionRunner:
                 returned, error = await line.run(partial(registered.function, ctx, **parameters))
                 if error is not None:
                     return Faulted(fault_of(error, registered.function))
-                # A plain function may hand back a coroutine, as a lambda around one does.
-                returned = await returned if inspect.isawaitable(returned) else returned
+                if inspect.isawaitable(returned):  # as of a lambda around a coroutine function
+                    returned = await returned
+                    await asyncio.sleep(0)  # what it has posted comes before its end
         except asyncio.CancelledError as error:
             if _is_cancelled():
                 raise
@@ -123,9 +124,7 @@ class FunctionRunner:
 
 
 def ctx_of(work: Work, desk: Desk) -> Ctx:
-    references = {key: Artifacts(files) for key, files in work.references.items()}
-    previous = Artifacts(work.previous)
-    return Ctx(work.input, previous, references, work.workspace, work.feedback, work.attempt, work.revision, desk)
+    return Ctx(work.material, work.workspace, work.feedback, work.attempt, work.revision, desk)
 
 
 def _is_cancelled() -> bool:

@@ -83,6 +83,10 @@ class Hub:
         self._listeners: tuple[Subscription, ...] = ()
         self._lock = Lock()
 
+    @property
+    def is_heard(self) -> bool:
+        return bool(self._listeners)
+
     def announce(self, *changes: Change) -> None:
         for listener in self._listeners:
             listener.tell(changes)

@@ -1,0 +1,121 @@
+"""The only place that chooses adapters and wires services together."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+
+from cairn.adapters.clock import SystemClock
+from cairn.adapters.jobs_dbos import DbosJobs
+from cairn.config import Settings
+from cairn.core.model import Mode
+from cairn.definitions import Limits as DefinitionLimits
+from cairn.files import Tree
+from cairn.ports import Clock, JobEngine, Runner
+from cairn.runners import FunctionRegistry, function, make_runners
+from cairn.runners import Limits as RunnerLimits
+from cairn.services.access import Access
+from cairn.services.approvals import Approvals
+from cairn.services.briefing import Briefing
+from cairn.services.engine import Engine
+from cairn.services.executions import Executions
+from cairn.services.form_answers import FormAnswers
+from cairn.services.hub import Hub
+from cairn.services.idempotency import Idempotency
+from cairn.services.keeper import Keeper
+from cairn.services.logbook import Logbook
+from cairn.services.pipelines import Pipelines
+from cairn.services.plans import Plans
+from cairn.services.projection import Projection
+from cairn.services.reading import Reading
+from cairn.services.rollbacks import Rollbacks
+from cairn.services.runs import Runs
+from cairn.services.uploads import Uploads
+from cairn.store import Database
+
+
+@dataclass(frozen=True)
+class Cairn:
+    """Everything that a face of the product needs."""
+
+    settings: Settings
+    database: Database
+    clock: Clock
+    jobs: JobEngine
+    hub: Hub
+    engine: Engine
+    runners: dict[Mode, Runner]
+    briefing: Briefing
+    logbook: Logbook
+    keeper: Keeper
+    pipelines: Pipelines
+    runs: Runs
+    executions: Executions
+    approvals: Approvals
+    rollbacks: Rollbacks
+    uploads: Uploads
+    access: Access
+    idempotency: Idempotency
+    reading: Reading
+
+    def close(self) -> None:
+        self.hub.close()
+        self.database.close()
+
+
+def build(settings: Settings, *, functions: FunctionRegistry = function, clock: Clock | None = None) -> Cairn:
+    """Open the database, bring it up to date, and wire everything. Nothing runs yet: see `worker`."""
+    for module in ("cairn.runners.sample_functions", *settings.functions):
+        importlib.import_module(module)
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    clock = clock or SystemClock()
+    database = Database(
+        settings.url,
+        synchronous=settings.db_synchronous,
+        pool_size=settings.db_pool_size,
+        timeout_seconds=settings.db_timeout_seconds,
+    )
+    database.migrate()
+    tree = Tree(settings.data_dir.resolve() / "pipelines")
+    jobs = DbosJobs(settings.url, database.system_engine, poll_seconds=settings.poll_seconds)
+    hub, plans = Hub(), Plans()
+    projection = Projection(database, tree)
+    engine = Engine(database, jobs, plans, projection, hub, clock)
+    logbook = Logbook(database, hub, clock)
+    limits = RunnerLimits(
+        max_payload_bytes=settings.max_payload_bytes,
+        max_file_bytes=settings.max_file_bytes,
+        max_context_length=settings.max_context_length,
+    )
+    runners = make_runners(limits, functions)
+    answers = FormAnswers(database, plans)
+    approvals = Approvals(engine, answers)
+    briefing = Briefing(database, plans, tree, logbook)
+    definition_limits = DefinitionLimits(
+        max_checkpoints=settings.max_checkpoints,
+        max_timeout_minutes=settings.max_checkpoint_timeout_minutes,
+        max_auto_retries=settings.max_retry_attempts,
+    )
+    return Cairn(
+        settings=settings,
+        database=database,
+        clock=clock,
+        jobs=jobs,
+        hub=hub,
+        engine=engine,
+        runners=runners,
+        briefing=briefing,
+        logbook=logbook,
+        keeper=Keeper(database, engine, projection, clock),
+        pipelines=Pipelines(engine, limits=definition_limits, functions=functions),
+        runs=Runs(
+            engine, modes=frozenset(mode.value for mode in runners), max_payload_bytes=settings.max_payload_bytes
+        ),
+        executions=Executions(engine, approvals),
+        approvals=approvals,
+        rollbacks=Rollbacks(engine),
+        uploads=Uploads(database, clock, max_bytes=settings.max_file_bytes),
+        access=Access(database, clock, settings.admin_token.get_secret_value() if settings.admin_token else None),
+        idempotency=Idempotency(database, clock),
+        reading=Reading(database, plans, engine, briefing),
+    )

@@ -1,0 +1,129 @@
+"""The server: everything in one process, on one data folder."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import typer
+import uvicorn
+
+from cairn import __version__
+from cairn.adapters.folder_lock import FolderHeld, FolderLock
+from cairn.api import create_app
+from cairn.bootstrap import Cairn, build
+from cairn.config import Settings
+from cairn.worker import Worker
+
+log = logging.getLogger("cairn")
+
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+def run_server(settings: Settings) -> int:
+    """Serve until stopped; the answer is the exit code."""
+    logging.basicConfig(level=settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("alembic").setLevel(logging.WARNING)
+    lock = FolderLock(settings.data_dir.resolve())
+    try:
+        lock.acquire()
+    except FolderHeld as held:
+        typer.echo(f"cairn: {held}", err=True)
+        return 1
+    except OSError as error:
+        typer.echo(f"cairn: the data folder {settings.data_dir} cannot be used: {error.strerror}.", err=True)
+        return 1
+    try:
+        listener = _listen(settings)
+    except OSError as error:
+        where = f"{settings.host}:{settings.port}"
+        typer.echo(f"cairn: cannot listen on {where}: {error.strerror}. Choose another --port.", err=True)
+        return 1
+    try:
+        asyncio.run(_serve(settings, listener))
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        listener.close()
+        lock.release()
+    return 0
+
+
+def _listen(settings: Settings) -> socket.socket:
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((settings.host, settings.port))
+    listener.listen(2048)
+    return listener
+
+
+async def _serve(settings: Settings, listener: socket.socket) -> None:
+    cairn = build(settings)
+    await cairn.keeper.mend_unfinished()
+    async with at_work(cairn):
+        token = await _announce(cairn, listener)
+        server = uvicorn.Server(
+            uvicorn.Config(
+                create_app(cairn),
+                log_level="warning",
+                lifespan="off",
+                timeout_graceful_shutdown=5,
+                server_header=False,
+            )
+        )
+        await server.serve(sockets=[listener])
+    _write_private(settings.data_dir / "server.json", {"token": token})
+
+
+@asynccontextmanager
+async def at_work(cairn: Cairn) -> AsyncGenerator[Worker]:
+    """The worker runs meanwhile; drift is looked for beside it."""
+    worker = Worker(cairn)
+    await worker.start()
+    drift = asyncio.get_running_loop().create_task(cairn.keeper.mend_all())
+    try:
+        yield worker
+    finally:
+        drift.cancel()
+        with suppress(asyncio.CancelledError):
+            await drift
+        cairn.hub.close()
+        await worker.stop()
+        cairn.close()
+
+
+async def _announce(cairn: Cairn, listener: socket.socket) -> str:
+    """Write down how to reach the server, and print the link that signs in (S1)."""
+    settings = cairn.settings
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{shown}:{port}"
+    file = settings.data_dir / "server.json"
+    token = await cairn.access.local_token(_known_token(file))
+    _write_private(file, {"address": address, "token": token, "pid": os.getpid(), "version": __version__})
+    typer.echo(f"Cairn {__version__} keeps its data in {settings.data_dir.resolve()}")
+    typer.echo(f"Open {address}/#token={token}")
+    if host not in LOOPBACK:
+        typer.echo("It listens beyond this machine, without encryption: put a TLS proxy in front of it.")
+    return token
+
+
+def _known_token(file: Path) -> str | None:
+    try:
+        return str(json.loads(file.read_text())["token"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write_private(file: Path, content: dict[str, object]) -> None:
+    fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.fchmod(fd, 0o600)
+    with os.fdopen(fd, "w") as out:
+        json.dump(content, out)

@@ -1,0 +1,93 @@
+"""What executions say while they work: written down in batches, shown at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import sqlalchemy as sa
+
+from cairn.ports import Clock
+from cairn.services.hub import Hub
+from cairn.services.views.events import Change
+from cairn.store import Database
+from cairn.store import tables as t
+
+
+class Speaker(Protocol):
+    """An execution that is carried out."""
+
+    @property
+    def pipeline_id(self) -> str: ...
+    @property
+    def run_id(self) -> str: ...
+    @property
+    def execution_id(self) -> str: ...
+
+
+BATCH_SECONDS = 0.1
+LEVELS = frozenset({"debug", "info", "warning", "error"})
+LONGEST = 64 * 1024  # characters of one message
+
+
+class Logbook:
+    def __init__(self, database: Database, hub: Hub, clock: Clock) -> None:
+        self._database = database
+        self._hub = hub
+        self._clock = clock
+        self._lines: list[dict[str, Any]] = []
+        self._progress: dict[str, dict[str, Any]] = {}
+        self._runs: set[tuple[str, str]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+        self._flushing: asyncio.Task[None] | None = None
+
+    def say(self, of: Speaker, level: str, message: str, details: Mapping[str, Any] | None = None) -> None:
+        """On the event loop. A level that nobody knows is said as info."""
+        self._lines.append(
+            {
+                "execution_id": of.execution_id,
+                "timestamp": self._clock.now(),
+                "level": level if level in LEVELS else "info",
+                "message": message.replace("\0", "\ufffd")[:LONGEST],
+                "details": dict(details) if details else None,
+            }
+        )
+        self._later(of)
+
+    def progress(self, of: Speaker, fraction: float | None, text: str | None) -> None:
+        bounded = None if fraction is None else min(max(fraction, 0.0), 1.0)
+        self._progress[of.execution_id] = {"fraction": bounded, "text": text}
+        self._later(of)
+
+    def _later(self, of: Speaker) -> None:
+        self._runs.add((of.pipeline_id, of.run_id))
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(BATCH_SECONDS, self._due)
+
+    def _due(self) -> None:
+        self._timer = None
+        self._flushing = asyncio.get_running_loop().create_task(self.flush())
+
+    @property
+    def is_empty(self) -> bool:
+        return not self._lines and not self._progress
+
+    async def flush(self) -> None:
+        """Write down what has been said so far."""
+        if self.is_empty:
+            return
+        lines, self._lines = self._lines, []
+        progress, self._progress = self._progress, {}
+        runs, self._runs = self._runs, set()
+
+        def body(connection: sa.Connection) -> None:
+            if lines:
+                connection.execute(sa.insert(t.execution_logs), lines)
+            e = t.checkpoint_executions
+            for execution, shown in progress.items():
+                connection.execute(sa.update(e).where(e.c.execution_id == execution).values(progress=shown))
+
+        await self._database.transact(body)
+        for pipeline_id, run_id in runs:
+            self._hub.announce(Change(pipeline_id=pipeline_id, run_id=run_id, event_type="log"))

@@ -1,0 +1,80 @@
+"""What the pipelines service reads and writes beside a definition's own rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.core.messages import Given
+from cairn.core.model import RunStatus
+from cairn.definitions import PipelineDefinition, parse
+from cairn.files import layout
+from cairn.services.errors import NotFound
+from cairn.store import events
+from cairn.store import tables as t
+from cairn.store.aggregate import Row
+
+OPEN = (RunStatus.NOT_STARTED.value, RunStatus.IN_PROGRESS.value, RunStatus.PAUSED.value)
+
+
+def lock(connection: sa.Connection, pipeline_id: str) -> Row:
+    """The pipeline's row; nobody else changes it before this transaction ends."""
+    row = connection.execute(
+        sa.select(t.pipelines).where(t.pipelines.c.pipeline_id == pipeline_id).with_for_update()
+    ).one_or_none()
+    if row is None:
+        raise NotFound("pipeline", pipeline_id)
+    return row
+
+
+def definition(connection: sa.Connection, pipeline_id: str, revision: int) -> Mapping[str, Any]:
+    d = t.definition_revisions.c
+    found = connection.execute(
+        sa.select(d.document).where(d.pipeline_id == pipeline_id, d.revision == revision)
+    ).scalar_one_or_none()
+    if found is None:
+        raise NotFound("revision of this pipeline", str(revision))
+    return found
+
+
+def newest(connection: sa.Connection, pipeline_id: str) -> PipelineDefinition:
+    p = t.pipelines.c
+    revision = connection.execute(sa.select(p.revision).where(p.pipeline_id == pipeline_id)).scalar_one_or_none()
+    if revision is None:
+        raise NotFound("pipeline", pipeline_id)
+    return parse(dict(definition(connection, pipeline_id, revision)))
+
+
+def open_runs(connection: sa.Connection, pipeline_id: str) -> list[str]:
+    r = t.pipeline_runs.c
+    found = connection.execute(
+        sa.select(r.run_id)
+        .where(r.pipeline_id == pipeline_id, r.status.in_(OPEN), r.archived_by.is_(None))
+        .order_by(r.created_at)
+    )
+    return list(found.scalars())
+
+
+def pipeline_of(connection: sa.Connection, checkpoint_id: str) -> str | None:
+    c = t.checkpoint_definitions.c
+    return connection.execute(
+        sa.select(c.pipeline_id).where(c.checkpoint_id == checkpoint_id, c.removed_at.is_(None))
+    ).scalar_one_or_none()
+
+
+def archive_paths(connection: sa.Connection, pipeline_id: str, version: int, given: Given) -> None:
+    """The files of runs of the definition that ends move with their folders (P2)."""
+    a, r = t.artifacts, t.pipeline_runs.c
+    into = layout.definition_archive(version, given.at)
+    ended = sa.select(r.run_id).where(r.pipeline_id == pipeline_id, r.pipeline_definition_version == version)
+    connection.execute(
+        sa.update(a)
+        .where(a.c.run_id.in_(ended), a.c.file_path.like(f"{layout.RUNS}/%"))
+        .values(file_path=sa.literal(f"{into}/") + a.c.file_path)
+    )
+
+
+def tell(connection: sa.Connection, pipeline_id: str, type: str, given: Given, **metadata: Any) -> None:
+    events.append_pipeline_event(connection, pipeline_id, type, given.by, given.at, metadata)

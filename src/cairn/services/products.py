@@ -1,0 +1,63 @@
+"""What a runner has made, ready to be saved: records, checksums and the digest that approvals bind to."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import NAMESPACE_OID, uuid5
+
+from cairn.core.messages import Output
+from cairn.core.model import Execution
+from cairn.definitions import CheckpointDefinition
+from cairn.documents import DocumentError, decode_json, digest
+from cairn.files import layout
+from cairn.ports import Content, Stored
+from cairn.runners import artifact_id
+from cairn.store import NewArtifact
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    outputs: tuple[Output, ...]
+    artifacts: tuple[NewArtifact, ...]
+    digest: str
+
+
+def prepare(execution: Execution, checkpoint: CheckpointDefinition, contents: Sequence[Content | Stored]) -> Products:
+    """Record ids follow from the dispatch: prepared twice, they are the same."""
+    artifacts = tuple(_record(execution, checkpoint, content) for content in contents)
+    meanings = [
+        [content.name, content.format, _meaning(content, artifact.checksum)]
+        for content, artifact in zip(contents, artifacts, strict=True)
+    ]
+    outputs = tuple(Output(a.record_id, a.name, a.checksum, a.size) for a in artifacts)
+    return Products(outputs, artifacts, digest(sorted(meanings)))
+
+
+def _record(execution: Execution, checkpoint: CheckpointDefinition, content: Content | Stored) -> NewArtifact:
+    declared = artifact_id(checkpoint, content.name)
+    staged = layout.staged_name(content.name, declared, content.format)
+    return NewArtifact(
+        record_id=str(uuid5(NAMESPACE_OID, f"{execution.id}:{execution.dispatch}:{content.name}.{content.format}")),
+        execution_id=execution.id,
+        artifact_id=declared,
+        name=content.name,
+        format=content.format,
+        artifact_type="file",
+        checksum=content.checksum if isinstance(content, Stored) else hashlib.sha256(content.data).hexdigest(),
+        size=content.size,
+        file_path=f"{layout.workspace_folder(execution.id)}/artifacts_staging/{staged}",
+        promoted=False,
+        content=None if isinstance(content, Stored) else content.data,
+    )
+
+
+def _meaning(content: Content | Stored, checksum: str) -> str:
+    """Equal JSON is equal content, however it is spelled (H3a); what is no JSON counts byte by byte."""
+    if content.format != "json":
+        return checksum
+    try:
+        return digest(decode_json(content.read(), max_bytes=max(content.size, 1)))
+    except DocumentError:
+        return checksum

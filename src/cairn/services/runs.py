@@ -1,0 +1,175 @@
+"""Runs: started, paused, resumed, cancelled, restarted, done again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid5
+
+import sqlalchemy as sa
+
+from cairn.core.errors import Refused
+from cairn.core.messages import CancelRun, Command, Given, PauseRun, RestartRun, ResumeRun, StartRun
+from cairn.definitions import PipelineDefinition, check_value
+from cairn.documents import encode_json
+from cairn.services.actors import Actor
+from cairn.services.engine import Engine, Step
+from cairn.services.errors import NotFound, TooLarge, WrongInput
+from cairn.store import RunFacts, blobs, insert_run
+from cairn.store import pipeline_rows as stored
+from cairn.store import tables as t
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    run_id: str
+    warnings: tuple[str, ...] = ()
+
+
+class Runs:
+    def __init__(self, engine: Engine, *, modes: frozenset[str], max_payload_bytes: int) -> None:
+        self._engine = engine
+        self._modes = modes
+        self._max_payload = max_payload_bytes
+
+    # ---- a new run ----------------------------------------------------------------------------------
+    async def start(
+        self,
+        pipeline_id: str,
+        *,
+        input: Any = None,
+        original_prompt: str | None = None,
+        start: bool = True,
+        test: bool = False,
+        by: Actor,
+        command_id: UUID | None = None,
+    ) -> Begun:
+        """The next version of the pipeline; in test mode one without a version (D20)."""
+        payload = encode_json(input) if input is not None else None
+        if payload is not None and len(payload) > self._max_payload:
+            raise TooLarge(self._max_payload, "The run's input")
+        if payload is not None and len(payload) > self._max_payload // 2:
+            # A large blob goes in a transaction of its own, so that it does not hold the writer (D47).
+            await self._engine.database.transact(lambda c: blobs.put(c, payload))
+        given = self._engine.given(by.name, command_id)
+
+        def body(connection: sa.Connection) -> tuple[RunFacts, list[Step]]:
+            definition, revision = self._definition(connection, pipeline_id)
+            if input is not None or definition.input_schema is not None:
+                _check_input(definition, input)
+            checksum = blobs.put(connection, payload) if payload is not None else None
+            prompt = original_prompt if original_prompt is not None else definition.original_prompt
+            return self._make(connection, pipeline_id, revision, given, checksum, prompt or "", test=test, start=start)
+
+        return await self._begin(given, body)
+
+    async def retry(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Begun:
+        """The next version, with the same input (D45)."""
+        given = self._engine.given(by.name, command_id)
+
+        def body(connection: sa.Connection) -> tuple[RunFacts, list[Step]]:
+            earlier = self._engine.load(connection, run_id).facts
+            _, revision = self._definition(connection, earlier.pipeline_id)
+            return self._make(
+                connection,
+                earlier.pipeline_id,
+                revision,
+                given,
+                earlier.input_checksum,
+                earlier.original_prompt,
+                test=earlier.is_test,
+                start=True,
+            )
+
+        return await self._begin(given, body)
+
+    async def _begin(self, given: Given, body: Callable[[sa.Connection], tuple[RunFacts, list[Step]]]) -> Begun:
+        run_id = str(uuid5(given.command_id, "run"))
+        async with self._engine.holding(run_id):
+            facts, steps = await self._engine.database.transact(body)
+            await self._engine.open_run(facts, steps)
+        return Begun(run_id, tuple(warning for step in steps for warning in step.warnings))
+
+    def _definition(self, connection: sa.Connection, pipeline_id: str) -> tuple[PipelineDefinition, int]:
+        row = connection.execute(
+            sa.select(t.pipelines.c.revision, t.pipelines.c.deleted_at)
+            .where(t.pipelines.c.pipeline_id == pipeline_id)
+            .with_for_update()
+        ).one_or_none()
+        if row is None:
+            raise NotFound("pipeline", pipeline_id)
+        if row.deleted_at is not None:
+            raise Refused("The pipeline is deleted: nothing starts in it.", ("restore the pipeline",))
+        definition = self._engine.plans.definition(connection, pipeline_id, row.revision)
+        if not definition.checkpoints:
+            raise Refused("The pipeline has no checkpoints yet: there is nothing to run.", ("add a checkpoint",))
+        missing = sorted({c.execution.mode for c in definition.checkpoints} - self._modes)
+        if missing:
+            names = ", ".join(c.checkpoint_name for c in definition.checkpoints if c.execution.mode in missing)
+            raise Refused(f"This server cannot carry out checkpoints of mode {' or '.join(missing)}: {names}.")
+        return definition, row.revision
+
+    def _make(
+        self,
+        connection: sa.Connection,
+        pipeline_id: str,
+        revision: int,
+        given: Given,
+        input_checksum: str | None,
+        prompt: str,
+        *,
+        test: bool,
+        start: bool,
+    ) -> tuple[RunFacts, list[Step]]:
+        run_id = str(uuid5(given.command_id, "run"))
+        row = connection.execute(sa.select(t.pipelines).where(t.pipelines.c.pipeline_id == pipeline_id)).one()
+        version = None if test else stored.take_run_version(connection, pipeline_id)
+        previous = stored.previous_run(connection, pipeline_id, row.pipeline_definition_version)
+        facts = RunFacts(
+            run_id=run_id,
+            pipeline_id=pipeline_id,
+            pipeline_name=row.pipeline_name,
+            definition_version=row.pipeline_definition_version,
+            definition_revision=revision,
+            run_version=version,
+            is_test=test,
+            previous_run_id=previous.run_id if previous else None,
+            extends_from_run_version=previous.run_version if previous else None,
+            created_by=given.by,
+            created_at=given.at,
+            original_prompt=prompt,
+            input_checksum=input_checksum,
+        )
+        insert_run(connection, facts, self._engine.plans)
+        steps = [self._engine.carry(connection, run_id, StartRun(), given)] if start else []
+        return facts, steps
+
+    # ---- a run that is there ----------------------------------------------------------------------------
+    async def begin(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Step:
+        return await self._send(run_id, StartRun(), by, command_id)
+
+    async def pause(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Step:
+        return await self._send(run_id, PauseRun(), by, command_id)
+
+    async def resume(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Step:
+        return await self._send(run_id, ResumeRun(), by, command_id)
+
+    async def cancel(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Step:
+        return await self._send(run_id, CancelRun(), by, command_id)
+
+    async def restart(
+        self, run_id: str, *, pass_number: int | None = None, by: Actor, command_id: UUID | None = None
+    ) -> Step:
+        """Begin the next pass; named, the pass that it leaves must be the current one (D59)."""
+        leaves = pass_number or (await self._engine.read_run(run_id)).run.pass_number
+        return await self._send(run_id, RestartRun(leaves), by, command_id)
+
+    async def _send(self, run_id: str, command: Command, by: Actor, command_id: UUID | None) -> Step:
+        return await self._engine.send(run_id, command, self._engine.given(by.name, command_id))
+
+
+def _check_input(definition: PipelineDefinition, value: Any) -> None:
+    faults = check_value(definition.input_schema, value) if definition.input_schema is not None else []
+    if faults:
+        raise WrongInput([(f"/input{path}", message) for path, message in faults], "The run's input does not fit.")

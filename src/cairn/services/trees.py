@@ -1,0 +1,166 @@
+"""The folder tree as the database has it: what must lie where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.documents import DocumentError, decode_json, digest, encode_json
+from cairn.files import FileContent, layout
+from cairn.store import Database, blobs
+from cairn.store import tables as t
+from cairn.store.aggregate import Row
+
+
+def of_blob(database: Database, path: str, checksum: str, size: int, staged_as: str | None = None) -> FileContent:
+    """Read from the database only when it has to be written."""
+    return FileContent(path, checksum, size, lambda: database.read(lambda c: blobs.read(c, checksum)), staged_as)
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionFiles:
+    pipeline: bytes
+    checkpoints: Mapping[str, bytes]  # by checkpoint_id
+
+    def paths(self) -> dict[str, bytes]:
+        named = {f"{layout.CHECKPOINTS}/{key}.json": content for key, content in self.checkpoints.items()}
+        return {layout.PIPELINE_FILE: self.pipeline, **named}
+
+
+def definition_files(connection: sa.Connection, pipeline_id: str, before: int = 0) -> DefinitionFiles | None:
+    """The newest definition as files, or the one so many revisions before it."""
+    p, d = t.pipelines.c, t.definition_revisions.c
+    document: dict[str, Any] | None = connection.execute(
+        sa.select(d.document)
+        .select_from(t.pipelines.join(t.definition_revisions))
+        .where(p.pipeline_id == pipeline_id, d.revision == p.revision - before)
+    ).scalar_one_or_none()
+    if document is None:
+        return None
+    checkpoints: list[dict[str, Any]] = document.get("checkpoints", [])
+    pipeline = {name: value for name, value in document.items() if name != "checkpoints"}
+    pipeline["checkpoint_order"] = [checkpoint["checkpoint_id"] for checkpoint in checkpoints]
+    return DefinitionFiles(
+        encode_json(pipeline, indent=True), {c["checkpoint_id"]: encode_json(c, indent=True) for c in checkpoints}
+    )
+
+
+def run_info(connection: sa.Connection, run_id: str) -> bytes:
+    """What `run_info.json` says of a run: its row, its executions, its artifacts."""
+    r, e, a = t.pipeline_runs.c, t.checkpoint_executions.c, t.artifacts.c
+    run = connection.execute(sa.select(*(r[name] for name in _RUN)).where(r.run_id == run_id)).one()
+    executions = connection.execute(
+        sa.select(*(e[name] for name in _EXECUTION))
+        .where(e.run_id == run_id, e.archived_by.is_(None))
+        .order_by(e.ordinal)
+    ).all()
+    kept = {row.execution_id for row in executions}
+    artifacts = connection.execute(
+        sa.select(a.execution_id, *(a[name] for name in _ARTIFACT))
+        .where(a.run_id == run_id, a.promoted_to_permanent_at.is_not(None))
+        .order_by(a.created_at, a.artifact_record_id)
+    ).all()
+    info = _plain(run)
+    info["checkpoint_execution_history"] = [row.execution_id for row in executions]
+    info["executions"] = [_plain(row) for row in executions]
+    info["artifacts"] = [_plain(row) for row in artifacts if row.execution_id in kept]
+    return encode_json({**info, SEAL: digest(info)}, indent=True)
+
+
+def is_own_run_info(content: bytes) -> bool:
+    """Whether Cairn wrote it, and nobody has changed it since."""
+    try:
+        info = decode_json(content)
+    except DocumentError:
+        return False
+    return isinstance(info, dict) and info.pop(SEAL, None) == digest(info)
+
+
+SEAL = "digest"  # of the rest of the file: tells an old one from one that somebody has changed
+
+
+_RUN = (
+    "run_id",
+    "pipeline_id",
+    "pipeline_definition_version",
+    "run_version",
+    "status",
+    "pass_number",
+    "restart_count",
+    "total_checkpoints",
+    "completed_checkpoints",
+    "failed_checkpoints",
+    "previous_run_id",
+    "extends_from_run_version",
+    "original_prompt",
+    "created_by",
+    "created_at",
+    "started_at",
+    "completed_at",
+)
+_EXECUTION = (
+    "execution_id",
+    "checkpoint_id",
+    "checkpoint_name",
+    "checkpoint_position",
+    "pass_number",
+    "status",
+    "attempt_number",
+    "revision_iteration",
+    "started_at",
+    "completed_at",
+    "permanent_output_path",
+)
+_ARTIFACT = ("artifact_record_id", "artifact_name", "format", "file_path", "size_bytes", "checksum")
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    def shown(value: Any) -> Any:
+        return value.isoformat().replace("+00:00", "Z") if hasattr(value, "isoformat") else value
+
+    return {str(name): shown(value) for name, value in row._asdict().items()}
+
+
+def expected(connection: sa.Connection, database: Database, pipeline_id: str) -> dict[str, FileContent]:
+    """Every file that must lie under `runs/` and among the definitions."""
+    r, a, e, p = t.pipeline_runs.c, t.artifacts.c, t.checkpoint_executions.c, t.pipelines.c
+    version = connection.execute(
+        sa.select(p.pipeline_definition_version).where(p.pipeline_id == pipeline_id)
+    ).scalar_one()
+    standing = [r.pipeline_id == pipeline_id, r.archived_by.is_(None), r.pipeline_definition_version == version]
+    files: dict[str, FileContent] = {}
+    definition = definition_files(connection, pipeline_id)
+    if definition is not None:
+        files |= {path: FileContent.of(path, data) for path, data in definition.paths().items()}
+    for run in connection.execute(sa.select(r.run_id, r.run_version).where(*standing)):
+        path = f"{layout.run_folder(run.run_version, run.run_id)}/{layout.RUN_INFO}"
+        files[path] = FileContent.of(path, run_info(connection, run.run_id))
+    rows = connection.execute(
+        sa.select(a.file_path, a.checksum, a.size_bytes)
+        .select_from(t.artifacts.join(t.checkpoint_executions).join(t.pipeline_runs, r.run_id == e.run_id))
+        .where(*standing, e.archived_by.is_(None), a.promoted_to_permanent_at.is_not(None))
+    )
+    for row in rows:
+        files[row.file_path] = of_blob(database, row.file_path, row.checksum, row.size_bytes)
+    return files
+
+
+def latest_folder(connection: sa.Connection, pipeline_id: str) -> str | None:
+    """Where `latest` points: the highest version that stands (D10)."""
+    r, p = t.pipeline_runs.c, t.pipelines.c
+    row = connection.execute(
+        sa.select(r.run_id, r.run_version)
+        .select_from(t.pipeline_runs.join(t.pipelines))
+        .where(
+            r.pipeline_id == pipeline_id,
+            r.archived_by.is_(None),
+            r.run_version.is_not(None),
+            r.pipeline_definition_version == p.pipeline_definition_version,
+        )
+        .order_by(r.run_version.desc())
+        .limit(1)
+    ).one_or_none()
+    return layout.run_folder(row.run_version, row.run_id) if row is not None else None

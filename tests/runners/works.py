@@ -1,0 +1,103 @@
+"""Work for runners, as a dispatch would give it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cairn.definitions import CheckpointDefinition, expand, parse
+from cairn.documents import Value
+from cairn.ports import Stored, Upload, Work
+from cairn.runners.functions import FunctionRegistry, FunctionRunner
+
+CHECKPOINT_ID = "5f0c3f0e-6c1b-4a5e-9d59-1d8a3a1f7b10"
+ARTIFACT_ID = "def78900-0000-4000-8000-000000000000"
+
+
+@dataclass
+class Told:
+    """What a runner has said while it worked."""
+
+    lines: list[tuple[str, str, Mapping[str, Any] | None]] = field(default_factory=list[Any])
+    progress: list[tuple[float | None, str | None]] = field(default_factory=list[Any])
+
+    def log(self, level: str, message: str, details: Mapping[str, Any] | None) -> None:
+        self.lines.append((level, message, details))
+
+    def say(self, fraction: float | None, text: str | None) -> None:
+        self.progress.append((fraction, text))
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What a work is given to read."""
+
+    input: Value
+    previous: tuple[Stored, ...]
+    references: Mapping[str, tuple[Stored, ...]]
+    prompt: str = ""
+
+
+def checkpoint(**given: Any) -> CheckpointDefinition:
+    """One checkpoint in its full form, from what an author writes."""
+    written: dict[str, Value] = {"key": "step", "checkpoint_id": CHECKPOINT_ID, **given}
+    return parse(expand({"pipeline_name": "P", "checkpoints": [written]})).checkpoints[0]
+
+
+def work(
+    definition: CheckpointDefinition,
+    *,
+    told: Told | None = None,
+    input: Value = None,
+    answer: Value = None,
+    files: Mapping[str, Upload] | None = None,
+    previous: tuple[Stored, ...] = (),
+    references: Mapping[str, tuple[Stored, ...]] | None = None,
+    feedback: tuple[str, ...] = (),
+    workspace: Path = Path("workspace"),
+) -> Work:
+    told = told or Told()
+    return Work(
+        run_id="run",
+        pipeline_id="pipeline",
+        execution_id="execution",
+        dispatch=1,
+        attempt=2,
+        revision=len(feedback),
+        checkpoint=definition,
+        material=Reads(input, previous, references or {}),
+        answer=answer,
+        files=files or {},
+        feedback=feedback,
+        workspace=workspace,
+        log=told.log,
+        progress=told.say,
+    )
+
+
+def stored(name: str, format: str, data: bytes | str, path: str = "", artifact_id: str = ARTIFACT_ID) -> Stored:
+    content = data.encode() if isinstance(data, str) else data
+    checksum = hashlib.sha256(content).hexdigest()
+    return Stored(name, format, checksum, len(content), lambda: content, path, artifact_id)
+
+
+def upload(filename: str, data: bytes) -> Upload:
+    return Upload(filename, hashlib.sha256(data).hexdigest(), len(data), lambda: data)
+
+
+def unreadable() -> bytes:
+    raise AssertionError("nobody may read this file")
+
+
+def function_checkpoint(*outputs: str, parameters: Value = None, **given: Any) -> CheckpointDefinition:
+    execution: Value = {"mode": "function", "function_config": {"function": "f", "parameters": parameters or {}}}
+    return checkpoint(execution=execution, outputs=list(outputs), **given)
+
+
+def runner_of(function: Any) -> FunctionRunner:
+    registry = FunctionRegistry()
+    registry.register("f", function)
+    return FunctionRunner(registry)
