@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from cairn.definitions.choices import PreviousVersionPoint, ReferencePoint
 from cairn.definitions.execution import Agent
@@ -175,7 +174,7 @@ def _block(
         checkpoint_name=source.checkpoint_name,
         run_version=source.run_version,
         artifact_name=one.name,
-        file_name=PurePosixPath(one.path).name or f"{one.name}.{one.format}",
+        file_name=one.path.rpartition("/")[2] or f"{one.name}.{one.format}",
         file_path=one.path if shown.include_file_paths and one.path else None,
         format=one.format,
         content=content,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sysconfig
 import traceback
 from collections.abc import Callable
@@ -12,9 +13,10 @@ from cairn.core.model import Fault
 
 LONGEST = 10_000  # characters of a message
 LONGEST_TRACE = 50_000
-_LIBRARIES = tuple(
-    {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    | {str(Path(__file__).parent.parent), "<frozen "}
+_LIBRARIES = (
+    *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")},
+    str(Path(__file__).parent.parent) + os.sep,
+    "<frozen ",
 )
 
 

@@ -25,7 +25,7 @@ class Line:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._is_over = False
+        self._is_dropped = False
 
     async def run(self, call: Callable[[], Any]) -> tuple[Any, BaseException | None]:
         """What the call returns, or raises."""
@@ -49,14 +49,15 @@ class Line:
         ).start()
         try:
             return await done
-        finally:
-            self._is_over = True
+        except asyncio.CancelledError:
+            self._is_dropped = True
+            raise
 
     def guard(self, call: Callable[..., None]) -> Callable[..., None]:
         """The same call, as long as anybody is there for it."""
 
         def guarded(*args: Any) -> None:
-            if self._is_over:
+            if self._is_dropped:
                 raise Stopped
             call(*args)
 

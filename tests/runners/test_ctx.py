@@ -1,0 +1,206 @@
+"""What a function sees of its execution, and what it hands over (X11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cairn.core.model import Fault
+from cairn.documents import DocumentError
+from cairn.ports import Content, Faulted, Produced, Stored, Unfit
+from cairn.runners import Ctx
+from tests.runners.works import Told, function_checkpoint, runner_of, stored, unreadable, work
+
+
+async def seen(look: Callable[[Ctx], Any], **given: Any) -> Any:
+    """What a function sees, as plain values."""
+    found = list[Any]()
+
+    async def f(ctx: Ctx) -> None:
+        found.append(look(ctx))
+
+    assert await runner_of(f).carry_out(work(function_checkpoint(), **given)) == Produced(())
+    return found[0]
+
+
+async def staged(*outputs: str, **contents: Any) -> Any:
+    async def f(ctx: Ctx) -> None:
+        for name, content in contents.items():
+            ctx.stage(name.replace("__", "."), content)
+
+    return await runner_of(f).carry_out(work(function_checkpoint(*outputs)))
+
+
+def unfit(*findings: str) -> Fault:
+    lines = "\n".join(f"- {finding}" for finding in findings)
+    return Fault("invalid_output", f"The output is not what the checkpoint declares:\n{lines}")
+
+
+# ---- what it is given ------------------------------------------------------------------------------
+
+
+async def test_ctx_shows_the_execution_it_is_called_for() -> None:
+    told = await seen(
+        lambda ctx: (ctx.inputs, ctx.workspace, ctx.feedback, ctx.attempt, ctx.revision),
+        input={"text": "hello"},
+        workspace=Path("there"),
+        feedback=("shorter", "shorter still"),
+    )
+    assert told == ({"text": "hello"}, Path("there"), ("shorter", "shorter still"), 2, 2)
+
+
+async def test_x9_artifacts_are_read_by_name_each_as_its_format_says() -> None:
+    previous = (
+        stored("data", "json", f'{{"big": {2**70}}}'),
+        stored("notes", "md", "# Größe"),
+        stored("picture", "png", b"\x89PNG\xff"),
+    )
+    told = await seen(lambda ctx: dict(ctx.previous), previous=previous)
+    assert told == {"data": {"big": 2**70}, "notes": "# Größe", "picture": b"\x89PNG\xff"}
+
+
+async def test_x9_references_are_artifacts_by_checkpoint_key() -> None:
+    references = {"goals": (stored("goals", "json", "[1]"),), "empty": ()}
+    told = await seen(lambda ctx: {key: dict(one) for key, one in ctx.references.items()}, references=references)
+    assert told == {"goals": {"goals": [1]}, "empty": {}}
+
+
+async def test_a_file_is_read_only_when_it_is_asked_for() -> None:
+    large = Stored("large", "bin", "sum", 10**9, unreadable, "runs/v1/large.bin")
+    told = await seen(
+        lambda ctx: (list(ctx.previous), "large" in ctx.previous, len(ctx.previous), ctx.previous.file("large")),
+        previous=(large,),
+    )
+    assert told == (["large"], True, 1, large)
+
+
+async def test_a_file_that_is_not_there_or_not_json_is_told_by_its_own_error() -> None:
+    def look(ctx: Ctx) -> str:
+        with pytest.raises(KeyError):
+            ctx.previous["other"]
+        with pytest.raises(DocumentError) as told:
+            ctx.previous["data"]
+        return str(told.value)
+
+    told = await seen(look, previous=(stored("data", "json", "{"),))
+    assert told == "line 1, column 1: the document breaks off here"
+
+
+# ---- what it stages ----------------------------------------------------------------------------------
+
+
+async def test_x11_an_artifact_is_staged_by_name_with_or_without_its_format() -> None:
+    outcome = await staged(
+        "a.md", "b.txt", "c.json", "d.csv", a="# A", b__txt=b"B", c={"n": 1}, d__csv=bytearray(b"1,2")
+    )
+    assert outcome == Produced(
+        (
+            Content("a", "md", b"# A"),
+            Content("b", "txt", b"B"),
+            Content("c", "json", b'{"n":1}'),
+            Content("d", "csv", b"1,2"),
+        )
+    )
+
+
+async def test_x11_a_name_with_a_dot_is_its_own() -> None:
+    assert await staged("v1.2.md", v1__2="x") == Produced((Content("v1.2", "md", b"x"),))
+
+
+async def test_x11_text_and_bytes_are_the_file_as_it_is() -> None:
+    assert await staged("a.json", a='{ "n": 1 }') == Produced((Content("a", "json", b'{ "n": 1 }'),))
+
+
+async def test_x11_what_is_staged_again_replaces_what_was() -> None:
+    async def f(ctx: Ctx) -> None:
+        ctx.stage("a", {"first": object()})
+        ctx.stage("a.json", "{")
+        ctx.stage("a", [1])
+
+    assert await runner_of(f).carry_out(work(function_checkpoint("a.json"))) == Produced(
+        (Content("a", "json", b"[1]"),)
+    )
+
+
+async def test_x11_a_value_is_taken_as_it_is_when_it_is_staged() -> None:
+    async def f(ctx: Ctx) -> None:
+        value = [1]
+        ctx.stage("a", value)
+        value.append(2)
+
+    assert await runner_of(f).carry_out(work(function_checkpoint("a.json"))) == Produced(
+        (Content("a", "json", b"[1]"),)
+    )
+
+
+async def test_a4_everything_that_is_wrong_is_told_at_once() -> None:
+    outcome = await staged("a.json", "b.md", "c.md", a={"x": float("inf")}, b=[1], b__json=[1], other="x", c="\ud800")
+    assert outcome == Unfit(
+        (),
+        unfit(
+            "a.json#/x: inf is not a number that JSON can hold",
+            "b.md: expected text or bytes for the format md; here it is a list",
+            "b.json: it is not declared; declared is a.json, b.md, c.md",
+            "other: it is not declared; declared is a.json, b.md, c.md",
+            "c.md: the text holds half of a surrogate pair, which is not a character",
+        ),
+    )
+
+
+async def test_a4_where_nothing_is_declared_nothing_is_staged() -> None:
+    assert await staged(a="x") == Unfit((), unfit("a: it is not declared; declared is nothing"))
+
+
+async def test_a4_a_name_that_would_lead_elsewhere_is_only_a_name() -> None:
+    outcome = await staged("a.md", a="x", **{"../../a.md": "y"})
+    finding = "../../a.md: it is not declared; declared is a.md"
+    assert outcome == Unfit((Content("a", "md", b"x"),), unfit(finding))
+
+
+# ---- what it says -------------------------------------------------------------------------------------
+
+
+async def test_log_lines_carry_level_and_details() -> None:
+    async def f(ctx: Ctx) -> None:
+        ctx.log("plain")
+        ctx.log("careful", "warning", place="x", count=3)
+        ctx.log("odd", level="error", thing={1})
+
+    told = Told()
+    await runner_of(f).carry_out(work(function_checkpoint(), told=told))
+    assert told.lines == [
+        ("info", "plain", None),
+        ("warning", "careful", {"place": "x", "count": 3}),
+        ("error", "odd", {"thing": "{1}"}),
+    ]
+
+
+async def test_a_level_that_there_is_not_is_refused() -> None:
+    async def f(ctx: Ctx) -> None:
+        ctx.log("x", "loud")  # pyright: ignore[reportArgumentType]
+
+    outcome = await runner_of(f).carry_out(work(function_checkpoint()))
+    assert isinstance(outcome, Faulted)
+    assert outcome.error.message == "a log line is info, warning, error; it cannot be 'loud'"
+
+
+async def test_progress_stays_between_0_and_1() -> None:
+    async def f(ctx: Ctx) -> None:
+        for fraction in (0, 0.25, 1.0000001, -3, float("nan"), None):
+            ctx.progress(fraction)
+        ctx.progress(1, "done")
+
+    told = Told()
+    await runner_of(f).carry_out(work(function_checkpoint(), told=told))
+    assert told.progress == [
+        (0.0, None),
+        (0.25, None),
+        (1.0, None),
+        (0.0, None),
+        (None, None),
+        (None, None),
+        (1.0, "done"),
+    ]

@@ -1,0 +1,174 @@
+"""Content never passes for a heading, and never ends before its end, whatever is in it (X9, S3)."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cairn.definitions import CheckpointDefinition
+from cairn.runners import Resolved, Source, assemble
+from cairn.runners.layouts import fenced
+from tests.runners.works import checkpoint, stored
+
+TASK = "Do the task."
+# What an attack is made of.
+PIECES = [
+    "=== YOUR TASK ===",
+    "=== PREVIOUS VERSION: Checkpoint 1 from v1 ===",
+    "File: x",
+    "Content:",
+    "```",
+    "````",
+    "``````````",
+    "`",
+    "~~~",
+    "</content>",
+    "</file>",
+    "<your_task>",
+    "]]>",
+    "&lt;",
+    "&#13;",
+    "-->",
+    '"',
+    '"}',
+    "\\",
+    "\\n",
+    "\n",
+    "\n\n",
+    "\r",
+    "\r\n",
+    "\u2028",
+    "\x85",
+    "\x0b",
+    "\t",
+    " ",
+]
+CONTENTS = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=12).map("".join)
+NAMES = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), min_size=1, max_size=4).map(
+    lambda parts: re.sub(r"[/\\\x00-\x1f]", "_", "".join(parts))
+)
+
+
+@cache
+def step(format: str) -> CheckpointDefinition:
+    return checkpoint(
+        prompt=TASK,
+        inputs={"include_previous_version": True, "include_checkpoint_outputs": [{"checkpoint_id": "other"}]},
+        instructions={"injection_format": {"content_format": format}},
+    )
+
+
+def text_of(format: str, name: str, first: str, second: str, feedback: str) -> str:
+    """Two files and one piece of feedback, in a text that a reader has to take apart again."""
+    files = (
+        stored(name, "md", first, f"runs/v1/{name}.md"),
+        stored("second", "txt", second, "runs/v1/second.txt"),
+    )
+    found = Resolved(Source(name, 0, 1, files), completed={"other": Source("B", 1, 2, files[1:])}, feedback=(feedback,))
+    return assemble(step(format), found).text
+
+
+def read_markdown(text: str) -> tuple[list[str], list[str]]:
+    """Headings outside of fences, and what is between fences, as CommonMark reads them."""
+    headings, contents, inside = list[str](), list[str](), list[str]()
+    fence = ""
+    for line in text.split("\n"):
+        opens = re.match(r"`{3,}", line)
+        if fence and re.fullmatch(rf"`{{{len(fence)},}}[ \t]*", line):
+            contents.append("\n".join(inside))
+            fence, inside = "", []
+        elif fence:
+            inside.append(line)
+        elif opens:
+            fence = opens[0]
+        elif line.startswith("==="):
+            headings.append(line)
+    assert not fence, "a fence was left open"
+    return headings, contents
+
+
+@given(NAMES, CONTENTS, CONTENTS, CONTENTS)
+def test_markdown_is_read_back_as_it_was_written(name: str, first: str, second: str, feedback: str) -> None:
+    headings, contents = read_markdown(text_of("markdown", name, first, second, feedback))
+    assert headings == [
+        "=== PREVIOUS VERSION: Checkpoint 1 from v1 ===",
+        "=== REFERENCED OUTPUT: Checkpoint 2 from v2 ===",
+        "=== YOUR TASK ===",
+        "=== REVISION FEEDBACK ===",
+    ]
+    # NUL makes a file binary: it is then not shown at all.
+    shown = [content for content in (first, second, second) if "\0" not in content] + [feedback]
+    assert contents == [content.removesuffix("\n") for content in shown]
+
+
+@given(NAMES, CONTENTS, CONTENTS, CONTENTS)
+def test_no_line_break_of_any_kind_makes_a_heading(name: str, first: str, second: str, feedback: str) -> None:
+    text = text_of("markdown", name, first, second, feedback)
+    outside = re.sub(r"(?m)^(`{3,})[a-z]*\n(?s:.*?)\n?\1$", "", text)
+    assert sum(line.startswith("===") for line in outside.splitlines()) == 4
+
+
+@given(CONTENTS)
+def test_a_fence_is_longer_than_any_run_of_backticks_inside(content: str) -> None:
+    first, _, rest = fenced(content, "text").partition("\n")
+    inside, _, last = rest.rpartition("\n")
+    assert first == f"{last}text"
+    assert set(last) == {"`"}
+    assert len(last) >= 3
+    assert last not in inside
+    assert inside == content.removesuffix("\n")
+
+
+def xml_text(content: str) -> str:
+    """What XML can hold of a text."""
+    return re.sub("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]", "\ufffd", content)
+
+
+@given(NAMES, CONTENTS, CONTENTS, CONTENTS)
+def test_xml_is_read_back_as_it_was_written(name: str, first: str, second: str, feedback: str) -> None:
+    text = text_of("xml", name, first, second, feedback)
+    root = ET.fromstring(f"<root>{text}</root>")
+    files = [first, second, second]
+    shown = [xml_text(content) for content in files if "\0" not in content]
+    assert [one.tag for one in root] == ["previous_version", "checkpoint_output", "your_task", "revision_feedback"]
+    assert [one.text or "" for one in root.iter("content")] == shown
+    assert [one.text or "" for one in root.iter("feedback")] == [xml_text(feedback)]
+    assert [one.attrib["name"] for one in root.iter("file")] == [f"{xml_text(name)}.md", "second.txt", "second.txt"]
+    assert root.findtext("your_task") == f"\n{TASK}\n"
+
+
+@given(NAMES, CONTENTS, CONTENTS, CONTENTS)
+def test_json_is_read_back_as_it_was_written(name: str, first: str, second: str, feedback: str) -> None:
+    text = text_of("json", name, first, second, feedback)
+    before, end = json.JSONDecoder().raw_decode(text)
+    heading = f"\n\n=== YOUR TASK ===\n{TASK}\n\n"
+    assert text[end : end + len(heading)] == heading
+    after, end = json.JSONDecoder().raw_decode(text, end + len(heading))
+    assert end == len(text)
+
+    def file(name: str, path: str, content: str) -> Any:
+        if "\0" in content:
+            size = len(content.encode())
+            return {"file": name, "path": path, "size_bytes": size, "not_shown": "it is not text"}
+        return {"file": name, "path": path, "content": content}
+
+    other = file("second.txt", "runs/v1/second.txt", second)
+    assert before == {
+        "context": [
+            {
+                "kind": "previous_version",
+                "checkpoint": 1,
+                "checkpoint_name": name,
+                "from": "v1",
+                "files": [file(f"{name}.md", f"runs/v1/{name}.md", first), other],
+            },
+            {"kind": "checkpoint_output", "checkpoint": 2, "checkpoint_name": "B", "from": "v2", "files": [other]},
+        ]
+    }
+    assert after == {"context": [{"kind": "revision_feedback", "feedback": [feedback]}]}

@@ -1,0 +1,173 @@
+"""Functions that fail, and functions that are stopped (X5)."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from cairn.core.model import Fault
+from cairn.ports import Faulted
+from cairn.runners import Ctx, FunctionRegistry, FunctionRunner
+from tests.runners.works import Told, function_checkpoint, runner_of, work
+
+
+async def nothing(ctx: Ctx) -> None: ...
+
+
+def parse(text: str) -> Any:
+    return json.loads(text)
+
+
+# ---- when it fails ----------------------------------------------------------------------------------
+
+
+async def test_an_exception_is_a_fault_with_the_lines_of_the_users_own_code() -> None:
+    async def f(ctx: Ctx) -> Any:
+        return parse("{")
+
+    outcome = await runner_of(f).carry_out(work(function_checkpoint()))
+    assert isinstance(outcome, Faulted)
+    assert (outcome.error.type, outcome.error.message) == (
+        "JSONDecodeError",
+        "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+    )
+    lines = [line.strip() for line in outcome.error.trace.splitlines()]
+    assert [line for line in lines if not line.startswith(("File", "^", "~"))] == [
+        "Traceback (most recent call last):",
+        'return parse("{")',
+        "return json.loads(text)",
+        "json.decoder.JSONDecodeError: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+    ]
+    assert [line.rpartition(", in ")[2] for line in lines if line.startswith("File")] == ["f", "parse"]
+
+
+async def test_the_same_holds_in_a_thread_and_for_causes() -> None:
+    def f(ctx: Ctx) -> Any:
+        try:
+            parse("{")
+        except ValueError as error:
+            raise RuntimeError("cannot go on") from error
+
+    outcome = await runner_of(f).carry_out(work(function_checkpoint()))
+    assert isinstance(outcome, Faulted)
+    assert (outcome.error.type, outcome.error.message) == ("RuntimeError", "cannot go on")
+    files = [line for line in outcome.error.trace.splitlines() if line.startswith("  File")]
+    assert [line.rpartition(", in ")[2] for line in files] == ["f", "parse", "f"]
+    assert all("test_function_faults.py" in line for line in files)
+
+
+async def leave(ctx: Ctx) -> Any:
+    sys.exit(3)
+
+
+def leave_thread(ctx: Ctx) -> Any:
+    raise KeyboardInterrupt
+
+
+async def cancel_itself(ctx: Ctx) -> Any:
+    raise asyncio.CancelledError
+
+
+async def unspeakable(ctx: Ctx) -> Any:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    raise Mute
+
+
+async def several(ctx: Ctx) -> Any:
+    raise ExceptionGroup("two", [ValueError("a"), KeyError("b")])
+
+
+@pytest.mark.parametrize(
+    ("function", "type", "message"),
+    [
+        (leave, "SystemExit", "3"),
+        (leave_thread, "KeyboardInterrupt", "no message"),
+        (cancel_itself, "CancelledError", "no message"),
+        (unspeakable, "unspeakable.<locals>.Mute", "<exception str() failed>"),
+        (several, "ExceptionGroup", "two (2 sub-exceptions)"),
+    ],
+)
+async def test_whatever_is_raised_only_the_execution_fails(function: Any, type: str, message: str) -> None:
+    outcome = await runner_of(function).carry_out(work(function_checkpoint()))
+    assert isinstance(outcome, Faulted)
+    assert (outcome.error.type, outcome.error.message) == (type, message)
+
+
+async def test_wrong_parameters_are_a_fault_that_names_them() -> None:
+    async def f(ctx: Ctx) -> Any: ...
+
+    outcome = await runner_of(f).carry_out(work(function_checkpoint(parameters={"limit": 1})))
+    assert isinstance(outcome, Faulted)
+    assert outcome.error.type == "TypeError"
+    assert outcome.error.message.endswith("f() got an unexpected keyword argument 'limit'")
+
+
+async def test_an_unknown_function_is_named_with_those_that_are_near() -> None:
+    registry = FunctionRegistry()
+    definition = function_checkpoint()
+    outcome = await FunctionRunner(registry).carry_out(work(definition))
+    told = "No function is registered as 'f'. No function is registered at all."
+    assert outcome == Faulted(Fault("unknown_function", told))
+    registry.register("ff", nothing)
+    registry.register("reports.count", nothing)
+    outcome = await FunctionRunner(registry).carry_out(work(definition))
+    told = "No function is registered as 'f'. Registered are, among others: ff."
+    assert outcome == Faulted(Fault("unknown_function", told))
+
+
+# ---- when it is stopped -------------------------------------------------------------------------------
+
+
+async def test_x5_a_cancelled_coroutine_ends_at_once() -> None:
+    started, ended = asyncio.Event(), list[str]()
+
+    async def f(ctx: Ctx) -> Any:
+        started.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append("cleaned up")
+
+    task = asyncio.create_task(runner_of(f).carry_out(work(function_checkpoint())))
+    await started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended == ["cleaned up"]
+
+
+async def test_x5_a_thread_is_dropped_at_once_and_its_next_call_of_ctx_raises() -> None:
+    started, go_on, ended, raised = threading.Event(), threading.Event(), threading.Event(), list[str]()
+
+    def f(ctx: Ctx) -> Any:
+        started.set()
+        go_on.wait(10)
+        for call in (lambda: ctx.stage("output", 1), lambda: ctx.log("late"), lambda: ctx.progress(1)):
+            try:
+                call()
+            except RuntimeError as error:
+                raised.append(str(error))
+        ended.set()
+        return "late"
+
+    told = Told()
+    task = asyncio.create_task(runner_of(f).carry_out(work(function_checkpoint(), told=told)))
+    await asyncio.to_thread(started.wait, 10)
+    before = time.monotonic()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert time.monotonic() - before < 1
+    go_on.set()
+    await asyncio.to_thread(ended.wait, 10)
+    assert raised == ["this execution has been stopped; what the function does now is dropped"] * 3
+    assert (told.lines, told.progress) == ([], [])

@@ -1,0 +1,65 @@
+"""Functions by the names that definitions call them by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cairn.ports import Content, Produced
+from cairn.runners import Ctx, FunctionRegistry, FunctionRunner
+from cairn.runners.functions import function as default_registry
+from tests.runners.works import function_checkpoint, work
+
+
+def returns(value: Any) -> Any:
+    async def f(ctx: Ctx) -> Any:
+        return value
+
+    return f
+
+
+def other(ctx: Ctx) -> None: ...
+
+
+# ---- the registry ---------------------------------------------------------------------------------------
+
+
+def test_a_function_is_registered_by_its_own_name_or_a_given_one() -> None:
+    registry = FunctionRegistry()
+
+    @registry
+    def count(ctx: Ctx) -> int:
+        return 1
+
+    @registry("reports.count")
+    async def second(ctx: Ctx) -> int:
+        return 2
+
+    assert {name: (one.function, one.is_async) for name, one in registry.items()} == {
+        "count": (count, False),
+        "reports.count": (second, True),
+    }
+
+
+def test_a_taken_name_is_refused_unless_it_is_to_be_replaced() -> None:
+    registry = FunctionRegistry()
+    registry.register("f", returns(1))
+    registry.register("f", returns(2))  # the same place: its module was loaded again
+    with pytest.raises(ValueError, match=r"'f' is already .*returns.<locals>.f; give .*other another name"):
+        registry.register("f", other)
+    registry.register("f", other, replace=True)
+    assert registry["f"].function is other
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a.", "1a", "a/b", "zähle"])
+def test_a_name_that_no_definition_can_hold_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match="cannot name a function"):
+        FunctionRegistry().register(name, other)
+
+
+async def test_the_default_registry_serves_a_runner_without_one() -> None:
+    default_registry.register("f", returns("default"), replace=True)
+    assert await FunctionRunner().carry_out(work(function_checkpoint())) == Produced(
+        (Content("output", "json", b'"default"'),)
+    )

@@ -1,0 +1,176 @@
+"""Functions registered in Python, called in process (X11, A4)."""
+
+from __future__ import annotations
+
+import functools
+import json
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from cairn.core.model import Fault
+from cairn.ports import Content, Produced, Unfit
+from cairn.runners import Ctx
+from tests.runners.works import Told, function_checkpoint, runner_of, work
+
+
+def returns(value: Any) -> Any:
+    async def f(ctx: Ctx) -> Any:
+        return value
+
+    return f
+
+
+def produced(value: bytes, name: str = "output", format: str = "json") -> Produced:
+    return Produced((Content(name, format, value),))
+
+
+# ---- what is returned -----------------------------------------------------------------------------
+
+
+async def test_x11_what_a_function_returns_is_the_one_declared_json_artifact() -> None:
+    outcome = await runner_of(returns({"n": 1})).carry_out(work(function_checkpoint("report.json")))
+    assert outcome == produced(b'{"n":1}', "report")
+
+
+async def test_x11_without_a_declared_artifact_it_is_kept_as_output() -> None:
+    outcome = await runner_of(returns([1, "ä", None])).carry_out(work(function_checkpoint()))
+    assert outcome == produced('[1,"ä",null]'.encode())
+
+
+async def test_x11_nothing_returned_and_nothing_declared_is_fine() -> None:
+    assert await runner_of(returns(None)).carry_out(work(function_checkpoint())) == Produced(())
+
+
+@pytest.mark.parametrize("value", [0, False, "", [], {}, 2**80, 1.5, "text"])
+async def test_p8_values_survive_exactly(value: Any) -> None:
+    outcome = await runner_of(returns(value)).carry_out(work(function_checkpoint()))
+    assert outcome == produced(json.dumps(value, separators=(",", ":")).encode())
+
+
+async def test_d8_a_return_beside_files_of_other_formats_joins_the_context() -> None:
+    async def f(ctx: Ctx) -> Any:
+        ctx.stage("report.md", "# R")
+        return {"words": (1, 2)}
+
+    outcome = await runner_of(f).carry_out(work(function_checkpoint("report.md")))
+    assert outcome == Produced((Content("report", "md", b"# R"),), {"words": [1, 2]})
+
+
+async def test_x11_what_was_staged_counts_and_the_return_is_told_to_be_unused() -> None:
+    async def f(ctx: Ctx) -> Any:
+        ctx.stage("report", {"staged": True})
+        return {"returned": True}
+
+    told = Told()
+    outcome = await runner_of(f).carry_out(work(function_checkpoint("report.json"), told=told))
+    assert outcome == produced(b'{"staged":true}', "report")
+    assert told.lines == [("warning", "The returned value is not used: report.json was staged.", None)]
+
+
+async def test_a4_with_several_json_artifacts_a_return_stands_for_none() -> None:
+    told = Told()
+    outcome = await runner_of(returns({})).carry_out(work(function_checkpoint("a.json", "b.json"), told=told))
+    message = (
+        "The output is not what the checkpoint declares:\n"
+        "- a.json: it is declared, but was not produced\n"
+        "- b.json: it is declared, but was not produced"
+    )
+    assert outcome == Unfit((), Fault("invalid_output", message))
+    unused = (
+        "The returned value is not used: several JSON artifacts are declared (a.json, b.json), each has to be staged."
+    )
+    assert told.lines == [("warning", unused, None)]
+
+
+@pytest.mark.parametrize(
+    ("value", "finding"),
+    [
+        ({"a": [1, float("nan")]}, "output.json#/a/1: nan is not a number that JSON can hold"),
+        ({"when": {"at": object()}}, "output.json#/when/at: JSON has no object"),
+        ({1: "x"}, "output.json: the key 1 is not a text"),
+        (object(), "output.json: JSON has no object"),
+        ("\ud800", "output.json: this text holds half of a surrogate pair, which is not a character"),
+    ],
+)
+async def test_p8_a_value_that_is_not_json_is_unfit_with_its_place(value: Any, finding: str) -> None:
+    outcome = await runner_of(returns(value)).carry_out(work(function_checkpoint()))
+    message = f"The output is not what the checkpoint declares:\n- {finding}"
+    assert outcome == Unfit((), Fault("invalid_output", message))
+
+
+async def test_p8_a_return_that_joins_the_context_has_to_be_json_too() -> None:
+    async def f(ctx: Ctx) -> Any:
+        ctx.stage("report", "# R")
+        return {"a": {1, 2}}
+
+    outcome = await runner_of(f).carry_out(work(function_checkpoint("report.md")))
+    message = "The output is not what the checkpoint declares:\n- returned value#/a: JSON has no set"
+    assert outcome == Unfit((Content("report", "md", b"# R"),), Fault("invalid_output", message))
+
+
+# ---- how it is called -------------------------------------------------------------------------------
+
+
+async def test_x11_parameters_are_passed_by_name_and_the_definition_stays_as_it_is() -> None:
+    async def f(ctx: Ctx, *, names: list[str], limit: int = 3) -> Any:
+        names.append("more")
+        return {"names": names, "limit": limit}
+
+    definition = function_checkpoint(parameters={"names": ["a"], "limit": 5})
+    for _ in range(2):
+        assert await runner_of(f).carry_out(work(definition)) == produced(b'{"names":["a","more"],"limit":5}')
+
+
+async def test_a_plain_function_runs_in_a_thread_and_its_words_come_in_order() -> None:
+    def f(ctx: Ctx) -> Any:
+        ctx.log("first", "warning", size=3)
+        ctx.progress(0.5, "half")
+        ctx.log("second")
+        return threading.current_thread() is threading.main_thread()
+
+    told = Told()
+    assert await runner_of(f).carry_out(work(function_checkpoint(), told=told)) == produced(b"false")
+    assert told.lines == [("warning", "first", {"size": 3}), ("info", "second", None)]
+    assert told.progress == [(0.5, "half")]
+
+
+async def test_a_coroutine_function_runs_on_the_event_loop() -> None:
+    async def f(ctx: Ctx) -> Any:
+        return threading.current_thread() is threading.main_thread()
+
+    assert await runner_of(f).carry_out(work(function_checkpoint())) == produced(b"true")
+
+
+async def test_every_kind_of_coroutine_function_is_awaited() -> None:
+    async def f(ctx: Ctx, n: int = 0) -> Any:
+        ctx.log("here")
+        return n
+
+    class Callable:
+        async def __call__(self, ctx: Ctx) -> Any:
+            return await f(ctx, 2)
+
+    def around(ctx: Ctx) -> Any:
+        return f(ctx, 3)
+
+    told = Told()
+    for called, value in ((functools.partial(f, n=1), b"1"), (Callable(), b"2"), (around, b"3")):
+        assert await runner_of(called).carry_out(work(function_checkpoint(), told=told)) == produced(value)
+    assert told.lines == [("info", "here", None)] * 3
+
+
+# ---- what it costs --------------------------------------------------------------------------------------
+
+
+async def test_carrying_out_a_coroutine_that_does_nothing_takes_at_most_60_microseconds() -> None:
+    runner, given = runner_of(returns({"n": 1})), work(function_checkpoint("out.json"))
+    rounds = list[float]()
+    for _ in range(30):
+        before = time.perf_counter()
+        for _ in range(100):
+            await runner.carry_out(given)
+        rounds.append((time.perf_counter() - before) / 100)
+    assert min(rounds) < 60e-6

@@ -1,0 +1,171 @@
+"""A form's answer becomes its artifacts (X10, D8, D40)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from cairn.core.model import Fault
+from cairn.definitions import CheckpointDefinition
+from cairn.documents import Value
+from cairn.ports import Content, Faulted, Produced, Stored, Unfit, Upload
+from cairn.runners import HumanRunner, artifact_id
+from cairn.runners.limits import Limits
+from tests.runners.works import Told, checkpoint, unreadable, upload, work
+
+FIELDS: list[Value] = [
+    {"name": "goal", "label": "What is the goal?"},
+    {"name": "weight", "type": "number", "required": False},
+    {"name": "urgent", "type": "boolean", "label": "Is it urgent?"},
+    {"name": "notes", "type": "multiline_text", "label": "Notes"},
+    {"name": "plan", "type": "file", "label": "The plan", "required": False},
+]
+ANSWER: dict[str, Value] = {"goal": "größer 🚀", "weight": 2**70, "urgent": False, "notes": "one\r\ntwo\n\nthree\n"}
+
+
+def form(*outputs: Value, fields: list[Value] = FIELDS, **given: Any) -> CheckpointDefinition:
+    named: dict[str, Any] = {"checkpoint_name": "Business goals", "form": fields, **given}
+    return checkpoint(**named, **({"outputs": list(outputs)} if outputs else {}))
+
+
+async def test_x10_saved_as_json_it_is_the_fields() -> None:
+    outcome = await HumanRunner().carry_out(work(form("goals.json"), answer=ANSWER))
+    assert isinstance(outcome, Produced)
+    (saved,) = outcome.artifacts
+    assert isinstance(saved, Content)
+    assert (saved.name, saved.format, json.loads(saved.data)) == ("goals", "json", ANSWER)
+    assert outcome.output == ANSWER
+
+
+async def test_x10_saved_as_md_it_is_a_document_that_people_read() -> None:
+    answer = {**ANSWER, "plan": "upload-1"}
+    files = {"upload-1": upload("plan v2.pdf", b"%PDF")}
+    outcome = await HumanRunner().carry_out(work(form("goals.md"), answer=answer, files=files))
+    text = """\
+# Business goals
+
+## What is the goal?
+
+größer 🚀
+
+## weight
+
+1180591620717411303424
+
+## Is it urgent?
+
+No
+
+## Notes
+
+one
+two
+
+three
+
+## The plan
+
+File: plan v2.pdf
+"""
+    assert isinstance(outcome, Produced)
+    document, plan = outcome.artifacts
+    assert document == Content("goals", "md", text.encode())
+    assert (plan.name, plan.format, plan.size) == ("plan", "pdf", 4)
+    assert outcome.output == {**ANSWER, "plan": "plan v2.pdf"}
+
+
+async def test_x10_what_was_not_answered_is_told_in_the_document() -> None:
+    fields: list[Value] = [{"name": "a", "required": False}, {"name": "b\nc", "type": "boolean"}]
+    outcome = await HumanRunner().carry_out(work(form("d.md", fields=fields), answer={"b\nc": True}))
+    document = "# Business goals\n\n## a\n\n*Not answered.*\n\n## b c\n\nYes\n"
+    assert outcome == Produced((Content("d", "md", document.encode()),), {"b\nc": True})
+
+
+async def test_x10_not_saved_it_is_kept_as_metadata_only() -> None:
+    assert await HumanRunner().carry_out(work(form(), answer=ANSWER)) == Produced((), ANSWER)
+
+
+async def test_x10_a_form_without_fields_is_answered_by_handing_it_in() -> None:
+    assert await HumanRunner().carry_out(work(form(fields=[]), answer={})) == Produced((), {})
+
+
+async def test_d40_a_file_is_an_artifact_of_its_own_and_is_not_read_again() -> None:
+    plan = Upload("Plan.Final.PDF", "sum", 4, unreadable)
+    given = work(form(), answer={**ANSWER, "plan": "upload-1"}, files={"upload-1": plan})
+    artifact = Stored("plan", "pdf", "sum", 4, unreadable)
+    assert await HumanRunner().carry_out(given) == Produced((artifact,), {**ANSWER, "plan": "Plan.Final.PDF"})
+
+
+async def test_d40_names_of_files_and_fields_lead_nowhere_else() -> None:
+    fields: list[Value] = [
+        {"name": "../up", "type": "file"},
+        {"name": "goals", "type": "file"},
+        {"name": "README", "type": "file"},
+        {"name": "script", "type": "file"},
+    ]
+    definition = form("goals.json", fields=fields)
+    answer: Value = {"../up": "1", "goals": "2", "README": "3", "script": "4"}
+    files = {
+        "1": upload("../../etc/passwd.txt", b"1"),
+        "2": upload("goals.csv", b"2"),
+        "3": upload("README", b"3"),
+        "4": upload("a.x/y; rm", b"4"),
+    }
+    outcome = await HumanRunner().carry_out(work(definition, answer=answer, files=files))
+    assert isinstance(outcome, Produced)
+    assert [(one.name, one.format) for one in outcome.artifacts] == [
+        ("goals", "json"),
+        (".._up", "txt"),
+        ("goals_file", "csv"),
+        ("README", "bin"),
+        ("script", "bin"),
+    ]
+    assert len({artifact_id(definition, one.name) for one in outcome.artifacts}) == 5
+
+
+async def test_a4_a_file_field_may_be_declared_and_is_then_checked() -> None:
+    fields: list[Value] = [{"name": "table", "type": "file"}]
+    output: Value = {"artifacts": [{"name": "table", "format": "csv"}]}
+    definition = form(fields=fields, output=output)
+    good, bad = {"1": upload("t.csv", b"a,b")}, {"1": upload("t.csv", b"\xff")}
+    outcome = await HumanRunner().carry_out(work(definition, answer={"table": "1"}, files=good))
+    assert isinstance(outcome, Produced)
+    outcome = await HumanRunner().carry_out(work(definition, answer={"table": "1"}, files=bad))
+    assert isinstance(outcome, Unfit)
+    assert outcome.error.message.endswith("- table.csv: expected text in UTF-8, which breaks off at byte 0")
+    outcome = await HumanRunner().carry_out(work(definition, answer={"table": "1"}, files={"1": upload("t.pdf", b"")}))
+    assert isinstance(outcome, Unfit)
+    assert outcome.error.message.endswith("- table.pdf: it is not declared; declared is table.csv")
+
+
+async def test_a4_a_declared_file_field_that_is_not_required_may_stay_empty() -> None:
+    fields: list[Value] = [{"name": "table", "type": "file", "required": False}]
+    definition = form(fields=fields, output={"artifacts": [{"name": "table", "format": "csv"}]})
+    assert await HumanRunner().carry_out(work(definition, answer={})) == Produced((), {})
+    assert await HumanRunner().carry_out(work(definition, answer={"table": ""})) == Produced((), {"table": ""})
+
+
+async def test_p10_a_file_over_the_limit_is_refused() -> None:
+    files, told = {"1": upload("a.bin", b"12345")}, Told()
+    runner = HumanRunner(Limits(max_file_bytes=4, max_payload_bytes=120))
+    outcome = await runner.carry_out(work(form(), answer={**ANSWER, "plan": "1"}, files=files, told=told))
+    assert isinstance(outcome, Unfit)
+    assert outcome.error.message.endswith("- plan.bin: it has 0.0 MB (5 bytes); at most 0.0 MB (4 bytes) are taken")
+
+
+async def test_p8_large_answers_warn() -> None:
+    files, told = {"1": upload("a.bin", b"12345")}, Told()
+    runner = HumanRunner(Limits(max_payload_bytes=130))
+    await runner.carry_out(work(form(), answer={**ANSWER, "plan": "1"}, files=files, told=told))
+    assert [level for level, _, _ in told.lines] == ["warning"]
+
+
+async def test_an_upload_that_is_gone_is_a_fault_that_names_the_field() -> None:
+    outcome = await HumanRunner().carry_out(work(form(), answer={**ANSWER, "plan": "gone"}))
+    told = "The file that was handed in is not there any more: The plan."
+    assert outcome == Faulted(Fault("no_upload", told))
+
+
+async def test_without_an_answer_there_is_nothing_to_make() -> None:
+    told = "Nobody has filled in the form of this checkpoint."
+    assert await HumanRunner().carry_out(work(form())) == Faulted(Fault("no_answer", told))

@@ -1,0 +1,132 @@
+"""The run's context, and the input that is mapped from it (P8, D8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from cairn.definitions import CheckpointDefinition
+from cairn.documents import Value
+from cairn.ports import Content, Stored
+from cairn.runners import CannotBegin, UnfitInput, map_input, read_value, run_context, sources
+from tests.runners.works import checkpoint, function_checkpoint, stored, unreadable
+
+
+def mapped(**paths: str) -> CheckpointDefinition:
+    return function_checkpoint(input_mapping={**paths})
+
+
+CONTEXT = run_context(
+    {"text": "hello", "n": 2**70, "nothing": None},
+    {"ticket": {"id": "T-1", "tags": ["a", {"name": "b"}], "empty": {}}},
+)
+
+
+# ---- what stands under a key ---------------------------------------------------------------------------
+
+
+def test_d8_one_json_artifact_stands_for_itself() -> None:
+    definition = function_checkpoint("a.json", "b.md")
+    artifacts = (stored("a", "json", f"[{2**70}, 1.0]"), stored("b", "md", "# B"))
+    assert read_value(definition, artifacts) == [2**70, 1.0]
+
+
+def test_d8_several_stand_by_name() -> None:
+    definition = function_checkpoint("a.json", "b.json", "c.md")
+    artifacts = (stored("b", "json", "2"), stored("c", "md", "x"), Content("a", "json", b"null"))
+    assert read_value(definition, artifacts) == {"a": None, "b": 2}
+
+
+def test_d8_of_several_those_that_are_there() -> None:
+    assert read_value(function_checkpoint("a.json", "b.json"), (stored("b", "json", "2"),)) == {"b": 2}
+
+
+def test_d8_without_a_json_artifact_the_return_stands() -> None:
+    assert read_value(function_checkpoint("a.md"), (stored("a", "md", "x"),), {"n": 1}) == {"n": 1}
+    assert read_value(function_checkpoint("a.md"), (stored("a", "md", "x"),)) is None
+
+
+def test_d8_a_return_without_declared_artifacts_is_an_artifact_itself() -> None:
+    assert read_value(function_checkpoint(), (stored("output", "json", "[1]"),)) == [1]
+    assert read_value(function_checkpoint(), ()) is None
+
+
+def test_d8_of_a_form_the_fields_stand_whatever_was_handed_in() -> None:
+    definition = checkpoint(form=["goal", {"name": "data", "type": "file"}], outputs=["goals.json"])
+    artifacts = (stored("goals", "json", '{"goal": "x"}'), stored("data", "json", "{"))
+    assert read_value(definition, artifacts, {"goal": "x", "data": "d.json"}) == {"goal": "x", "data": "d.json"}
+
+
+def test_a_result_that_people_accepted_may_not_be_json() -> None:
+    with pytest.raises(UnfitInput) as told:
+        read_value(function_checkpoint("a.json"), (stored("a", "json", "{"),))
+    assert str(told.value) == (
+        "The output of step is not what is expected:\n"
+        "- a.json: expected JSON, but line 1, column 1: the document breaks off here"
+    )
+
+
+# ---- what is mapped --------------------------------------------------------------------------------------
+
+
+def test_d8_fields_are_taken_by_path_and_types_survive() -> None:
+    definition = mapped(text="input.text", n="input.n", none="input.nothing", tag="ticket.tags[1].name", all="ticket")
+    assert map_input(definition, CONTEXT) == {
+        "text": "hello",
+        "n": 2**70,
+        "none": None,
+        "tag": "b",
+        "all": {"id": "T-1", "tags": ["a", {"name": "b"}], "empty": {}},
+    }
+
+
+def test_d8_no_mapping_gives_the_whole_context() -> None:
+    assert map_input(function_checkpoint(), CONTEXT) == CONTEXT
+    assert CONTEXT == {
+        "input": {"text": "hello", "n": 2**70, "nothing": None},
+        "ticket": {"id": "T-1", "tags": ["a", {"name": "b"}], "empty": {}},
+    }
+
+
+def test_d8_a_missing_source_fails_unless_it_is_optional() -> None:
+    assert map_input(mapped(a="ticket.none?", b="ticket.id"), CONTEXT) == {"b": "T-1"}
+    with pytest.raises(UnfitInput) as told:
+        map_input(mapped(a="ticket.none", b="later.x", c="ticket.id"), CONTEXT)
+    assert told.value.fault.type == "unfit_input"
+    assert told.value.fault.message == (
+        "The input of step is not what is expected:\n"
+        "- input_mapping.a: ticket.none expected the key 'none' in ticket, which has the keys 'id', 'tags', 'empty'\n"
+        "- input_mapping.b: later.x was expected to lead to a value, but there is no 'later' yet; there is input,"
+        " ticket"
+    )
+
+
+def test_p8_the_input_schema_says_what_was_expected_what_came_and_where() -> None:
+    schema: Value = {"properties": {"id": {"type": "integer"}, "tags": {"maxItems": 1}}, "required": ["more"]}
+    definition = function_checkpoint(input_mapping={"id": "ticket.id", "tags": "ticket.tags"}, input_schema=schema)
+    with pytest.raises(CannotBegin) as told:
+        map_input(definition, CONTEXT)
+    assert sorted(str(told.value).splitlines()) == [
+        '- input#/id: expected a whole number, but here it is a text: "T-1"',
+        "- input#/tags: expected at most 1 items; here there are 2",
+        "- input: `more` is missing: add it",
+        "The input of step is not what is expected:",
+    ]
+
+
+def test_what_a_mapping_reads_is_known_beforehand() -> None:
+    assert sources(mapped(a="input.text", b="ticket.id?", c="ticket.tags[0]")) == {"input", "ticket"}
+    assert sources(function_checkpoint()) is None
+
+
+def test_p8_ten_megabytes_and_ten_levels_pass() -> None:
+    value: Value = {"text": "ß" * (5 * 1024 * 1024)}
+    for _ in range(12):
+        value = {"in": [value]}
+    context = run_context(value, {})
+    assert map_input(mapped(all="input"), context) == {"all": value}
+
+
+def test_r3_files_that_do_not_join_the_context_are_not_read() -> None:
+    definition = function_checkpoint("a.json", "b.md")
+    artifacts = (stored("a", "json", "1"), Stored("b", "md", "sum", 10**9, unreadable))
+    assert read_value(definition, artifacts) == 1
