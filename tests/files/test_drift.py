@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cairn.files import Drift, Expected, FileContent, Report, Tree, UnsafePath, Workspaces
+from cairn.files import Drift, Expected, FileContent, Report, Tree, Workspaces
 from tests.files.disk import AT, EXECUTION, FOLDER, OLDER, PERMANENT, PIPELINE, STAMP, artifact, files, picture, unread
 
 OUTPUT = f"{FOLDER}/outputs/{PERMANENT}"
@@ -200,6 +200,21 @@ def test_d21_workspaces_follow_the_database(tree: Tree, home: Path) -> None:
     assert sorted(path.name for path in (home / ASIDE / ".temp").iterdir()) == ["exec_unknown", "mine.txt"]
 
 
+def test_d21_what_is_no_workspace_gives_way_to_one(tree: Tree, home: Path) -> None:
+    (home / f".temp/exec_{EXECUTION}").write_text("not a folder")
+    (home / ".temp/.cairn-new-0123").mkdir()
+    expected = Expected({}, workspaces=Workspaces(open=[EXECUTION], known={EXECUTION}))
+    found = tree.scan(PIPELINE, expected)
+    assert found == drift(
+        expected,
+        extra=[f".temp/exec_{EXECUTION}"],
+        left=[".temp/.cairn-new-0123"],
+        missing_workspaces=[EXECUTION],
+    )
+    tree.repair(found, AT)
+    assert tree.scan(PIPELINE, expected).is_clean
+
+
 def test_d21_workspaces_are_made_where_the_folder_is_gone(tree: Tree, home: Path, tmp_path: Path) -> None:
     expected = Expected({}, workspaces=Workspaces(open=[EXECUTION], known={EXECUTION}))
     (home / ".temp").rmdir()
@@ -231,38 +246,6 @@ def test_what_cannot_be_put_right_is_told_and_holds_nothing_up(tree: Tree, home:
     assert report.written == (INFO,)
     assert [path for path, _ in report.failed] == [OUTPUT]
     assert "free some space" in report.failed[0][1]
-
-
-def test_p5_exactly_the_given_definitions_are_written(tree: Tree, home: Path) -> None:
-    system = ".pipeline_system/definitions"
-    tree.write_definition(PIPELINE, b'{"p": 1}', {"c1": b"{}", "c2": b"{}"}, {"tools/a.py": b"pass"})
-    former = {FileContent.of("", data).checksum for data in (b'{"p": 1}', b"{}", b"pass")}
-    (home / system / "checkpoints/c2.json").write_text("edited by hand")
-    for _ in range(2):
-        tree.write_definition(PIPELINE, b'{"p": 2}', {"c1": b"{}"}, {"tools/b.py": b"pass"}, former)
-        assert files(home) == {
-            f"{system}/pipeline.json": '{"p": 2}',
-            f"{system}/checkpoints/c1.json": "{}",
-            f"{system}/scripts/tools/b.py": "pass",
-            f"{ASIDE}/{system}/checkpoints/c2.json": "edited by hand",
-        }
-
-
-def test_d39_definitions_edited_by_hand_are_kept(tree: Tree, home: Path) -> None:
-    tree.write_definition(PIPELINE, b'{"p": 1}', {})
-    tree.write_definition(PIPELINE, b'{"p": 2}', {})
-    assert files(home) == {
-        ".pipeline_system/definitions/pipeline.json": '{"p": 2}',
-        f"{ASIDE}/.pipeline_system/definitions/pipeline.json": '{"p": 1}',
-    }
-
-
-@pytest.mark.parametrize("path", ["../../x.py", "/etc/x.py", "a//b.py", ""])
-def test_s3_scripts_stay_in_their_folder(tree: Tree, home: Path, path: str) -> None:
-    before = picture(home)
-    with pytest.raises(UnsafePath):
-        tree.write_definition(PIPELINE, b"{}", {}, {path: b"pass"})
-    assert picture(home) == before
 
 
 def test_x8_thousands_of_files_are_scanned_in_a_second(tree: Tree, home: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import shutil
@@ -11,7 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from cairn.files import DiskFull, Expected, FileContent, FilesError, Move, NotWritable, Obstructed, Tree, UnsafePath
+from cairn.files import (
+    DiskFull,
+    Expected,
+    FileContent,
+    FilesError,
+    Move,
+    NotWritable,
+    Obstructed,
+    OtherDisk,
+    Tree,
+    UnsafePath,
+)
 from tests.files.disk import AT, EXECUTION, FOLDER, OLDER, PERMANENT, PIPELINE, STAGED, artifact, files, picture
 
 OUTPUT = f"{FOLDER}/outputs/{PERMANENT}"
@@ -217,6 +229,38 @@ def test_r9_a_folder_that_may_not_be_written_is_named(forbidden: Tree) -> None:
     (home / "runs").chmod(0o700)
     forbidden.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
     assert files(home) == {OUTPUT: "one"}
+
+
+def test_r9_a_folder_that_may_not_be_left_is_named(forbidden: Tree) -> None:
+    home = forbidden.root / PIPELINE
+    forbidden.write_run_info(PIPELINE, "runs/test_1", b"{}")
+    (home / "runs/test_1/run_info.json").rename(home / ".errored/file")
+    (home / ".errored").chmod(0o500)
+    with pytest.raises(NotWritable):
+        forbidden.discard(PIPELINE, ".errored/file")
+    assert files(home) == {".errored/file": "{}"}
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "words"),
+    [
+        (errno.EXDEV, OtherDisk, "spread over several file systems"),
+        (errno.EROFS, NotWritable, "no permission"),
+        (errno.EIO, FilesError, "Input/output error"),
+    ],
+)
+def test_r9_what_the_disk_says_is_explained(
+    tree: Tree, home: Path, monkeypatch: pytest.MonkeyPatch, number: int, kind: type[FilesError], words: str
+) -> None:
+    def refuse(*names: str, **_: object) -> None:
+        raise OSError(number, os.strerror(number), names[0], None, names[1])
+
+    before = picture(home)
+    monkeypatch.setattr(os, "rename", refuse)
+    with pytest.raises(kind, match=words) as told:
+        tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
+    assert (type(told.value), told.value.errno) == (kind, number)
+    assert picture(home) == before | {"runs/v1": "/"}
 
 
 def test_s3_a_script_cannot_keep_its_workspace_by_forbidding(forbidden: Tree) -> None:

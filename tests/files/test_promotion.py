@@ -145,10 +145,32 @@ def test_things_kept_at_the_same_moment_do_not_replace_one_another(tree: Tree, h
     assert files(home) == {OUTPUT: "one", kept: "first", f"{kept}~1": "second", f"{kept}~2": "third"}
 
 
+def test_things_kept_may_have_the_longest_names(tree: Tree, home: Path) -> None:
+    long = "ä" * 125 + ".json"
+    for edit in ("first", "second"):
+        file = artifact(b"one", name=long, staged_as=None)
+        tree.promote(PIPELINE, EXECUTION, FOLDER, [file])
+        (home / file.path).write_text(edit)
+    tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one", name=long)])
+    assert sorted(files(home).values()) == ["first", "one", "second"]
+
+
 def test_a_users_file_beside_the_outputs_stays(tree: Tree, home: Path) -> None:
     (home / FOLDER / "outputs").mkdir(parents=True)
     (home / FOLDER / "outputs/notes.txt").write_text("mine")
     tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
+    assert files(home) == {OUTPUT: "one", f"{FOLDER}/outputs/notes.txt": "mine"}
+
+
+def test_a_folder_that_appears_meanwhile_is_joined(tree: Tree, home: Path) -> None:
+    file = artifact(b"one")
+
+    def read() -> bytes:
+        (home / FOLDER / "outputs").mkdir(parents=True, exist_ok=True)
+        (home / FOLDER / "outputs/notes.txt").write_text("mine")
+        return b"one"
+
+    tree.promote(PIPELINE, EXECUTION, FOLDER, [FileContent(file.path, file.checksum, file.size, read)])
     assert files(home) == {OUTPUT: "one", f"{FOLDER}/outputs/notes.txt": "mine"}
 
 

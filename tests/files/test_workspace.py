@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,13 @@ def test_spares_that_somebody_removed_are_passed_over(tree: Tree, home: Path) ->
     assert picture(home / ".temp") == EMPTY
 
 
+def test_where_spares_cannot_be_kept_workspaces_are_removed(tree: Tree, home: Path, tmp_path: Path) -> None:
+    (tree.root / ".spare").symlink_to(tmp_path)
+    tree.make_workspace(PIPELINE, EXECUTION)
+    tree.drop_workspace(PIPELINE, EXECUTION, reusable=True)
+    assert picture(home / ".temp") == {}
+
+
 def test_the_number_of_spares_is_bounded(tree: Tree) -> None:
     executions = [f"{number:08x}-0000-4000-8000-000000000000" for number in range(70)]
     for execution in executions:
@@ -178,6 +186,20 @@ def test_d16_a_retry_after_that_begins_with_an_empty_workspace(tree: Tree, home:
         f"exec_{EXECUTION}_{STAMP}/error_info.json": "{}",
         f"exec_{EXECUTION}_{STAMP}/error_logs.txt": "",
     }
+
+
+def test_d21_two_failures_in_one_second_are_both_kept(tree: Tree, home: Path) -> None:
+    for attempt in (b'{"attempt": 1}', b'{"attempt": 2}', b'{"attempt": 2}'):
+        tree.make_workspace(PIPELINE, EXECUTION)
+        tree.move_to_errored(PIPELINE, EXECUTION, AT, attempt, b"")
+    first = f"exec_{EXECUTION}_{STAMP}"
+    assert files(home / ".errored") == {
+        f"{first}/error_info.json": '{"attempt": 1}',
+        f"{first}/error_logs.txt": "",
+        f"{first}~1/error_info.json": '{"attempt": 2}',
+        f"{first}~1/error_logs.txt": "",
+    }
+    assert tree.expired(PIPELINE, AT + timedelta(seconds=1)) == (f".errored/{first}", f".errored/{first}~1")
 
 
 def test_x4_an_error_is_recorded_even_if_the_workspace_is_gone(tree: Tree, home: Path) -> None:

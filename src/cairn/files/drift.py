@@ -104,12 +104,7 @@ def _look(walk: _Walk, fd: int, path: str) -> None:
             if entry.name.startswith(layout.UNFINISHED):
                 walk.left.append(place)
             elif is_folder and place in walk.folders:
-                walk.seen.add(place)
-                inner = folders.open_inside(fd, entry.name)
-                try:
-                    _look(walk, inner, place)
-                finally:
-                    os.close(inner)
+                _look_inside(walk, fd, entry.name, place)
             elif place in walk.files and entry.is_file(follow_symlinks=False):
                 walk.seen.add(place)
                 file = walk.files[place]
@@ -117,6 +112,18 @@ def _look(walk: _Walk, fd: int, path: str) -> None:
                     walk.changed.append(place)
             elif place != layout.LATEST or not entry.is_symlink():
                 walk.extra.append(place)
+
+
+def _look_inside(walk: _Walk, fd: int, name: str, place: str) -> None:
+    try:
+        inner = folders.open_inside(fd, name)
+    except FileNotFoundError:
+        return  # gone since it was listed
+    walk.seen.add(place)
+    try:
+        _look(walk, inner, place)
+    finally:
+        os.close(inner)
 
 
 def _look_at_workspaces(walk: _Walk, top: int, workspaces: Workspaces) -> tuple[str, ...]:

@@ -26,12 +26,12 @@ class Folder:
 
     def __init__(self, root: str, first: str, *steps: str, make: bool = False) -> None:
         try:
-            fd = os.open(f"{root}/{first}", _FOLDER)
+            fd = _open(f"{root}/{first}", None)
         except FileNotFoundError:
             if not make:
                 raise
             Path(root, first).mkdir(parents=True, exist_ok=True)
-            fd = os.open(f"{root}/{first}", _FOLDER)
+            fd = _open(f"{root}/{first}", None)
         try:
             for step in steps:
                 fd, outer = open_inside(fd, step, make=make), fd
@@ -51,13 +51,22 @@ class Folder:
 def open_inside(fd: int, name: str, *, make: bool = False) -> int:
     """Open the folder `name`; anything but a folder is an error, a link to one too."""
     try:
-        return os.open(name, _FOLDER, dir_fd=fd)
+        return _open(name, fd)
     except FileNotFoundError:
         if not make:
             raise
     with contextlib.suppress(FileExistsError):
         os.mkdir(name, dir_fd=fd)
-    return os.open(name, _FOLDER, dir_fd=fd)
+    return _open(name, fd)
+
+
+def _open(name: str, fd: int | None) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=fd)
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # how macOS says that it is a link
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name) from error
+        raise
 
 
 def kind(fd: int, name: str) -> int | None:
@@ -169,7 +178,9 @@ def remove_tree(fd: int, name: str) -> None:
     except FileNotFoundError:
         return
     except (IsADirectoryError, PermissionError):  # macOS forbids it where Linux says that it is a folder
-        top = _open_for_removal(fd, name)
+        if kind(fd, name) != stat.S_IFDIR:
+            raise
+    top = _open_for_removal(fd, name)
     try:
         while inner := _remove_files(top):
             for folder in inner:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from datetime import UTC, datetime
@@ -38,6 +39,7 @@ UNFINISHED = ".cairn-new-"
 SLUG_LENGTH = 60
 NAME_BYTES = 180  # leaves room in the 255 bytes of a file name for id, version and format
 FORMAT_BYTES = 20
+NUMBERED_BYTES = 240
 
 _NOT_ALNUM = re.compile(r"[\W_]+")
 _RESERVED = frozenset('/\\:*?"<>|')
@@ -132,6 +134,11 @@ def deleted_pipeline(pipeline_id: str, at: datetime) -> str:
 def stamp(at: datetime) -> str:
     """A time as it stands in names."""
     return at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+
+
+def numbered(name: str, number: int) -> str:
+    """Another name for what would otherwise collide."""
+    return f"{os.fsdecode(os.fsencode(name)[:NUMBERED_BYTES])}~{number}" if number else name
 
 
 def parts(path: str) -> list[str]:

@@ -10,7 +10,7 @@ from cairn.files.errors import UnsafePath
 from cairn.files.room import Room
 
 _DISCARDABLE = re.compile(r"(\.archived/|\.errored/|runs/test_)[^/]+")
-_STAMP = re.compile(r"_(\d{8}T\d{6}Z)$")
+_STAMP = re.compile(r"_(\d{8}T\d{6}Z)(~\d+)?$")
 
 
 def expired(room: Room, before: datetime, within: str) -> tuple[str, ...]:

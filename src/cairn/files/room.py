@@ -72,7 +72,7 @@ class Room:
                     if not numbered:
                         return None
                     number += 1
-                    place = f"{wanted[:200]}~{number}"
+                    place = layout.numbered(wanted, number)
                 os.rename(name, place, src_dir_fd=outer, dst_dir_fd=inner)
         return target[: len(target) - len(wanted)] + place
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import itertools
 import os
 import stat
 from collections import deque
@@ -30,8 +32,11 @@ class Spares:
 
     def take(self, temp: int, name: str) -> bool:
         """Let a spare one become the workspace `name`; False if there is none, or the workspace is there already."""
-        while self._names:
-            spare = self._names.pop()
+        while True:
+            try:
+                spare = self._names.pop()
+            except IndexError:
+                return False
             try:
                 with folders.Folder(self._root, _SPARE) as pool:
                     os.rename(spare, name, src_dir_fd=pool, dst_dir_fd=temp)
@@ -41,18 +46,17 @@ class Spares:
             except OSError:
                 self._names.append(spare)
                 return False
-        return False
 
     def give(self, temp: int, name: str) -> bool:
         """Keep the workspace `name` if it is empty and there is room for it."""
         if len(self._names) >= _SPARES or not _is_unused(temp, name):
             return False
         spare = os.urandom(8).hex()
-        with folders.Folder(self._root, _SPARE, make=True) as pool:
-            try:
+        try:
+            with folders.Folder(self._root, _SPARE, make=True) as pool:
                 os.rename(name, spare, src_dir_fd=temp, dst_dir_fd=pool)
-            except OSError:
-                return False
+        except OSError:
+            return False
         self._names.append(spare)
         return True
 
@@ -101,11 +105,11 @@ def drop(room: Room, spares: Spares, execution_id: str, *, reusable: bool) -> No
 def move_to_errored(room: Room, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:
     """Keep a failed execution's workspace, with what is known of the failure (X4, D21)."""
     name = f"exec_{execution_id}"
-    place = layout.errored_folder(execution_id, at)
-    goal = layout.parts(place)[-1]
+    wanted = layout.errored_folder(execution_id, at).rpartition("/")[2]
     with room.open(layout.ERRORED, make=True) as errored, room.open(layout.TEMP, make=True) as temp:
-        if folders.kind(errored, goal) is not None:
-            return place
+        goal, is_there = _errored_place(errored, wanted, error_info)
+        if is_there:
+            return f"{layout.ERRORED}/{goal}"
         work = _open(temp, name)
         try:
             for file, content in ((layout.ERROR_INFO, error_info), (layout.ERROR_LOGS, logs)):
@@ -118,7 +122,19 @@ def move_to_errored(room: Room, execution_id: str, at: datetime, error_info: byt
         finally:
             os.close(work)
         os.rename(name, goal, src_dir_fd=temp, dst_dir_fd=errored)
-    return place
+    return f"{layout.ERRORED}/{goal}"
+
+
+def _errored_place(errored: int, wanted: str, error_info: bytes) -> tuple[str, bool]:
+    """Where a failed workspace goes, and whether it is there already: two failures may fall into one second."""
+    checksum = hashlib.sha256(error_info).hexdigest()
+    for number in itertools.count():
+        goal = layout.numbered(wanted, number)
+        if folders.kind(errored, goal) is None:
+            return goal, False
+        if folders.digest(errored, f"{goal}/{layout.ERROR_INFO}") == checksum:
+            return goal, True
+    raise AssertionError
 
 
 def is_whole(temp: int, name: str) -> bool:
