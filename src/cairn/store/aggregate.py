@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from cairn.core.model import (
@@ -22,6 +23,7 @@ from cairn.core.model import (
     Vote,
     WaitingOn,
 )
+from cairn.store.types import as_text
 
 Row = Any  # SQLAlchemy's, with the columns of one table
 Values = dict[str, Any]
@@ -86,6 +88,7 @@ def rollback_value(rollback: Rollback) -> Values:
         "stopped": list(rollback.stopped),
         "triggered_by": rollback.triggered_by.value,
         "undone": rollback.undone,
+        "completed_before": as_text(rollback.completed_before) if rollback.completed_before else None,
     }
 
 
@@ -100,6 +103,7 @@ def rollback_from(value: Values) -> Rollback:
         stopped=tuple(value["stopped"]),
         triggered_by=RollbackTrigger(value["triggered_by"]),
         undone=value["undone"],
+        completed_before=datetime.fromisoformat(before) if (before := value["completed_before"]) else None,
     )
 
 
@@ -207,6 +211,8 @@ def approval_values(a: Approval) -> Values:
         "expires_at": a.expires_at,
         "closed_at": a.closed_at,
         "reason": a.reason,
+        "attempt_number": a.attempt,
+        "kept_from": a.kept_from,
     }
 
 
@@ -224,6 +230,8 @@ def approval_from(row: Row, votes: tuple[Vote, ...]) -> Approval:
         expires_at=row.expires_at,
         closed_at=row.closed_at,
         reason=row.reason,
+        attempt=row.attempt_number,
+        kept_from=row.kept_from,
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 
@@ -82,7 +82,7 @@ def _faults(row: sa.RowMapping, seq: int, head: str) -> Iterator[str]:
         yield f"{row['seq'] - seq - 1} events before it are missing"
     elif row["previous_hash"] != head:
         yield "it does not follow the event before it"
-    if row["hash"] != hash_of(row, as_text(row["timestamp"]), row["metadata"].encode()):
+    if row["hash"] != hash_of(cast("Mapping[str, Any]", row), as_text(row["timestamp"]), row["metadata"].encode()):
         yield "it was changed after it was written"
     elif row["event_id"] != event_id_of(row["hash"]):
         yield "its id was changed after it was written"

@@ -136,6 +136,8 @@ approvals = sa.Table(
     moment("expires_at", null=True),
     moment("closed_at", null=True),
     text("reason"),
+    whole("attempt_number"),  # of its execution when it was asked
+    text("kept_from", refers("approvals.approval_id"), null=True),  # the one of equal content that it repeats (H3a)
     sa.UniqueConstraint("run_id", "ordinal"),
     one_of("kind", Kind),
     one_of("waiting_on", WaitingOn),

@@ -67,10 +67,7 @@ def _pipeline_runs() -> None:
         sa.ForeignKeyConstraint(["previous_run_id"], ["pipeline_runs.run_id"], name="fk_pipeline_runs_previous_run_id"),
         sa.PrimaryKeyConstraint("run_id", name="pk_pipeline_runs"),
         sa.UniqueConstraint(
-            "pipeline_id",
-            "pipeline_definition_version",
-            "run_version",
-            name="uq_pipeline_runs_pipeline_id_pipeline_definition_version_run_version",
+            "pipeline_id", "pipeline_definition_version", "run_version", name="uq_pipeline_runs_pipeline_id"
         ),
     )
     op.create_index(
@@ -200,7 +197,7 @@ def _checkpoint_executions() -> None:
         ),
         sa.ForeignKeyConstraint(["run_id"], ["pipeline_runs.run_id"], name="fk_checkpoint_executions_run_id"),
         sa.PrimaryKeyConstraint("execution_id", name="pk_checkpoint_executions"),
-        sa.UniqueConstraint("run_id", "ordinal", name="uq_checkpoint_executions_run_id_ordinal"),
+        sa.UniqueConstraint("run_id", "ordinal", name="uq_checkpoint_executions_run_id"),
     )
     op.create_index(
         "ix_checkpoint_executions_answer",

@@ -57,6 +57,8 @@ def _approvals() -> None:
         sa.Column("expires_at", INSTANT, nullable=True),
         sa.Column("closed_at", INSTANT, nullable=True),
         sa.Column("reason", sa.Text(), nullable=False),
+        sa.Column("attempt_number", sa.Integer(), nullable=False),
+        sa.Column("kept_from", sa.Text(), nullable=True),
         sa.CheckConstraint(
             "kind IN ('start', 'completion', 'action', 'validation', 'escalation', 'input')",
             name="ck_approvals_kind_known",
@@ -78,10 +80,11 @@ def _approvals() -> None:
         sa.ForeignKeyConstraint(
             ["execution_id"], ["checkpoint_executions.execution_id"], name="fk_approvals_execution_id"
         ),
+        sa.ForeignKeyConstraint(["kept_from"], ["approvals.approval_id"], name="fk_approvals_kept_from"),
         sa.ForeignKeyConstraint(["pipeline_id"], ["pipelines.pipeline_id"], name="fk_approvals_pipeline_id"),
         sa.ForeignKeyConstraint(["run_id"], ["pipeline_runs.run_id"], name="fk_approvals_run_id"),
         sa.PrimaryKeyConstraint("approval_id", name="pk_approvals"),
-        sa.UniqueConstraint("run_id", "ordinal", name="uq_approvals_run_id_ordinal"),
+        sa.UniqueConstraint("run_id", "ordinal", name="uq_approvals_run_id"),
     )
     op.create_index(
         "ix_approvals_asked",
@@ -140,7 +143,7 @@ def _approval_decisions() -> None:
         sa.ForeignKeyConstraint(["answer_checksum"], ["blobs.checksum"], name="fk_approval_decisions_answer_checksum"),
         sa.ForeignKeyConstraint(["approval_id"], ["approvals.approval_id"], name="fk_approval_decisions_approval_id"),
         sa.PrimaryKeyConstraint("decision_id", name="pk_approval_decisions"),
-        sa.UniqueConstraint("approval_id", "position", name="uq_approval_decisions_approval_id_position"),
+        sa.UniqueConstraint("approval_id", "position", name="uq_approval_decisions_approval_id"),
     )
     op.create_index(
         "ix_approval_decisions_answer",

@@ -57,7 +57,7 @@ def _events() -> None:
         sa.Column("previous_hash", sa.Text(), nullable=False),
         sa.Column("hash", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_events"),
-        sa.UniqueConstraint("chain", "seq", name="uq_events_chain_seq"),
+        sa.UniqueConstraint("chain", "seq", name="uq_events_chain"),
         sa.UniqueConstraint("event_id", name="uq_events_event_id"),
         sqlite_autoincrement=True,
     )

@@ -1,0 +1,105 @@
+"""Both databases hold the same values."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from cairn.documents import Value
+from cairn.store import Database, Unstorable
+from cairn.store.prepared import insert_into
+from cairn.store.tables import api_tokens, settings
+
+NOON = datetime(2026, 2, 28, 12, 0, 0, 1, tzinfo=UTC)
+
+VALUES: list[Value] = [
+    2**53 + 1,
+    -(10**40),
+    0.1,
+    1e308,
+    5e-324,
+    1.0,
+    1,
+    True,
+    False,
+    "",
+    "NUL is \0 here",
+    "ünï, 漢字, 🪨",
+    [],
+    {},
+    [None, [], {}],
+    {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": {"i": {"j": [1, 2.5, None, "x"]}}}}}}}}}},
+]
+
+
+def token(**changes: Any) -> dict[str, Any]:
+    return {
+        "token_digest": "d",
+        "name": "n",
+        "actor": "a",
+        "roles": [],
+        "created_at": NOON,
+        "expires_at": None,
+        "revoked_at": None,
+    } | changes
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_json_comes_back_exactly_as_it_went_p8(database: Database, value: Value) -> None:
+    database.transact_now(lambda c: c.execute(sa.insert(settings).values(key="k", value=value)))
+    found = database.read(lambda c: c.execute(sa.select(settings.c.value)).scalar_one())
+    assert (found, type(found)) == (value, type(value))
+
+
+def test_none_is_null(database: Database) -> None:
+    database.transact_now(lambda c: c.execute(sa.insert(settings).values(key="k", value=None)))
+    query = sa.select(settings.c.key).where(settings.c.value.is_(None))
+    assert database.read(lambda c: c.execute(query).scalar_one()) == "k"
+
+
+def test_a_moment_comes_back_in_utc_and_sorts(database: Database) -> None:
+    moments = [NOON, NOON.astimezone(timezone(timedelta(hours=5, minutes=30))) + timedelta(microseconds=1)]
+
+    def write(connection: sa.Connection) -> None:
+        for number, moment in enumerate(reversed(moments)):
+            connection.execute(sa.insert(api_tokens).values(token(token_digest=str(number), created_at=moment)))
+
+    database.transact_now(write)
+    query = sa.select(api_tokens.c.created_at).order_by(api_tokens.c.created_at)
+    found = database.read(lambda c: list(c.execute(query).scalars()))
+    assert found == moments
+    assert [moment.tzinfo for moment in found] == [UTC, UTC]
+    after = sa.select(api_tokens.c.token_digest).where(api_tokens.c.created_at > NOON)
+    assert database.read(lambda c: list(c.execute(after).scalars())) == ["0"]
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800"])
+def test_what_postgresql_cannot_hold_is_refused_on_both(database: Database, text: str) -> None:
+    row = token(name=text)
+    prepared = insert_into(api_tokens)
+    for write in (
+        lambda c: c.execute(sa.insert(api_tokens).values(row)),
+        lambda c: c.execute(sa.select(api_tokens).where(api_tokens.c.name == text)),
+        lambda c: prepared.run(c, row),
+        lambda c: prepared.run_many(c, [row]),
+    ):
+        with pytest.raises(Unstorable, match="cannot be stored"):
+            database.transact_now(write)
+
+
+def test_a_time_without_a_zone_is_refused(database: Database) -> None:
+    row = token(created_at=datetime(2026, 1, 1))  # noqa: DTZ001  that is the point
+    for write in (
+        lambda c: c.execute(sa.insert(api_tokens).values(row)),
+        lambda c: insert_into(api_tokens).run(c, row),
+    ):
+        with pytest.raises(Unstorable, match="time zone"):
+            database.transact_now(write)
+
+
+def test_text_that_is_not_ascii_is_taken(database: Database) -> None:
+    database.transact_now(lambda c: insert_into(api_tokens).run(c, token(name="Größe 漢 🪨")))
+    assert database.read(lambda c: c.execute(sa.select(api_tokens.c.name)).scalar_one()) == "Größe 漢 🪨"
