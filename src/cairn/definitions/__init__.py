@@ -3,6 +3,7 @@
 from cairn.definitions import forms, mapping
 from cairn.definitions.checking import Loaded, check, load
 from cairn.definitions.compiling import compile_graph, compile_plan, compile_policies
+from cairn.definitions.diffing import Change, ChangeKind, diff, text_diff
 from cairn.definitions.execution import InputField
 from cairn.definitions.expansion import expand
 from cairn.definitions.findings import DefinitionError, Finding, Limits, Severity
@@ -12,11 +13,15 @@ from cairn.definitions.naming import slug
 from cairn.definitions.part import Document, JsonSchema
 from cairn.definitions.published import authoring_schema, full_schema
 from cairn.definitions.schemas import Fault, SchemaError, check_value, compile_schema, fill_defaults
+from cairn.definitions.templates import Template, templates
+from cairn.definitions.yaml_out import to_yaml
 
 parse = PipelineDefinition.parse
 
 __all__ = [
     "Artifact",
+    "Change",
+    "ChangeKind",
     "CheckpointDefinition",
     "DefinitionError",
     "Document",
@@ -29,6 +34,7 @@ __all__ = [
     "PipelineDefinition",
     "SchemaError",
     "Severity",
+    "Template",
     "assign_ids",
     "authoring_schema",
     "check",
@@ -37,6 +43,7 @@ __all__ = [
     "compile_plan",
     "compile_policies",
     "compile_schema",
+    "diff",
     "expand",
     "fill_defaults",
     "forms",
@@ -48,5 +55,8 @@ __all__ = [
     "slug",
     "stamp",
     "structure",
+    "templates",
+    "text_diff",
+    "to_yaml",
     "without_ids",
 ]

@@ -75,8 +75,8 @@ def fill_checkpoint(checkpoint: Document) -> None:
     _fill_output(checkpoint)
 
 
-def declare_saved_form(checkpoint: Document) -> bool:
-    """A form that is saved makes an artifact, which is declared and has its id like any other; was it not yet?"""
+def declare_saved_form(checkpoint: Document) -> int | None:
+    """A form that is saved makes an artifact, declared like any other; its position if it was not declared yet."""
     form = section(checkpoint, "execution", "human_only_config")
     name, ending = text(form, "artifact_name"), form.get("artifact_format", "json")
     output = _made(checkpoint, "output")

@@ -80,8 +80,8 @@ def _checkpoint(given: Value, position: int, at: int, origins: Origins, findings
     checkpoint, faults = lengthen(given, origins, target, source)
     findings.extend(faults)
     join_needs(checkpoint, origins, target, source)
-    if declare_saved_form(checkpoint):
+    if (declared := declare_saved_form(checkpoint)) is not None:
         named = origins.source(f"{target}/execution/human_only_config/artifact_name")
-        origins.move(f"{target}/output/artifacts/0", named)
+        origins.move(f"{target}/output/artifacts/{declared}", named)
     fill_checkpoint(checkpoint)
     return checkpoint

@@ -6,6 +6,7 @@ from cairn.documents.positions import Mark, Positions
 from cairn.documents.values import MAX_DEPTH, MAX_DIGITS, MAX_JSON_BYTES, MAX_YAML_BYTES, Value
 from cairn.documents.writing import canonical, digest, encode_json
 from cairn.documents.yaml_reading import decode_yaml
+from cairn.documents.yaml_writing import encode_yaml
 
 __all__ = [
     "MAX_DEPTH",
@@ -21,4 +22,5 @@ __all__ = [
     "decode_yaml",
     "digest",
     "encode_json",
+    "encode_yaml",
 ]

@@ -39,21 +39,22 @@ def output_schema(outline: Outline, step: Step) -> JsonSchema | None:
 
 
 def check_outputs(outline: Outline) -> Iterator[Finding]:
-    """A form makes the one artifact that it saves, and no other."""
+    """A form makes the one artifact that it saves, and those that people upload into its file fields."""
     for step in outline.steps:
         if step.mode != Mode.HUMAN_ONLY:
             continue
         form = section(step.document, "execution", "human_only_config")
         saved = text(form, "artifact_name") if form.get("save_as_artifact") is True else None
+        uploads = [text(field, "name") for _, field in objects(form, "input_fields") if field.get("type") == "file"]
         for at, artifact in objects(step.document, "output", "artifacts"):
             name = text(artifact, "name")
-            if name is not None and name != saved:
+            if name == saved and artifact.get("format") != form.get("artifact_format"):
+                message = f"the form saves {name!r} as {form.get('artifact_format')}, not as {artifact.get('format')}"
+                yield Finding(step.at("output", "artifacts", at, "format"), message)
+            elif name is not None and name != saved and name not in uploads:
                 has = f"saves {saved!r}" if saved else "saves none: set save_as_artifact and artifact_name"
                 message = f"nobody makes the artifact {name!r}: the form {has}"
                 yield Finding(step.at("output", "artifacts", at), message)
-            elif name is not None and artifact.get("format") != form.get("artifact_format"):
-                message = f"the form saves {name!r} as {form.get('artifact_format')}, not as {artifact.get('format')}"
-                yield Finding(step.at("output", "artifacts", at, "format"), message)
 
 
 def _form(step: Step) -> JsonSchema:
