@@ -62,7 +62,8 @@ class Worker:
         self._engine.attach(None)
         for reminder in self._reminders:
             reminder.cancel()
-        tasks = [*self._tasks, *self._lanes.values(), *(running.task for running in self._running.values())]
+        running = [held.task for held in self._running.values()]
+        tasks: list[asyncio.Task[Any]] = [*self._tasks, *self._lanes.values(), *running]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

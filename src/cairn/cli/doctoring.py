@@ -69,7 +69,7 @@ async def _examine(cairn: Cairn, diagnosis: Diagnosis, *, repair: bool) -> None:
         diagnosis.findings.append(Finding("folders", verdict, "; ".join((detail, *report.failed))))
     else:
         await _look(cairn, diagnosis)
-    trail = await asyncio.to_thread(cairn.reading.verify)
+    trail = await asyncio.to_thread(cairn.reading.verify, None, None)
     broken = "; ".join(f"{link.chain} at {link.seq}: {link.reason}" for link in trail.broken)
     remedy = "" if trail.valid else "somebody has changed the database: compare with a backup"
     diagnosis.findings.append(

@@ -16,7 +16,7 @@ import uvicorn
 
 from cairn import __version__
 from cairn.adapters.folder_lock import FolderHeld, FolderLock
-from cairn.api import create_app
+from cairn.api.app import create_app
 from cairn.bootstrap import Cairn, build
 from cairn.config import Settings
 from cairn.worker import Worker

@@ -226,8 +226,12 @@ class Gathered:
     def gather(self) -> None:
         _ = self.input, self.references
 
-    @cached_property
+    @property
     def input(self) -> Any:
+        return self._input
+
+    @cached_property
+    def _input(self) -> Any:
         """Mapped from the run's input and the outputs of what is complete (P8, D8)."""
         wanted = sources(self._checkpoint)
         values: dict[str, Value] = {}
@@ -241,7 +245,7 @@ class Gathered:
     def previous(self) -> tuple[Stored, ...]:
         return self._found.previous.artifacts if self._found.previous is not None else ()
 
-    @cached_property
+    @property
     def references(self) -> Mapping[str, tuple[Stored, ...]]:
         return {key: source.artifacts for key, source in referenced(self._checkpoint, self._found.completed).items()}
 

@@ -52,7 +52,7 @@ class Lanes(Protocol):
 
     def wake(self, job: str, run_id: str) -> None: ...
 
-    def remind(self, run_id: str, timer: SendLater) -> None: ...
+    def remind(self, run_id: str, later: SendLater) -> None: ...
 
     async def stop_execution(self, execution: str, dispatch: int) -> None: ...
 
@@ -245,7 +245,7 @@ class Engine:
         try:
             await self.projection.follow(step.loaded, step.decision, step.given, step.filing, resting=resting)
             self._filed[step.run_id] = step.loaded.revision
-        except OSError as error:
+        except Exception as error:
             # What is committed stands; drift repair finishes the files (D13).
             log.exception("files of run %s could not be brought up to date", step.run_id)
             step.warnings.append(f"Saved, but the files on disk could not be brought up to date: {error}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid4, uuid5
@@ -13,7 +13,6 @@ import sqlalchemy as sa
 from cairn.core.errors import Refused
 from cairn.core.messages import CancelRun, Given
 from cairn.definitions import (
-    Document,
     Finding,
     Limits,
     PipelineDefinition,
@@ -23,8 +22,9 @@ from cairn.definitions import (
 from cairn.definitions import stamp as stamp_times
 from cairn.definitions.checking import Loaded as Read
 from cairn.definitions.checking import load
-from cairn.documents import Positions, digest
+from cairn.documents import Positions
 from cairn.files import layout
+from cairn.services import pipeline_edits as edits
 from cairn.services import pipeline_rows as rows
 from cairn.services.actors import Actor
 from cairn.services.engine import Engine, Step
@@ -32,10 +32,6 @@ from cairn.services.errors import NotFound, PreconditionFailed, WrongInput
 from cairn.services.views.events import Change
 from cairn.store import pipeline_rows as stored
 from cairn.store.aggregate import Row
-
-SYSTEM_FIELDS = frozenset(
-    {"pipeline_id", "pipeline_definition_version", "created_at", "updated_at", "checkpoint_order"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +69,9 @@ class Pipelines:
         definition = self._identified(checked.definition, None, pipeline_id, given)
 
         def body(connection: sa.Connection) -> None:
-            document = {**definition.document, "pipeline_definition_version": 1}
+            document = {**edits.full(definition), "pipeline_id": pipeline_id, "pipeline_definition_version": 1}
             stored.insert_pipeline(connection, document, given.by, given.at, comment or "created")
-            rows.tell(connection, pipeline_id, "pipeline_created", given, checkpoints=_keys(definition))
+            rows.tell(connection, pipeline_id, "pipeline_created", given, checkpoints=edits.keys(definition))
 
         await self._database.transact(body)
         await asyncio.to_thread(self._make_files, pipeline_id)
@@ -107,23 +103,15 @@ class Pipelines:
         command_id: UUID | None = None,
     ) -> Saved:
         """Fields that are left out stay as they are; `checkpoints`, where given, are all of them from now on."""
-
-        def merge(old: PipelineDefinition) -> Document:
-            document = old.document
-            if "checkpoints" in changes and "checkpoint_order" not in changes:
-                document.pop("checkpoint_order", None)
-            return {**document, **changes}
-
-        return await self._save(pipeline_id, merge, if_match, force, positions, comment, by, command_id)
+        return await self._save(pipeline_id, edits.merge(changes), if_match, force, positions, comment, by, command_id)
 
     async def revert(
         self, pipeline_id: str, revision: int, *, force: bool = False, by: Actor, command_id: UUID | None = None
     ) -> Saved:
         """The definition as it was, as a new revision (P5)."""
         earlier = await self._database.aread(lambda c: rows.definition(c, pipeline_id, revision))
-        return await self._save(
-            pipeline_id, lambda _: dict(earlier), None, force, None, f"reverted to revision {revision}", by, command_id
-        )
+        comment = f"reverted to revision {revision}"
+        return await self._save(pipeline_id, edits.become(earlier), None, force, None, comment, by, command_id)
 
     async def add_checkpoint(
         self,
@@ -135,20 +123,13 @@ class Pipelines:
         by: Actor,
         command_id: UUID | None = None,
     ) -> tuple[str, Saved]:
-        known: set[str] = set()
-
-        def add(old: PipelineDefinition) -> Document:
-            known.update(c.checkpoint_id or "" for c in old.checkpoints)
-            document = old.document
-            document.pop("checkpoint_order", None)
-            checkpoints = list(document["checkpoints"])
-            checkpoints.insert(len(checkpoints) if position is None else position, dict(checkpoint))
-            return {**document, "checkpoints": checkpoints}
-
-        saved = await self._save(pipeline_id, add, None, force, None, "checkpoint added", by, command_id)
-        newest = await self._database.aread(lambda c: rows.newest(c, pipeline_id))
-        added = [c.checkpoint_id for c in newest.checkpoints if c.checkpoint_id not in known]
-        return str(added[0]), saved
+        before = await self._database.aread(lambda c: rows.newest(c, pipeline_id))
+        edit = edits.add(checkpoint, position)
+        saved = await self._save(pipeline_id, edit, None, force, None, "checkpoint added", by, command_id)
+        after = await self._database.aread(lambda c: rows.newest(c, pipeline_id))
+        known = {c.checkpoint_id for c in before.checkpoints}
+        added = [str(c.checkpoint_id) for c in after.checkpoints if c.checkpoint_id not in known]
+        return added[-1] if position is None else added[0], saved
 
     async def update_checkpoint(
         self,
@@ -161,29 +142,15 @@ class Pipelines:
     ) -> Saved:
         """Fields that are left out stay as they are."""
         pipeline_id = await self._pipeline_of(checkpoint_id)
-
-        def change(old: PipelineDefinition) -> Document:
-            document = old.document
-            document["checkpoints"] = [
-                {**c, **changes, "checkpoint_id": checkpoint_id} if c["checkpoint_id"] == checkpoint_id else c
-                for c in document["checkpoints"]
-            ]
-            return document
-
-        return await self._save(pipeline_id, change, if_match, False, None, "checkpoint changed", by, command_id)
+        edit = edits.change(checkpoint_id, changes)
+        return await self._save(pipeline_id, edit, if_match, False, None, "checkpoint changed", by, command_id)
 
     async def remove_checkpoint(
         self, checkpoint_id: str, *, force: bool = False, by: Actor, command_id: UUID | None = None
     ) -> Saved:
         pipeline_id = await self._pipeline_of(checkpoint_id)
-
-        def remove(old: PipelineDefinition) -> Document:
-            document = old.document
-            document.pop("checkpoint_order", None)
-            document["checkpoints"] = [c for c in document["checkpoints"] if c["checkpoint_id"] != checkpoint_id]
-            return document
-
-        return await self._save(pipeline_id, remove, None, force, None, "checkpoint removed", by, command_id)
+        edit = edits.remove(checkpoint_id)
+        return await self._save(pipeline_id, edit, None, force, None, "checkpoint removed", by, command_id)
 
     async def reorder(
         self,
@@ -195,21 +162,8 @@ class Pipelines:
         by: Actor,
         command_id: UUID | None = None,
     ) -> Saved:
-        def sort(old: PipelineDefinition) -> Document:
-            document = old.document
-            named = {name: c for c in document["checkpoints"] for name in (c["checkpoint_id"], c["key"])}
-            unknown = [name for name in order if name not in named]
-            ids = [named[name]["checkpoint_id"] for name in order if name in named]
-            missing = [c["key"] for c in document["checkpoints"] if c["checkpoint_id"] not in ids]
-            if unknown or missing or len(set(ids)) != len(ids):
-                told = [f"unknown: {', '.join(unknown)}"] if unknown else []
-                told += [f"missing: {', '.join(missing)}"] if missing else []
-                told += ["one is named twice"] if len(set(ids)) != len(ids) else []
-                raise WrongInput([("/checkpoint_order", f"Name every checkpoint once ({'; '.join(told)}).")])
-            document.pop("checkpoint_order", None)
-            return {**document, "checkpoints": [named[one] for one in ids]}
-
-        return await self._save(pipeline_id, sort, if_match, force, None, "checkpoints reordered", by, command_id)
+        edit = edits.reorder(order)
+        return await self._save(pipeline_id, edit, if_match, force, None, "checkpoints reordered", by, command_id)
 
     # ---- deleting --------------------------------------------------------------------------------------------
     async def delete(self, pipeline_id: str, *, force: bool = False, by: Actor, command_id: UUID | None = None) -> str:
@@ -250,7 +204,7 @@ class Pipelines:
     async def _save(
         self,
         pipeline_id: str,
-        change: Any,
+        edit: edits.Edit,
         if_match: int | None,
         force: bool,
         positions: Positions | None,
@@ -271,12 +225,10 @@ class Pipelines:
                     row.revision,
                 )
             old = rows.newest(connection, pipeline_id)
-            checked = self.check(
-                {k: v for k, v in change(old).items() if k not in SYSTEM_FIELDS - {"checkpoint_order"}}, positions
-            )
+            checked = self.check(edit(edits.full(old)), positions)
             new = self._identified(checked.definition, old, pipeline_id, given)
             outcome["warnings"] = checked.warnings
-            if _same(old, new):
+            if edits.is_same(old, new):
                 outcome["changed"] = False
                 return []
             structural = is_structural(old, new)
@@ -308,7 +260,7 @@ class Pipelines:
         version = row.pipeline_definition_version + structural
         if structural:
             rows.archive_paths(connection, row.pipeline_id, row.pipeline_definition_version, given)
-        document = {**new.document, "pipeline_definition_version": version}
+        document = {**edits.full(new), "pipeline_id": row.pipeline_id, "pipeline_definition_version": version}
         revision = stored.save_revision(
             connection, document, given.by, given.at, expected=row.revision, comment=comment
         )
@@ -320,8 +272,8 @@ class Pipelines:
             revision=revision,
             pipeline_definition_version=version,
             comment=comment,
-            added=[key for key in _keys(new) if key not in _keys(old)],
-            removed=[key for key in _keys(old) if key not in _keys(new)],
+            added=[key for key in edits.keys(new) if key not in edits.keys(old)],
+            removed=[key for key in edits.keys(old) if key not in edits.keys(new)],
         )
 
     def _identified(
@@ -331,7 +283,7 @@ class Pipelines:
         at = given.at.isoformat().replace("+00:00", "Z")
         return stamp_times(made, old, at).model_copy(update={"pipeline_id": pipeline_id})
 
-    async def _with_runs(self, pipeline_id: str, body: Any) -> None:
+    async def _with_runs(self, pipeline_id: str, body: Callable[[sa.Connection], list[Step]]) -> None:
         """Nobody moves the pipeline's open runs meanwhile: some may have to be cancelled."""
         open_runs = await self._database.aread(lambda c: rows.open_runs(c, pipeline_id))
         async with self._engine.holding(*open_runs):
@@ -367,19 +319,3 @@ class Pipelines:
 
     def _announce(self, pipeline_id: str, event_type: str) -> None:
         self._engine.hub.announce(Change(pipeline_id=pipeline_id, run_id=None, event_type=event_type))
-
-
-def _keys(definition: PipelineDefinition) -> list[str]:
-    return [c.key for c in definition.checkpoints]
-
-
-def _same(old: PipelineDefinition, new: PipelineDefinition) -> bool:
-    return digest(_meaning(old)) == digest(_meaning(new))
-
-
-def _meaning(definition: PipelineDefinition) -> Document:
-    document = definition.document
-    for part in (document, *document["checkpoints"]):
-        for name in ("created_at", "updated_at", "pipeline_definition_version"):
-            part.pop(name, None)
-    return document

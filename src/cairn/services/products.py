@@ -10,7 +10,7 @@ from uuid import NAMESPACE_OID, uuid5
 from cairn.core.messages import Output
 from cairn.core.model import Execution
 from cairn.definitions import CheckpointDefinition
-from cairn.documents import DocumentError, decode_json, digest
+from cairn.documents import DocumentError, Value, decode_json, digest
 from cairn.files import layout
 from cairn.ports import Content, Stored
 from cairn.runners import artifact_id
@@ -27,12 +27,12 @@ class Products:
 def prepare(execution: Execution, checkpoint: CheckpointDefinition, contents: Sequence[Content | Stored]) -> Products:
     """Record ids follow from the dispatch: prepared twice, they are the same."""
     artifacts = tuple(_record(execution, checkpoint, content) for content in contents)
-    meanings = [
+    meanings: list[Value] = [
         [content.name, content.format, _meaning(content, artifact.checksum)]
-        for content, artifact in zip(contents, artifacts, strict=True)
+        for content, artifact in sorted(zip(contents, artifacts, strict=True), key=lambda pair: pair[0].name)
     ]
     outputs = tuple(Output(a.record_id, a.name, a.checksum, a.size) for a in artifacts)
-    return Products(outputs, artifacts, digest(sorted(meanings)))
+    return Products(outputs, artifacts, digest(meanings))
 
 
 def _record(execution: Execution, checkpoint: CheckpointDefinition, content: Content | Stored) -> NewArtifact:

@@ -121,7 +121,7 @@ def _plain(row: Row) -> dict[str, Any]:
     def shown(value: Any) -> Any:
         return value.isoformat().replace("+00:00", "Z") if hasattr(value, "isoformat") else value
 
-    return {str(name): shown(value) for name, value in row._asdict().items()}
+    return {str(name): shown(value) for name, value in zip(row._fields, row, strict=True)}
 
 
 def expected(connection: sa.Connection, database: Database, pipeline_id: str) -> dict[str, FileContent]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import tempfile
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from typing import IO
 from uuid import uuid4
 
 import sqlalchemy as sa
@@ -15,6 +18,8 @@ from cairn.services.actors import Actor
 from cairn.services.errors import NotFound, TooLarge
 from cairn.store import Database, blobs
 from cairn.store import tables as t
+
+IN_MEMORY = 1024 * 1024  # bytes of an upload that are held before a file is
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +41,9 @@ class Uploads:
     ) -> Uploaded:
         """Refused as soon as it is known to be too large; nothing of it is referred to then."""
         await self._database.aread(lambda c: _check_waiting(c, execution_id))
-        checksum, size = await blobs.put_stream(self._database, self._bounded(content))
+        with tempfile.SpooledTemporaryFile(IN_MEMORY) as file:
+            await self._receive(content, file)
+            checksum, size = await asyncio.to_thread(blobs.put_file, self._database, file)
         upload = Uploaded(str(uuid4()), _plain_name(filename), size, checksum)
         row = {
             "upload_id": upload.upload_id,
@@ -52,13 +59,13 @@ class Uploads:
         await self._database.transact(lambda c: c.execute(sa.insert(t.uploads), row))
         return upload
 
-    async def _bounded(self, content: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    async def _receive(self, content: AsyncIterator[bytes], file: IO[bytes]) -> None:
         size = 0
         async for chunk in content:
             size += len(chunk)
             if size > self.max_bytes:
                 raise TooLarge(self.max_bytes, "The file")
-            yield chunk
+            await asyncio.to_thread(file.write, chunk) if size > IN_MEMORY else file.write(chunk)
 
 
 def _check_waiting(connection: sa.Connection, execution_id: str) -> None:

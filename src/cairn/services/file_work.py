@@ -1,0 +1,208 @@
+"""The file effects of one decision, carried out one by one; each may be repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.core.messages import (
+    Archive,
+    DropWorkspaces,
+    FileEffect,
+    Given,
+    MakeWorkspace,
+    MoveToErrored,
+    Promote,
+    SetPassAside,
+    Stage,
+    Unarchive,
+)
+from cairn.core.model import Execution, Mode, Run
+from cairn.documents import encode_json
+from cairn.files import FileContent, Move, Tree, layout
+from cairn.services import trees
+from cairn.services.filing import Filing, Moved
+from cairn.store import Database, NewArtifact, RunFacts
+from cairn.store import tables as t
+
+
+def is_in_process(e: Execution) -> bool:
+    """Nobody but Cairn itself has been let into its workspace."""
+    return e.policy.mode in (Mode.HUMAN_ONLY, Mode.FUNCTION)
+
+
+class FileWork:
+    """The file effects of one decision."""
+
+    def __init__(self, database: Database, tree: Tree, facts: RunFacts, run: Run, given: Given, filing: Filing) -> None:
+        self._database = database
+        self._tree = tree
+        self._facts = facts
+        self._pipeline = facts.pipeline_id
+        self._run = run
+        self._given = given
+        self._filing = filing
+        self._new = {a.record_id: a for a in filing.artifacts}
+
+    def carry_out(self, effect: FileEffect) -> None:
+        match effect:
+            case MakeWorkspace():
+                self._tree.make_workspace(self._pipeline, effect.execution)
+            case Stage():
+                self._tree.stage(self._pipeline, effect.execution, self._outputs(effect.execution))
+            case Promote():
+                self._promote(self._run.executions[effect.execution])
+            case MoveToErrored():
+                self._move_to_errored(self._run.executions[effect.execution])
+            case DropWorkspaces():
+                for execution in effect.executions:
+                    reusable = is_in_process(self._run.executions[execution])
+                    self._tree.drop_workspace(self._pipeline, execution, reusable=reusable)
+            case Archive():
+                self._archive(effect.rollback)
+            case Unarchive():
+                self._unarchive(effect.rollback)
+            case SetPassAside():
+                self._set_pass_aside(effect.pass_number)
+
+    # ---- contents ---------------------------------------------------------------------------------------
+    def _outputs(self, execution: str) -> list[FileContent]:
+        e = self._run.executions[execution]
+        if all(record in self._new for record in e.outputs):
+            return [self._of_new(self._new[record]) for record in e.outputs]
+        return self._database.read(lambda c: self._of_rows(c, e.outputs))
+
+    def _of_new(self, a: NewArtifact) -> FileContent:
+        staged = layout.staged_name(a.name, a.artifact_id, a.format)
+        if a.content is None:
+            return trees.of_blob(self._database, a.file_path, a.checksum, a.size, staged)
+        content = a.content
+        return FileContent(a.file_path, a.checksum, a.size, lambda: content, staged)
+
+    def _of_rows(self, connection: sa.Connection, records: tuple[str, ...]) -> list[FileContent]:
+        a = t.artifacts.c
+        rows = connection.execute(sa.select(t.artifacts).where(a.artifact_record_id.in_(records)))
+        return [
+            trees.of_blob(
+                self._database,
+                row.file_path,
+                row.checksum,
+                row.size_bytes,
+                layout.staged_name(row.artifact_name, row.artifact_id, row.format),
+            )
+            for row in rows
+        ]
+
+    def _moves(self, of: Callable[[Moved], bool] = lambda _: True) -> list[Move]:
+        return [
+            Move(m.original, m.to, trees.of_blob(self._database, m.to, m.checksum, m.size))
+            for m in self._filing.moved
+            if of(m)
+        ]
+
+    # ---- one effect each ----------------------------------------------------------------------------------
+    def _promote(self, e: Execution) -> None:
+        files = self._outputs(e.id)
+        if not files:
+            return
+        folder = files[0].path.rpartition("/")[0].rpartition("/")[0]
+        superseded = self._moves(lambda moved: moved.superseded)
+        self._tree.promote(self._pipeline, e.id, folder, files, superseded)
+
+    def _move_to_errored(self, e: Execution) -> None:
+        logs = self._database.read(lambda c: _log_text(c, e.id))
+        self._tree.move_to_errored(self._pipeline, e.id, self._given.at, error_info(self._facts, e), logs)
+
+    def _archive(self, rollback: str) -> None:
+        folder = layout.rollback_folder(rollback, self._given.at)
+        metadata = self._database.read(lambda c: rollback_metadata(c, rollback))
+        self._tree.archive(self._pipeline, folder, metadata, [*self._folder_moves(rollback, folder), *self._moves()])
+
+    def _folder_moves(self, rollback: str, into: str) -> list[Move]:
+        """Whole folders move, with whatever else people have put there."""
+        facts = self._facts
+        run_folder = layout.run_folder(facts.run_version, facts.run_id)
+        if self._run.archived_by == rollback:
+            return [Move(run_folder, f"{into}/{layout.archived_run(facts.run_version, facts.run_id)}")]
+        found: dict[str, Move] = {}
+        for moved in self._filing.moved:
+            checkpoint = moved.original.removeprefix(f"{run_folder}/").partition("/")[0]
+            e = self._run.executions[moved.execution_id]
+            archived = layout.archived_execution(facts.run_version, facts.run_id, e.position)
+            found.setdefault(checkpoint, Move(f"{run_folder}/{checkpoint}", f"{into}/{archived}"))
+        return list(found.values())
+
+    def _unarchive(self, rollback: str) -> None:
+        location, folders = self._database.read(lambda c: _archived(c, rollback, self._facts, self._filing))
+        moves = [
+            Move(m.to, m.original, trees.of_blob(self._database, m.to, m.checksum, m.size)) for m in self._filing.moved
+        ]
+        self._tree.unarchive(self._pipeline, location, [*folders, *moves])
+
+    def _set_pass_aside(self, pass_number: int) -> None:
+        folder = layout.run_folder(self._facts.run_version, self._facts.run_id)
+        aside = layout.pass_folder(folder, pass_number)
+        paths = [a.file_path for a in self._filing.artifacts if a.promoted] + [m.to for m in self._filing.moved]
+        names = {path.removeprefix(f"{aside}/").partition("/")[0] for path in paths if path.startswith(f"{aside}/")}
+        self._tree.set_pass_aside(self._pipeline, folder, pass_number, sorted(names))
+
+
+def error_info(facts: RunFacts, e: Execution) -> bytes:
+    error = e.last_error
+    return encode_json(
+        {
+            "execution_id": e.id,
+            "run_id": facts.run_id,
+            "run_version": facts.run_version,
+            "checkpoint": e.key,
+            "checkpoint_position": e.position,
+            "status": e.status.value,
+            "attempt_number": e.attempt,
+            "revision_iteration": e.revision,
+            "error_count": e.errors,
+            "error_type": error.type if error else None,
+            "error_message": error.message if error else None,
+            "stack_trace": error.trace if error else None,
+        },
+        indent=True,
+    )
+
+
+def _log_text(connection: sa.Connection, execution: str) -> bytes:
+    c = t.execution_logs.c
+    rows = connection.execute(
+        sa.select(c.timestamp, c.level, c.message).where(c.execution_id == execution).order_by(c.log_id)
+    )
+    return "".join(f"{row.timestamp.isoformat()} {row.level} {row.message}\n" for row in rows).encode()
+
+
+def rollback_metadata(connection: sa.Connection, rollback: str) -> bytes:
+    """`rollback_metadata.json`: the event record as seed 0 §5 has it."""
+    r = t.rollback_events
+    row = connection.execute(sa.select(r).where(r.c.rollback_id == rollback)).one()
+    record: dict[str, Any] = {str(column.name): getattr(row, column.name) for column in r.c}
+    for name in ("undone_at", "files_done"):
+        record.pop(name)
+    record["created_at"] = row.created_at.isoformat().replace("+00:00", "Z")
+    return encode_json(record, indent=True)
+
+
+def _archived(connection: sa.Connection, rollback: str, facts: RunFacts, filing: Filing) -> tuple[str, list[Move]]:
+    """Where a rollback's archive is, and the folders of this run in it."""
+    r, i = t.rollback_events.c, t.archived_items.c
+    location: str = connection.execute(sa.select(r.archive_location).where(r.rollback_id == rollback)).scalar_one()
+    location = location.rstrip("/")
+    run_folder = layout.run_folder(facts.run_version, facts.run_id)
+    whole = connection.execute(
+        sa.select(i.archived_path).where(i.rollback_id == rollback, i.item_type == "run", i.item_id == facts.run_id)
+    ).scalar_one_or_none()
+    if whole is not None:
+        return location, [Move(run_folder, whole)]
+    found: dict[str, Move] = {}
+    for moved in filing.moved:
+        checkpoint = moved.to.removeprefix(f"{run_folder}/").partition("/")[0]
+        rest = moved.to.removeprefix(f"{run_folder}/{checkpoint}/")
+        found.setdefault(checkpoint, Move(f"{run_folder}/{checkpoint}", moved.original.removesuffix(f"/{rest}")))
+    return location, list(found.values())
