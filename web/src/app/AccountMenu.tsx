@@ -40,7 +40,7 @@ export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props
     <div className={styles.account}>
       <Menu position="top-start" width={220}>
         <Menu.Target>
-          <UnstyledButton className={styles.link} aria-label={`Account of ${actor}`}>
+          <UnstyledButton className={styles.link}>
             <span className={styles.initials} aria-hidden="true">
               {initials}
             </span>
@@ -49,6 +49,7 @@ export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props
               {actor}
             </span>
             <span className={styles.moreLabel}>More</span>
+            <span className="unseen">, your account</span>
           </UnstyledButton>
         </Menu.Target>
         <Menu.Dropdown>

@@ -32,11 +32,11 @@ export function FormBar({ item, approval, paused, allowed, sending, shown, onSho
       detail={facts.length > 0 ? facts.join(' · ') : 'What you type is kept in this tab until you send it.'}
       actions={
         !allowed ? undefined : shown ? (
-          <Button type="submit" form={FORM_ID} variant="filled" size="md" data-size="md" loading={sending}>
+          <Button type="submit" form={FORM_ID} variant="filled" size="md" loading={sending}>
             Send answers
           </Button>
         ) : (
-          <Button size="md" data-size="md" onClick={onShow}>
+          <Button size="md" onClick={onShow}>
             Show the form
           </Button>
         )

@@ -7,7 +7,7 @@ import { Page } from '~/ui/Page'
 export function Lost() {
   return (
     <Page title="Not found">
-      <h1 hidden>Not found</h1>
+      <h1 className="unseen">Not found</h1>
       <Empty
         title="There is nothing at this address"
         action={<Button renderRoot={(props) => <Link to="/" {...props} />}>Go home</Button>}

@@ -37,7 +37,7 @@ export function RunPage() {
   if (run !== undefined) return <OpenRun key={runId} run={run} />
   return (
     <Page title="Run" crumbs={[{ label: 'Runs', link: { to: '/runs' } }]}>
-      <h1 hidden>Run</h1>
+      <h1 className="unseen">Run</h1>
       {error !== null ? (
         <Failure what="This run could not be read." error={error} retry={() => void refetch()} />
       ) : (

@@ -42,9 +42,6 @@ export function Shell() {
                 to={to}
                 className={styles.link}
                 activeOptions={{ exact: to === '/', includeSearch: false }}
-                aria-label={
-                  to === '/approvals' && waiting > 0 ? `${label}, ${waiting}${more} waiting` : label
-                }
               >
                 <Icon size={18} stroke={1.6} aria-hidden="true" />
                 <span className={styles.label}>{label}</span>
@@ -52,6 +49,7 @@ export function Shell() {
                   <span className={styles.count}>
                     {waiting}
                     {more}
+                    <span className="unseen"> waiting</span>
                   </span>
                 )}
               </Link>

@@ -1,10 +1,10 @@
-import { IconHome, IconInbox, IconListDetails, IconPlayerPlay, IconRoute2 } from '@tabler/icons-react'
+import { IconHome, IconInbox, IconListDetails, IconPlayerPlay, IconRoute } from '@tabler/icons-react'
 
 /** The pages there are. */
 export const NAV = [
   { to: '/', label: 'Home', icon: IconHome, key: 'h', phone: true },
   { to: '/approvals', label: 'Approvals', icon: IconInbox, key: 'a', phone: true },
-  { to: '/pipelines', label: 'Pipelines', icon: IconRoute2, key: 'p', phone: true },
+  { to: '/pipelines', label: 'Pipelines', icon: IconRoute, key: 'p', phone: true },
   { to: '/runs', label: 'Runs', icon: IconPlayerPlay, key: 'r', phone: true },
   { to: '/events', label: 'Events', icon: IconListDetails, key: 'e', phone: false },
 ] as const

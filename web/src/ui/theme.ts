@@ -73,9 +73,26 @@ export const theme = createTheme({
   respectReducedMotion: true,
   variantColorResolver,
   components: {
-    Button: Button.extend({ defaultProps: { variant: 'default', size: 'sm' }, classNames: { root: 'btn' } }),
+    Button: Button.extend({
+      defaultProps: { variant: 'default', size: 'sm' },
+      classNames: { root: 'btn' },
+      // Mantine writes its sizes into the element, where no style sheet reaches them.
+      vars: (_, { size }) => ({
+        root: {
+          '--button-height': size === 'md' ? 'var(--control-big)' : 'var(--control)',
+          '--button-padding-x': size === 'md' ? '16px' : '12px',
+          '--button-fz': '13px',
+        },
+      }),
+    }),
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: 'subtle', size: 30 } }),
-    Input: Input.extend({ classNames: { input: 'field' } }),
+    Input: Input.extend({
+      classNames: { input: 'field' },
+      vars: () => ({
+        wrapper: { '--input-height': 'var(--field)', '--input-fz': 'var(--field-text)' },
+        input: {},
+      }),
+    }),
     InputWrapper: Input.Wrapper.extend({
       classNames: { label: 'field-label', description: 'field-description', error: 'field-error' },
       defaultProps: { withAsterisk: false, inputWrapperOrder: ['label', 'description', 'input', 'error'] },

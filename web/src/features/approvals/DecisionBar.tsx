@@ -108,7 +108,6 @@ export function DecisionBar({ approval, artifacts, revision, mayDecide, onLook }
           <Button
             key={name}
             size="md"
-            data-size="md"
             variant={ask.weight === 'primary' ? 'filled' : ask.weight === 'danger' ? 'subtle' : 'default'}
             color={ask.weight === 'danger' ? 'red' : undefined}
             loading={busy === name && dialog === null}

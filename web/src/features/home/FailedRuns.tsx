@@ -53,7 +53,7 @@ function FailedRun({ run }: { run: RunSummary }) {
             params={{ runId: run.run_id }}
             search={{ checkpoint: failed?.checkpoint_id }}
             {...props}
-            aria-label={`Look into ${run.pipeline_name} v${run.run_version}`}
+            aria-label={`Look into it: ${run.pipeline_name} v${run.run_version}`}
           />
         )}
       >

@@ -63,7 +63,7 @@ export function ListPage() {
         )
       }
     >
-      <h1 className={styles.hidden}>Pipelines</h1>
+      <h1 className="unseen">Pipelines</h1>
       <div className={styles.tools}>
         <TextInput
           ref={box}

@@ -126,14 +126,14 @@ function Templates({ busy, onUse, onEdit }: TemplatesProps) {
               variant={index === 0 ? 'filled' : 'default'}
               loading={busy === template.name}
               onClick={() => onUse(template)}
-              aria-label={`Use ${template.title}`}
+              aria-label={`Use it: ${template.title}`}
             >
               Use it
             </Button>
             <Button
               variant="subtle"
               onClick={() => onEdit(template)}
-              aria-label={`Change ${template.title} in YAML first`}
+              aria-label={`Change it first: ${template.title}`}
             >
               Change it first
             </Button>

@@ -30,7 +30,7 @@ export function PipelinePage() {
   if (data !== undefined) return <OpenPipeline key={pipelineId} pipeline={data} />
   return (
     <Page title="Pipeline" crumbs={[{ label: 'Pipelines', link: { to: '/pipelines' } }]}>
-      <h1 hidden>Pipeline</h1>
+      <h1 className="unseen">Pipeline</h1>
       {error !== null ? (
         <Failure what="This pipeline could not be read." error={error} retry={() => void refetch()} />
       ) : (

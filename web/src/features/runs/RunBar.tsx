@@ -100,7 +100,6 @@ function Primary({
     <Button
       variant="filled"
       size="md"
-      data-size="md"
       leftSection={<IconPlayerPlay size={16} />}
       loading={task.busy === label}
       disabled={task.busy !== null && task.busy !== label}
@@ -146,7 +145,7 @@ function FailedBar({ item, run, execution, allowed, task, notice, onSelect, onRo
         <>
           {!shown && <Button onClick={() => onSelect(item.checkpoint_id)}>Show it</Button>}
           {allowed && (
-            <Button size="md" data-size="md" onClick={onRollback}>
+            <Button size="md" onClick={onRollback}>
               Roll back…
             </Button>
           )}
@@ -154,7 +153,6 @@ function FailedBar({ item, run, execution, allowed, task, notice, onSelect, onRo
             <Button
               variant="filled"
               size="md"
-              data-size="md"
               leftSection={<IconRefresh size={16} />}
               loading={task.busy === 'Retry'}
               onClick={() => void task.run('Retry', () => retryExecution(id, item.attempt_number))}
@@ -201,7 +199,6 @@ function RunningBar({
         id !== null && (
           <Button
             size="md"
-            data-size="md"
             leftSection={<IconPlayerStop size={16} />}
             loading={task.busy === 'stop'}
             onClick={() => void task.run('stop', () => cancelExecution(id))}

@@ -54,7 +54,7 @@ export function SignIn({ refusal, onSignedIn }: Props) {
           data-autofocus
           autoFocus
         />
-        <Button type="submit" variant="filled" size="md" data-size="md" loading={busy} fullWidth>
+        <Button type="submit" variant="filled" size="md" loading={busy} fullWidth>
           Sign in
         </Button>
       </form>
