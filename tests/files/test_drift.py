@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -166,6 +167,26 @@ def test_one_run_can_be_looked_at_alone(tree: Tree, home: Path, expected: Expect
     (home / INFO).unlink()
     assert tree.scan(PIPELINE, expected, under=("runs/v1",)) == drift(expected, missing=[INFO], extra=["runs/v1/extra"])
     assert tree.scan(PIPELINE, expected, under=("runs/v2",)) == drift(expected)
+
+
+def test_x8_what_has_changed_since_the_database_was_read_is_not_judged(tree: Tree, home: Path) -> None:
+    """A run may go on while its pipeline is scanned."""
+    read = datetime.now(UTC) - timedelta(seconds=1)
+    tree.promote(PIPELINE, EXECUTION, FOLDER, [artifact(b"one")])
+    tree.make_workspace(PIPELINE, EXECUTION)
+    (home / "runs/v1/.cairn-new-0123").mkdir()
+    known = {OUTPUT: artifact(b"two")}
+    for files_then in ({}, known):
+        early = Expected(files_then, workspaces=Workspaces((), ()), as_of=read)
+        assert tree.scan(PIPELINE, early) == Drift(PIPELINE, early)
+    late = Expected(known, workspaces=Workspaces((), ()), as_of=datetime.now(UTC) + timedelta(seconds=1))
+    assert tree.scan(PIPELINE, late) == Drift(
+        PIPELINE,
+        late,
+        changed=(OUTPUT,),
+        extra=(f".temp/exec_{EXECUTION}",),
+        left=("runs/v1/.cairn-new-0123",),
+    )
 
 
 def test_half_made_files_are_removed(tree: Tree, home: Path, expected: Expected) -> None:

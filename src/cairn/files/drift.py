@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from cairn.files import folders, layout, workspace
 from cairn.files.content import FileContent
@@ -28,6 +29,7 @@ class Expected:
     folders: Collection[str] = ()  # that should be there even if they are empty
     latest: str | None = None  # the run's folder that `runs/latest` leads to; looked at with the whole of `runs`
     workspaces: Workspaces | None = None  # None: they are not looked at
+    as_of: datetime | None = None  # when the database was read: what has changed on disk since is not judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,14 @@ class _Walk:
     changed: list[str] = field(default_factory=list[str])
     extra: list[str] = field(default_factory=list[str])
     left: list[str] = field(default_factory=list[str])
+
+    def note(self, found: list[str], entry: os.DirEntry[str], place: str) -> None:
+        as_of = self.expected.as_of
+        try:
+            if as_of is None or entry.stat(follow_symlinks=False).st_ctime <= as_of.timestamp():
+                found.append(place)
+        except FileNotFoundError:
+            return  # gone since it was listed
 
 
 def scan(room: Room, expected: Expected, under: Sequence[str]) -> Drift:
@@ -102,16 +112,16 @@ def _look(walk: _Walk, fd: int, path: str) -> None:
             if not inside and place not in walk.folders:
                 continue
             if entry.name.startswith(layout.UNFINISHED):
-                walk.left.append(place)
+                walk.note(walk.left, entry, place)
             elif is_folder and place in walk.folders:
                 _look_inside(walk, fd, entry.name, place)
             elif place in walk.files and entry.is_file(follow_symlinks=False):
                 walk.seen.add(place)
                 file = walk.files[place]
                 if not folders.holds(fd, entry.name, file.size, file.checksum):
-                    walk.changed.append(place)
+                    walk.note(walk.changed, entry, place)
             elif place != layout.LATEST or not entry.is_symlink():
-                walk.extra.append(place)
+                walk.note(walk.extra, entry, place)
 
 
 def _look_inside(walk: _Walk, fd: int, name: str, place: str) -> None:
@@ -139,13 +149,13 @@ def _look_at_workspaces(walk: _Walk, top: int, workspaces: Workspaces) -> tuple[
                 execution = entry.name.removeprefix("exec_")
                 place = f"{layout.TEMP}/{entry.name}"
                 if entry.name.startswith(layout.UNFINISHED):
-                    walk.left.append(place)
+                    walk.note(walk.left, entry, place)
                 elif execution == entry.name or execution not in workspaces.known:
-                    walk.extra.append(place)
+                    walk.note(walk.extra, entry, place)
                 elif execution not in workspaces.open:
-                    walk.left.append(place)
+                    walk.note(walk.left, entry, place)
                 elif not entry.is_dir(follow_symlinks=False):
-                    walk.extra.append(place)
+                    walk.note(walk.extra, entry, place)
                 elif workspace.is_whole(temp, entry.name):
                     found.add(execution)
     finally:

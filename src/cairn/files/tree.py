@@ -161,7 +161,7 @@ class Tree:
             return scan(room, expected, under)
 
     def repair(self, drift: Drift, at: datetime) -> Report:
-        """Put a drift right: nothing may act on these folders between the scan and this."""
+        """Put a drift right. Nothing may act on these folders meanwhile, unless `as_of` was given to the scan."""
         with self._enter(drift.pipeline_id) as room:
             return repair(room, drift, at)
 
