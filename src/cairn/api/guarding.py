@@ -6,13 +6,14 @@ import hashlib
 import re
 from collections.abc import Callable, Coroutine
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
 from cairn.api.admission import SAFE, admit
 from cairn.api.incoming import Incoming
+from cairn.api.parameters import is_id
 from cairn.api.permissions import PERMISSIONS
 from cairn.api.problems import Turned
 from cairn.documents import decode_json, encode_json
@@ -25,7 +26,6 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 NOBODY = Actor("nobody")
 STREAMED = frozenset({"upload_file"})  # their bodies are not read into memory
 UNKEYED = frozenset({"sign_in", "sign_out", "validate_definition", "preview_rollback"})  # nothing to repeat
-_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _KEPT_HEADERS = ("content-type", "etag", "location")
 
@@ -35,7 +35,7 @@ class Guarded(APIRoute):
         handle = super().get_route_handler()
         name = self.endpoint.__name__
         allowed = PERMISSIONS[name]
-        is_keyed = name not in UNKEYED
+        is_keyed, is_streamed = name not in UNKEYED, name in STREAMED
 
         async def guarded(request: Request) -> Response:
             incoming = Incoming(request.scope, request.receive)
@@ -44,12 +44,13 @@ class Guarded(APIRoute):
             _check_ids(incoming.path_params)
             incoming.state.actor = actor
             incoming.state.command_id = uuid4()
-            if incoming.method in SAFE or name in STREAMED:
+            if incoming.method in SAFE:
                 return await handle(incoming)
-            await incoming.read()
-            if self.body_field is not None:
-                await incoming.check_json()
-            if is_keyed and (asked := await _asked(incoming, actor)):
+            if not is_streamed:
+                await incoming.read()
+                if self.body_field is not None:
+                    await incoming.check_json()
+            if is_keyed and (asked := await _asked(incoming, actor, is_streamed)):
                 incoming.state.command_id = asked.command_id
                 return await _answer_once(cairn.idempotency, asked, lambda: handle(incoming))
             return await handle(incoming)
@@ -60,20 +61,21 @@ class Guarded(APIRoute):
 def _check_ids(params: dict[str, Any]) -> None:
     """What is not even an id names nothing."""
     for name, value in params.items():
-        if name.endswith("_id") and not _ID.fullmatch(value):
+        if name.endswith("_id") and not is_id(value):
             raise NotFound(name.removesuffix("_id").replace("_", " "), repr(value)[:80])
 
 
-async def _asked(request: Incoming, actor: Actor) -> Asked | None:
+async def _asked(request: Incoming, actor: Actor, is_streamed: bool) -> Asked | None:
     key = request.headers.get("idempotency-key")
     if key is None:
         return None
     if not _KEY.fullmatch(key):
         raise Turned("bad-request", "An Idempotency-Key has 1 to 255 printable ASCII characters and no space.")
     told = f"{request.media_type}\n{request.headers.get('if-match', '')}\n".encode()
-    digest = hashlib.sha256(told + await request.read()).hexdigest()
+    # A file is not read before it is known to be wanted: its length has to do.
+    body = request.headers.get("content-length", "").encode() if is_streamed else await request.read()
     path = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
-    return Asked(actor.name, key, request.method, path, digest)
+    return Asked(actor.name, key, request.method, path, hashlib.sha256(told + body).hexdigest())
 
 
 async def _answer_once(
@@ -102,7 +104,3 @@ def _unpack(answered: Answered) -> Response:
     head, _, body = answered.response.partition(b"\n")
     headers: Any = decode_json(head)
     return Response(body, answered.status, {**headers, "Idempotency-Replayed": "true"})
-
-
-def command_id(request: Request) -> UUID:
-    return request.state.command_id

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from dataclasses import dataclass
+from typing import Annotated, TypeGuard
 
-from fastapi import Path, Query
+from fastapi import Depends, Path, Query
 from pydantic import AfterValidator
 
 from cairn.services.errors import WrongInput
 
 _UUID = {"format": "uuid"}
 _UUID_PATTERN = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+_ID = re.compile(_UUID_PATTERN)
+
+
+def is_id(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and _ID.fullmatch(value) is not None
 
 
 def storable(text: str) -> str:
@@ -35,6 +42,15 @@ Limit = Annotated[int, Query(ge=1, le=500, description="How many items at most."
 Cursor = Annotated[
     str | None, Query(max_length=500, description="`next_cursor` of the page before; left out for the first page.")
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class PageWanted:
+    limit: Limit = 50
+    cursor: Cursor = None
+
+
+Paging = Annotated[PageWanted, Depends()]
 Force = Annotated[bool, Query(description="Cancel runs that stand in the way (D3).")]
 
 

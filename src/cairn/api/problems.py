@@ -10,13 +10,16 @@ from uuid import uuid4
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.exc import OperationalError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from cairn.core.errors import Refused
+from cairn.definitions import DefinitionError, Severity
 from cairn.documents import DocumentError
 from cairn.documents.pointers import join
 from cairn.services import errors
+from cairn.store import Closed, Fenced, LostRace, StoreError, Unstorable
 
 log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
@@ -74,6 +77,7 @@ KINDS: dict[str, tuple[int, str]] = {
     "wrong-input": (422, "Something does not fit"),
     "too-many-attempts": (429, "Too many attempts"),
     "inner": (500, "Something went wrong inside"),
+    "unavailable": (503, "The database does not answer"),
 }
 OF_STATUS = {status: slug for slug, (status, _) in reversed(KINDS.items())}
 
@@ -139,6 +143,33 @@ def _of_document(error: DocumentError) -> Response:
     return answer(make("wrong-input", str(error), [place_of(error)]))
 
 
+def _of_definition(error: DefinitionError) -> Response:
+    faults = [found for found in error.findings if found.severity is Severity.ERROR]
+    places = [Place(path=f.path, message=f.message, line=f.line, column=f.column) for f in faults]
+    return answer(make("wrong-input", f"The definition cannot work: {_counted(len(faults))}.", places))
+
+
+def _counted(faults: int) -> str:
+    return "one thing has to be put right" if faults == 1 else f"{faults} things have to be put right"
+
+
+def _of_store(error: StoreError) -> Response:
+    match error:
+        case Unstorable():
+            return answer(make("wrong-input", str(error)))
+        case LostRace() | Fenced():
+            return answer(make("refused", "Somebody else changed it at the same moment. Look again, then repeat."))
+        case Closed():
+            return answer(make("unavailable", "The server is stopping."), {"Retry-After": "5"})
+        case _:
+            return inner(error)
+
+
+def _of_database(error: OperationalError) -> Response:
+    log.error("the database does not answer", exc_info=error)
+    return answer(make("unavailable", "Nothing has been changed; try again in a moment."), {"Retry-After": "1"})
+
+
 def _of_turning(error: Turned) -> Response:
     return answer(make(error.kind, error.detail, error.places))
 
@@ -171,6 +202,9 @@ HANDLERS: dict[type[Exception], Callable[[Any], Response]] = {
     errors.ServiceError: _of_service,
     Refused: _of_refusal,
     DocumentError: _of_document,
+    DefinitionError: _of_definition,
+    StoreError: _of_store,
+    OperationalError: _of_database,
     Turned: _of_turning,
     HTTPException: _of_http,
     RequestValidationError: _of_validation,

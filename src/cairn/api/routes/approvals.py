@@ -11,7 +11,7 @@ from cairn.api.admission import require
 from cairn.api.answering import carried_out
 from cairn.api.bodies import Decide, Decision
 from cairn.api.guarding import Guarded
-from cairn.api.parameters import ApprovalId, ById, Cursor, Limit
+from cairn.api.parameters import ApprovalId, ById, Paging
 from cairn.api.permissions import DECISIONS
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.model import ApprovalStatus, Kind
@@ -24,18 +24,17 @@ router = APIRouter(prefix="/api/approvals", route_class=Guarded, tags=["Approval
 @router.get("")
 def list_approvals(
     services: Services,
+    paging: Paging,
     status: Annotated[list[ApprovalStatus] | None, Query(description="One of these; pending unless said.")] = None,
     kind: Annotated[list[Kind] | None, Query(description="One of these.")] = None,
     pipeline_id: ById = None,
     run_id: ById = None,
     sort: Annotated[Literal["age", "deadline"], Query(description="Oldest, or most urgent, first.")] = "age",
-    limit: Limit = 50,
-    cursor: Cursor = None,
 ) -> ApprovalPage:
     """The queue: what waits for people."""
     statuses = tuple(status or (ApprovalStatus.PENDING,))
     wanted = ApprovalFilter(statuses, tuple(kind or ()), pipeline_id, run_id, sort)
-    return services.reading.approvals(wanted, limit, cursor)
+    return services.reading.approvals(wanted, paging.limit, paging.cursor)
 
 
 @router.get("/{approval_id}")

@@ -14,7 +14,7 @@ from cairn.api.wiring import By, Services
 from cairn.services.access import LIFETIME
 from cairn.services.actors import Actor, Role
 from cairn.services.errors import Forbidden
-from cairn.services.views.sessions import Health, Session
+from cairn.services.views.sessions import DriftReport, Health, Session
 
 router = APIRouter(prefix="/api", route_class=Guarded, tags=["Entry"])
 _SECONDS = int(LIFETIME.total_seconds())
@@ -23,7 +23,13 @@ _SECONDS = int(LIFETIME.total_seconds())
 @router.get("/health")
 def get_health(services: Services) -> Health:
     """Whether the server is up, and what its last look at the folder tree found."""
-    return services.health.report()
+    drift = services.keeper.last
+    return Health(
+        version=cairn.__version__,
+        database=services.database.kind,
+        drift=drift
+        and DriftReport(checked_at=drift.checked_at, repaired=drift.repaired, moved_aside=drift.moved_aside),
+    )
 
 
 @router.post("/session")
@@ -58,7 +64,7 @@ async def sign_out(request: Request, response: Response, services: Services) -> 
 
 
 def _session(services: Any, actor: Actor) -> Session:
-    roles = [role.value for role in Role if role.value in actor.roles]
+    roles = [role for role in Role if role.value in actor.roles]
     is_admin = Role.ADMIN.value in actor.roles
     folder = str(services.settings.data_dir.resolve()) if is_admin else None
     return Session(actor=actor.name, roles=roles, version=cairn.__version__, data_dir=folder)

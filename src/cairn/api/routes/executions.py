@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 from cairn.api.answering import carried_out, shown
 from cairn.api.bodies import Approve, RetryExecution, Revise, StartExecution, Submit
 from cairn.api.guarding import Guarded
-from cairn.api.parameters import Cursor, ExecutionId, Limit
+from cairn.api.parameters import ExecutionId, Paging
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.model import Kind
 from cairn.services.views.events import LogPage, MessagePage
@@ -24,16 +24,14 @@ _WORK = frozenset({Kind.START, Kind.COMPLETION, Kind.ACTION})
 @router.post("/start")
 async def start_execution(body: StartExecution, services: Services, by: By, command_id: CommandId) -> Execution:
     """Start an execution that waits for it; after a refused start it asks again (D45)."""
+    executions = services.executions
     if body.execution_id is not None:
-        id = body.execution_id
-        warnings = await carried_out(services.executions.start(id, by=by, command_id=command_id))
-    else:
-        assert body.run_id is not None and body.checkpoint_id is not None
-        id, step = await services.executions.start_checkpoint(
-            body.run_id, body.checkpoint_id, by=by, command_id=command_id
-        )
-        warnings = step.warnings
-    return await shown(services.reading.execution, id, warnings)
+        warnings = await carried_out(executions.start(body.execution_id, by=by, command_id=command_id))
+        return await shown(services.reading.execution, body.execution_id, warnings)
+    started, step = await executions.start_checkpoint(
+        str(body.run_id), str(body.checkpoint_id), by=by, command_id=command_id
+    )
+    return await shown(services.reading.execution, started, step.warnings)
 
 
 @router.get("/{execution_id}")
@@ -112,20 +110,17 @@ async def cancel_execution(execution_id: ExecutionId, services: Services, by: By
 def list_logs(
     execution_id: ExecutionId,
     services: Services,
+    paging: Paging,
     level: Annotated[Literal["debug", "info", "warning", "error"] | None, Query(description="Only this level.")] = None,
-    limit: Limit = 50,
-    cursor: Cursor = None,
 ) -> LogPage:
     """What its runners logged, oldest first."""
-    return services.reading.logs(execution_id, level, limit, cursor)
+    return services.reading.logs(execution_id, level, paging.limit, paging.cursor)
 
 
 @router.get("/{execution_id}/conversation")
-def list_messages(
-    execution_id: ExecutionId, services: Services, limit: Limit = 50, cursor: Cursor = None
-) -> MessagePage:
+def list_messages(execution_id: ExecutionId, services: Services) -> MessagePage:
     """The agents' conversation, oldest first."""
-    return services.reading.messages(execution_id, limit, cursor)
+    return services.reading.messages(execution_id)
 
 
 @router.get("/{execution_id}/context")

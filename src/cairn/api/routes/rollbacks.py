@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from uuid import uuid5
+
 from fastapi import APIRouter, Response
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.bodies import RollBack
 from cairn.api.guarding import Guarded
-from cairn.api.parameters import ById, Cursor, Limit, RollbackId
+from cairn.api.parameters import ById, Paging, RollbackId
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.errors import Repeated
+from cairn.services.rollbacks import Request
 from cairn.services.views.rollbacks import Rollback, RollbackPage, RollbackPreview
 
 router = APIRouter(prefix="/api/rollback", route_class=Guarded, tags=["Rollback"])
 
 
 @router.post("/preview")
-def preview_rollback(body: RollBack, services: Services) -> RollbackPreview:
+def preview_rollback(body: RollBack, services: Services, by: By, command_id: CommandId) -> RollbackPreview:
     """What a rollback would take away, keep and stop, and how the run would go on."""
-    return services.rollbacks.preview(_request(body))
+    return services.reading.rollback_preview(services.rollbacks, _request(body, command_id), by)
 
 
 @router.post("", status_code=201)
@@ -26,7 +30,52 @@ async def make_rollback(
     body: RollBack, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Rollback:
     """Go back. What is taken away is archived. The same `rollback_id` again answers with what it did."""
-    done = await services.rollbacks.roll_back(_request(body), by=by, command_id=command_id)
-    response.headers["Location"] = f"/api/rollback/{done.rollback_id}"
-    view = await run_in_threadpool(services.reading.rollback, done.rollback_id)
-    return view.model_copy(update={"warnings": [*view.warnings, *done.warnings]})
+    request = _request(body, command_id)
+    warnings: list[str] = []
+    with suppress(Repeated):
+        _, warnings = await services.rollbacks.roll_back(request, by=by, command_id=command_id)
+    response.headers["Location"] = f"/api/rollback/{request.rollback_id}"
+    return await _shown(services, request.rollback_id, warnings)
+
+
+@router.get("")
+def list_rollbacks(
+    services: Services,
+    paging: Paging,
+    pipeline_id: ById = None,
+    run_id: ById = None,
+) -> RollbackPage:
+    """Rollbacks on record, newest first."""
+    return services.reading.rollbacks(pipeline_id, run_id, paging.limit, paging.cursor)
+
+
+@router.get("/{rollback_id}")
+def get_rollback(rollback_id: RollbackId, services: Services) -> Rollback:
+    """A rollback with what it took away, and whether it can be undone."""
+    return services.reading.rollback(rollback_id)
+
+
+@router.post("/{rollback_id}/undo")
+async def undo_rollback(rollback_id: RollbackId, services: Services, by: By, command_id: CommandId) -> Rollback:
+    """Put everything back, while nothing newer stands in its place (D51)."""
+    warnings: list[str] = []
+    with suppress(Repeated):
+        warnings = await services.rollbacks.undo(rollback_id, by=by, command_id=command_id)
+    return await _shown(services, rollback_id, warnings)
+
+
+def _request(body: RollBack, command_id: CommandId) -> Request:
+    return Request(
+        rollback_type=body.rollback_type,
+        source_run_id=body.source_run_id,
+        target_run_id=body.target_run_id,
+        target_checkpoint_position=body.target_checkpoint_position,
+        target_checkpoint_id=body.target_checkpoint_id,
+        user_reason=body.user_reason or "",
+        rollback_id=body.rollback_id or str(uuid5(command_id, "rollback")),
+    )
+
+
+async def _shown(services: Services, rollback_id: str, warnings: list[str]) -> Rollback:
+    view = await run_in_threadpool(services.reading.rollback, rollback_id)
+    return view.model_copy(update={"warnings": [*view.warnings, *warnings]})

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 from cairn.api.answering import carried_out, shown
 from cairn.api.bodies import RestartRun, StartRun
 from cairn.api.guarding import Guarded
-from cairn.api.parameters import ById, Cursor, Limit, RunId
+from cairn.api.parameters import ById, Paging, RunId
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.model import RunStatus
 from cairn.services.reading.filters import RunFilter
@@ -22,17 +22,16 @@ router = APIRouter(prefix="/api/runs", route_class=Guarded, tags=["Runs"])
 @router.get("")
 def list_runs(
     services: Services,
+    paging: Paging,
     pipeline_id: ById = None,
     status: Annotated[list[RunStatus] | None, Query(description="One of these.")] = None,
     definition_version: Annotated[int | None, Query(ge=1, le=2**31)] = None,
     include_archived: Annotated[bool, Query(description="Also those that a rollback took away.")] = False,
     include_tests: Annotated[bool, Query(description="Also test runs.")] = False,
-    limit: Limit = 50,
-    cursor: Cursor = None,
 ) -> RunPage:
     """Runs of all pipelines, newest first."""
     wanted = RunFilter(pipeline_id, tuple(status or ()), definition_version, include_archived, include_tests)
-    return services.reading.runs(wanted, limit, cursor)
+    return services.reading.runs(wanted, paging.limit, paging.cursor)
 
 
 @router.post("", status_code=201)
@@ -67,12 +66,11 @@ def get_run_input(run_id: RunId, services: Services) -> Response:
 def list_run_executions(
     run_id: RunId,
     services: Services,
+    paging: Paging,
     include_archived: Annotated[bool, Query(description="Also those that a rollback took away.")] = False,
-    limit: Limit = 500,
-    cursor: Cursor = None,
 ) -> ExecutionPage:
     """The run's executions, in the order they were made."""
-    return services.reading.executions(run_id, include_archived, limit, cursor)
+    return services.reading.executions(run_id, include_archived, paging.limit, paging.cursor)
 
 
 @router.post("/{run_id}/start")

@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from cairn.services.errors import NotFound
 from cairn.services.reading.filters import EventFilter
 from cairn.services.reading.paging import Order, Row, page
-from cairn.services.views.events import BrokenLink, Event, EventPage, LogLine, LogPage, MessagePage, Verdict
+from cairn.services.views.events import BrokenLink, Change, Event, EventPage, LogLine, LogPage, MessagePage, Verdict
 from cairn.store import tables as t
-from cairn.store import verify
+from cairn.store.verification import verify
 
 V, L, E = t.events.c, t.execution_logs.c, t.checkpoint_executions.c
 _NEWEST = Order((V.id,), newest_first=True)
@@ -124,3 +124,14 @@ def logs_after(connection: sa.Connection, run_id: str, log_id: int, limit: int) 
     executions = sa.select(E.execution_id).where(E.run_id == run_id)
     query = sa.select(t.execution_logs).where(L.execution_id.in_(executions), L.log_id > log_id)
     return [log_line(row) for row in connection.execute(query.order_by(L.log_id).limit(limit))]
+
+
+def last_event(connection: sa.Connection) -> int:
+    return connection.execute(sa.select(sa.func.max(V.id))).scalar_one() or 0
+
+
+def changes_after(connection: sa.Connection, last: int, limit: int) -> tuple[int, list[Change]]:
+    query = sa.select(V.id, V.pipeline_id, V.run_id, V.event_type).where(V.id > last).order_by(V.id).limit(limit)
+    rows = connection.execute(query).all()
+    changes = [Change(row.pipeline_id, row.run_id, row.event_type) for row in rows]
+    return (rows[-1].id if rows else last), changes

@@ -9,12 +9,22 @@ import sqlalchemy as sa
 
 from cairn.services.actors import Actor
 from cairn.services.plans import Plans
-from cairn.services.reading import approvals, artifacts, events, executions, pipelines, rollbacks, run_detail, runs
+from cairn.services.reading import (
+    approvals,
+    artifacts,
+    contexts,
+    events,
+    executions,
+    pipelines,
+    rollbacks,
+    run_detail,
+    runs,
+)
 from cairn.services.reading.filters import ApprovalFilter, ArtifactFilter, EventFilter, RunFilter
 from cairn.services.views.approvals import ApprovalDetail, ApprovalPage
 from cairn.services.views.artifacts import Artifact, ArtifactPage
-from cairn.services.views.events import Event, EventPage, LogLine, LogPage, MessagePage, Verdict
-from cairn.services.views.executions import Execution, ExecutionPage
+from cairn.services.views.events import Change, Event, EventPage, LogLine, LogPage, MessagePage, Verdict
+from cairn.services.views.executions import Context, Execution, ExecutionPage
 from cairn.services.views.pipelines import Checkpoint, Finding, Pipeline, PipelinePage, RevisionDetail, RevisionPage
 from cairn.services.views.rollbacks import Rollback, RollbackPage, RollbackPreview
 from cairn.services.views.runs import Run, RunPage
@@ -104,6 +114,15 @@ class Reading:
 
         return self._read(read)
 
+    def context(self, execution_id: str) -> Context:
+        def read(connection: sa.Connection) -> Context:
+            row = executions.find(connection, execution_id)
+            loaded = self._load(connection)(row.run_id)
+            checkpoint = executions.definition_of(connection, self._plans, loaded.facts.pipeline_id, row)
+            return contexts.get_context(connection, self._briefing, loaded, row, checkpoint)
+
+        return self._read(read)
+
     def logs(self, execution_id: str, level: str | None, limit: int, cursor: str | None) -> LogPage:
         return self._read(lambda c: events.list_logs(c, execution_id, level, limit, cursor))
 
@@ -164,12 +183,17 @@ class Reading:
         return self._read(lambda c: events.verify_events(c, pipeline_id, run_id))
 
     # ---- streams -------------------------------------------------------------------------------------
-    def stream_start(self, run_id: str) -> None:
+    def check_run(self, run_id: str) -> None:
         """NotFound if there is no such run."""
-        r = t.pipeline_runs.c
-        self._read(lambda c: events.known(c, r.run_id, "run", run_id))
+        self._read(lambda c: events.known(c, t.pipeline_runs.c.run_id, "run", run_id))
 
     def after(self, run_id: str, seq: int, log_id: int, limit: int) -> tuple[list[Event], list[LogLine]]:
         return self._read(
             lambda c: (events.events_after(c, run_id, seq, limit), events.logs_after(c, run_id, log_id, limit))
         )
+
+    def last_event(self) -> int:
+        return self._read(events.last_event)
+
+    def changes_after(self, last: int, limit: int) -> tuple[int, list[Change]]:
+        return self._read(lambda c: events.changes_after(c, last, limit))

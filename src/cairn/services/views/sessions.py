@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
+from cairn.services.actors import Role
 from cairn.services.views.base import Instant, View
 
 
 class Session(View):
     actor: str
-    roles: list[Literal["viewer", "editor", "approver", "admin"]]
+    roles: list[Role]
     version: str
     data_dir: str | None = None
 

@@ -1,0 +1,74 @@
+"""The application: routes, middleware and the web app's files around the services."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+from starlette.middleware.gzip import GZipMiddleware
+
+import cairn as package
+from cairn.api import openapi, problems, web
+from cairn.api.middleware import UNCOMPRESSED, KnownHosts, Shield
+from cairn.api.routes import (
+    approvals,
+    artifacts,
+    checkpoints,
+    definitions,
+    entry,
+    events,
+    executions,
+    pipelines,
+    rollbacks,
+    runs,
+    streams,
+    uploads,
+)
+
+if TYPE_CHECKING:
+    from cairn.bootstrap import Cairn
+
+ROUTERS = (
+    entry.router,
+    pipelines.router,
+    definitions.router,
+    checkpoints.router,
+    runs.router,
+    executions.router,
+    uploads.router,
+    approvals.router,
+    rollbacks.router,
+    artifacts.router,
+    events.router,
+    streams.router,
+)
+
+
+def create_app(cairn: Cairn) -> FastAPI:
+    app = describe(names=(cairn.settings.host, *cairn.settings.allowed_hosts))
+    app.state.cairn = cairn
+    return app
+
+
+def describe(names: tuple[str, ...] = ()) -> FastAPI:
+    """The application without its services: enough to tell what it offers."""
+    app = FastAPI(
+        title="Cairn",
+        version=package.__version__,
+        summary="Pipelines of agents, scripts and people, held at approvals, versioned, rolled back without loss.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        generate_unique_id_function=openapi.operation_id,
+        redirect_slashes=False,
+    )
+    problems.install(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    openapi.install(app)
+    web.install(app)
+    # The last one added is the outermost.
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5, exclude_content_types=UNCOMPRESSED)
+    app.add_middleware(KnownHosts, names=names)
+    app.add_middleware(Shield)
+    return app

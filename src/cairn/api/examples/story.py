@@ -1,0 +1,268 @@
+"""The things that the examples are about."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+from cairn.core.model import ApprovalStatus, ExecutionStatus, Kind, Mode, RunStatus
+from cairn.services.views.approvals import Approval, ApprovalDetail
+from cairn.services.views.artifacts import Artifact
+from cairn.services.views.executions import ErrorDetails, Execution, Interaction
+from cairn.services.views.forms import Form, FormField
+from cairn.services.views.pipelines import Checkpoint, Pipeline, PipelineSummary
+from cairn.services.views.runs import RecentRun, Run, RunMetadata, RunProgress, RunSummary, TrailItem
+
+
+def name(of: str) -> str:
+    return str(uuid5(NAMESPACE_URL, f"urn:cairn:example:{of}"))
+
+
+def at(minutes: int) -> datetime:
+    return datetime(2026, 3, 2, 9, 30, tzinfo=UTC) + timedelta(minutes=minutes)
+
+
+PIPELINE_ID, RUN_ID, EARLIER_RUN_ID = name("pipeline"), name("run 2"), name("run 1")
+CHECKPOINT_ID, EXECUTION_ID = name("checkpoint goals"), name("execution goals")
+APPROVAL_ID, ROLLBACK_ID, RECORD_ID = name("approval"), name("rollback"), name("record")
+DIGEST = "6c1f0d0f7b1f9f1d2a6a1f4c9f0a5f0e8f9f2d4b6a7c8e9d0b1a2c3d4e5f6071"
+STEPS = (("goals", "Business Goals"), ("requirements", "Requirements"), ("design", "Design"))
+
+_FIELD: dict[str, Any] = {"name": "goals", "type": "multiline_text", "label": "Goals", "required": True}
+DEFINITION: dict[str, Any] = {
+    "pipeline_name": "Business goals to design",
+    "pipeline_description": "From what we want to how it looks.",
+    "checkpoints": [
+        {"key": key, "checkpoint_name": title, "form": [key], "approve": "complete"} for key, title in STEPS
+    ],
+}
+YAML = """pipeline_name: Business goals to design
+checkpoints:
+  - key: goals
+    checkpoint_name: Business Goals
+    form: [goals]
+    approve: complete
+"""
+
+CHECKPOINT = Checkpoint(
+    checkpoint_id=CHECKPOINT_ID,
+    pipeline_id=PIPELINE_ID,
+    key="goals",
+    position=0,
+    checkpoint_name="Business Goals",
+    checkpoint_description="What should be true in a year?",
+    created_at=at(-60),
+    updated_at=at(-60),
+    execution={
+        "mode": "human_only",
+        "human_only_config": {"instructions": "What should be true in a year?", "input_fields": [_FIELD]},
+    },
+    human_interaction={"requires_approval_to_complete": True, "max_revision_iterations": 3},
+)
+SUMMARY = RunSummary(
+    run_id=RUN_ID,
+    pipeline_id=PIPELINE_ID,
+    pipeline_name="Business goals to design",
+    pipeline_definition_version=1,
+    run_version=2,
+    test=False,
+    status=RunStatus.IN_PROGRESS,
+    pause_requested=False,
+    created_at=at(0),
+    created_by="admin",
+    started_at=at(0),
+    completed_at=None,
+    metadata=RunMetadata(
+        total_checkpoints=3, completed_checkpoints=0, failed_checkpoints=0, paused_checkpoint_position=None
+    ),
+    current_checkpoint_id=CHECKPOINT_ID,
+    current_checkpoint_position=0,
+    waiting=1,
+    archived_by=None,
+)
+PIPELINE_SUMMARY = PipelineSummary(
+    pipeline_id=PIPELINE_ID,
+    pipeline_name="Business goals to design",
+    pipeline_description="From what we want to how it looks.",
+    pipeline_definition_version=1,
+    revision=1,
+    checkpoint_count=3,
+    created_at=at(-60),
+    updated_at=at(-60),
+    deleted_at=None,
+    latest_run=SUMMARY,
+    recent_runs=[
+        RecentRun(run_id=RUN_ID, run_version=2, status=RunStatus.IN_PROGRESS),
+        RecentRun(run_id=EARLIER_RUN_ID, run_version=1, status=RunStatus.COMPLETED),
+    ],
+    waiting=1,
+)
+PIPELINE = Pipeline(
+    pipeline_id=PIPELINE_ID,
+    pipeline_name="Business goals to design",
+    pipeline_description="From what we want to how it looks.",
+    pipeline_definition_version=1,
+    created_at=at(-60),
+    updated_at=at(-60),
+    checkpoint_order=[CHECKPOINT_ID],
+    config={"auto_advance": False},
+    restart_policy={"require_second_pass": False, "max_restarts": 3},
+    actions={},
+    checkpoints=[CHECKPOINT],
+    revision=1,
+    deleted_at=None,
+    latest_run=SUMMARY,
+    warnings=[],
+)
+ARTIFACT = Artifact(
+    artifact_record_id=RECORD_ID,
+    artifact_id=name("artifact"),
+    execution_id=EXECUTION_ID,
+    run_id=RUN_ID,
+    run_version=2,
+    checkpoint_id=CHECKPOINT_ID,
+    checkpoint_name="Business Goals",
+    checkpoint_position=0,
+    artifact_name="goals",
+    format="json",
+    media_type="application/json",
+    artifact_type="file",
+    file_path=f".temp/exec_{EXECUTION_ID}/artifacts_staging/goals_{name('artifact')[:8]}.json",
+    size_bytes=41,
+    checksum=DIGEST,
+    created_at=at(12),
+    promoted_to_permanent_at=None,
+    stale=False,
+)
+FORM = Form(
+    instructions="What should be true in a year?",
+    fields=[
+        FormField(
+            field_id=name("field"), name="goals", type="multiline_text", label="Goals", required=True, validation=None
+        )
+    ],
+    values={"goals": "Twice as many customers"},
+    feedback=None,
+)
+APPROVAL = Approval(
+    approval_id=APPROVAL_ID,
+    kind=Kind.COMPLETION,
+    status=ApprovalStatus.PENDING,
+    digest=DIGEST,
+    run_id=RUN_ID,
+    run_version=2,
+    pipeline_id=PIPELINE_ID,
+    pipeline_name="Business goals to design",
+    execution_id=EXECUTION_ID,
+    checkpoint_id=CHECKPOINT_ID,
+    checkpoint_name="Business Goals",
+    checkpoint_position=0,
+    asked_at=at(12),
+    expires_at=None,
+    closed_at=None,
+    needed=1,
+    given=0,
+    reason="",
+    decisions=[],
+    possible=["approve", "revise", "reject"],
+)
+APPROVAL_DETAIL = ApprovalDetail(**dict(APPROVAL), artifacts=[ARTIFACT], form=FORM, context_available=True)
+EXECUTION = Execution(
+    execution_id=EXECUTION_ID,
+    run_id=RUN_ID,
+    pipeline_id=PIPELINE_ID,
+    checkpoint_id=CHECKPOINT_ID,
+    checkpoint_key="goals",
+    checkpoint_name="Business Goals",
+    checkpoint_description="What should be true in a year?",
+    checkpoint_position=0,
+    mode=Mode.HUMAN_ONLY,
+    status=ExecutionStatus.WAITING_APPROVAL_TO_COMPLETE,
+    waiting_on=None,
+    created_at=at(0),
+    started_at=at(0),
+    completed_at=None,
+    failed_at=None,
+    attempt_number=1,
+    max_attempts=1,
+    revision_iteration=0,
+    max_revision_iterations=3,
+    dispatch_number=1,
+    pass_number=1,
+    temp_workspace_path=f".temp/exec_{EXECUTION_ID}",
+    permanent_output_path="runs/v2/checkpoint_0_business_goals/outputs",
+    parent_execution_id=None,
+    regression_context=None,
+    archived_by=None,
+    retry_due_at=None,
+    worked_seconds=0.01,
+    digest=DIGEST,
+    error_details=ErrorDetails(error_count=0, last_error=None),
+    artifacts_generated=[ARTIFACT],
+    human_interactions=[
+        Interaction(
+            interaction_id=name("interaction"),
+            timestamp=at(12),
+            type="human_form",
+            user_input="",
+            system_response="answer",
+            actor="admin",
+        )
+    ],
+    approval=APPROVAL,
+    form=FORM,
+    progress=None,
+    possible=["approve-complete", "revise", "cancel"],
+    warnings=[],
+)
+
+
+def _trail_item(position: int) -> TrailItem:
+    key, title = STEPS[position]
+    is_first = position == 0
+    return TrailItem(
+        position=position,
+        checkpoint_id=name(f"checkpoint {key}"),
+        key=key,
+        name=title,
+        description="",
+        stage=key,
+        mode=Mode.HUMAN_ONLY,
+        needs=[],
+        asks_to_start=False,
+        asks_to_complete=True,
+        execution_id=EXECUTION_ID if is_first else None,
+        status=ExecutionStatus.WAITING_APPROVAL_TO_COMPLETE if is_first else "upcoming",
+        waiting_on=None,
+        attempt_number=1,
+        revision_iteration=0,
+        started_at=at(0) if is_first else None,
+        completed_at=None,
+        worked_seconds=0.0,
+        artifact_count=int(is_first),
+        error=None,
+        retry_due_at=None,
+        is_rework=False,
+    )
+
+
+RUN = Run(
+    **dict(SUMMARY),
+    paused_at=None,
+    last_resumed_at=None,
+    previous_run_id=EARLIER_RUN_ID,
+    extends_from_run_version=1,
+    original_prompt=None,
+    pass_number=1,
+    restart_count=0,
+    checkpoint_execution_history=[EXECUTION_ID],
+    rollback_history=[],
+    trail=[_trail_item(position) for position in range(3)],
+    progress=RunProgress(
+        completed=0, total=3, elapsed_seconds=720.0, estimated_seconds_left=5400.0, current=["Business Goals"]
+    ),
+    possible=["pause", "cancel", "restart", "roll back"],
+    waiting_approvals=[APPROVAL],
+    warnings=[],
+)

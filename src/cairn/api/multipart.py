@@ -1,0 +1,121 @@
+"""Files as they are uploaded: one part of a form, handed on while it arrives."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import Request
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+
+from cairn.api.problems import Turned
+from cairn.services.errors import TooLarge, WrongInput
+
+SLACK = 64 * 1024  # what stands around a file in its form
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    filename: str
+    media_type: str
+    content: AsyncIterator[bytes]
+
+
+async def read_file(request: Request, limit: int) -> FilePart:
+    """The one file of a multipart form; its content is still to come."""
+    announced = request.headers.get("content-length", "")
+    if announced.isdecimal() and int(announced) > limit + SLACK:
+        raise TooLarge(limit, "The file")
+    kind, options = parse_options_header(request.headers.get("content-type"))
+    if kind != b"multipart/form-data" or not options.get(b"boundary"):
+        raise Turned("wrong-media-type", "Send the file as multipart/form-data.")
+    form = _Form(options[b"boundary"])
+    stream = request.stream()
+    async for chunk in stream:
+        form.write(chunk)
+        if form.filename is not None:
+            return FilePart(form.filename, form.media_type, _content(form, stream))
+        if form.outside > SLACK:
+            raise TooLarge(SLACK, "What stands before the file")
+    raise WrongInput([("/file", "There is no file in the form.")])
+
+
+async def _content(form: _Form, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    while True:
+        while form.pieces:
+            yield form.pieces.popleft()
+        chunk = await anext(stream, None)
+        if chunk is None:
+            break
+        form.write(chunk)
+    if not form.is_whole:
+        raise Turned("bad-body", "The form breaks off before its end.")
+
+
+class _Form:
+    """What the parser has found so far."""
+
+    def __init__(self, boundary: bytes) -> None:
+        self.filename: str | None = None
+        self.media_type = "application/octet-stream"
+        self.pieces: deque[bytes] = deque()
+        self.is_whole = False
+        self.outside = 0  # bytes of other fields
+        self._is_file = False
+        self._headers: dict[bytes, bytes] = {}
+        self._name, self._value = b"", b""
+        callbacks: Any = {
+            "on_part_begin": self._begin,
+            "on_header_field": self._header_name,
+            "on_header_value": self._header_value,
+            "on_header_end": self._header_end,
+            "on_headers_finished": self._headers_done,
+            "on_part_data": self._data,
+            "on_end": self._end,
+        }
+        self._parser = MultipartParser(boundary, callbacks)
+
+    def write(self, chunk: bytes) -> None:
+        if not chunk:
+            return
+        try:
+            self._parser.write(chunk)
+        except FormParserError as error:
+            raise Turned("bad-body", f"The form cannot be read: {error}.") from None
+
+    def _begin(self) -> None:
+        self._headers, self._is_file = {}, False
+
+    def _header_name(self, data: bytes, start: int, end: int) -> None:
+        self._name += data[start:end]
+
+    def _header_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def _header_end(self) -> None:
+        self._headers[self._name.lower()] = self._value
+        self._name, self._value = b"", b""
+
+    def _headers_done(self) -> None:
+        _, options = parse_options_header(self._headers.get(b"content-disposition"))
+        filename = options.get(b"filename")
+        if not filename:
+            return
+        if self.filename is not None:
+            raise WrongInput([("/file", "Only one file is taken at a time.")])
+        self._is_file = True
+        self.filename = filename.decode(errors="replace")
+        media_type, _ = parse_options_header(self._headers.get(b"content-type"))
+        self.media_type = media_type.decode("latin-1")[:100] or self.media_type
+
+    def _data(self, data: bytes, start: int, end: int) -> None:
+        if self._is_file:
+            self.pieces.append(data[start:end])
+        else:
+            self.outside += end - start
+
+    def _end(self) -> None:
+        self.is_whole = True

@@ -1,0 +1,87 @@
+"""What the API offers, in OpenAPI. `python -m cairn.api.openapi` prints it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
+
+from cairn.api import describing
+from cairn.api.describing import camel
+from cairn.api.problems import Problem
+
+TAGS = {
+    "Entry": "Signing in, and the server's health.",
+    "Pipelines": "Pipelines: defined, changed, deleted, restored.",
+    "Definitions": "Definitions as texts: history, differences, checks, templates.",
+    "Checkpoints": "The steps of a definition, one by one.",
+    "Runs": "Runs: started, paused, resumed, cancelled, restarted.",
+    "Executions": "Executions: filled in, approved, tried again.",
+    "Approvals": "The queue of questions to people, and their decisions.",
+    "Rollback": "Going back, and undoing that.",
+    "Artifacts": "What was made.",
+    "Trail": "What happened, and the proof of it.",
+    "Streams": "Live streams.",
+}
+
+
+def operation_id(route: APIRoute) -> str:
+    return camel(route.name)
+
+
+def install(app: FastAPI) -> None:
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            app.openapi_schema = build(app)
+        return app.openapi_schema
+
+    app.openapi = openapi
+
+
+def build(app: FastAPI) -> dict[str, Any]:
+    spec = get_openapi(
+        title=app.title,
+        version=app.version,
+        summary=app.summary,
+        routes=app.routes,
+        tags=[{"name": name, "description": told} for name, told in TAGS.items()],
+    )
+    operations = {
+        operation["operationId"]: (operation, method.upper())
+        for methods in spec["paths"].values()
+        for method, operation in methods.items()
+    }
+    for route in api_routes():
+        operation, method = operations[operation_id(route)]
+        describing.describe(operation, route, method)
+    components = spec["components"]
+    components["securitySchemes"] = describing.SECURITY
+    components["examples"] = describing.examples()
+    for unused in ("HTTPValidationError", "ValidationError"):
+        components["schemas"].pop(unused, None)
+    template = "#/components/schemas/{model}"
+    problem = Problem.model_json_schema(mode="serialization", ref_template=template)
+    components["schemas"].update(problem.pop("$defs"), Problem=problem)
+    components["schemas"] = dict(sorted(components["schemas"].items()))
+    return spec
+
+
+def api_routes() -> list[APIRoute]:
+    """Every operation of the API."""
+    from cairn.api.app import ROUTERS
+
+    return [route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute)]
+
+
+def main() -> None:
+    from cairn.api.app import describe
+    from cairn.documents import encode_json
+
+    sys.stdout.buffer.write(encode_json(describe().openapi(), indent=True) + b"\n")
+
+
+if __name__ == "__main__":
+    main()

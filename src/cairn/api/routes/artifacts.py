@@ -1,0 +1,73 @@
+"""Artifacts: listed, downloaded, looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Response
+from starlette.responses import StreamingResponse
+
+from cairn.api.guarding import Guarded
+from cairn.api.middleware import CONTENT_POLICY
+from cairn.api.parameters import ById, Paging, RecordId
+from cairn.api.wiring import Services
+from cairn.services.reading.filters import ArtifactFilter
+from cairn.services.views.artifacts import Artifact, ArtifactPage
+
+router = APIRouter(prefix="/api/artifacts", route_class=Guarded, tags=["Artifacts"])
+
+
+@router.get("/list")
+def list_artifacts(
+    services: Services,
+    paging: Paging,
+    run_id: ById = None,
+    execution_id: ById = None,
+    pipeline_id: ById = None,
+) -> ArtifactPage:
+    """Artifacts that stand, oldest first: not replaced by a later attempt, and not rolled back."""
+    return services.reading.artifacts(ArtifactFilter(pipeline_id, run_id, execution_id), paging.limit, paging.cursor)
+
+
+@router.get("/{artifact_record_id}")
+def get_artifact(artifact_record_id: RecordId, services: Services) -> Artifact:
+    """What is known about an artifact."""
+    return services.reading.artifact(artifact_record_id)
+
+
+@router.get("/{artifact_record_id}/download", response_class=Response)
+def download_artifact(artifact_record_id: RecordId, services: Services) -> Response:
+    """The content as a file to be saved, byte for byte."""
+    artifact = services.reading.artifact(artifact_record_id)
+    headers = {"Content-Disposition": disposition("attachment", file_name(artifact))}
+    return _streamed(services, artifact, "application/octet-stream", headers)
+
+
+@router.get("/{artifact_record_id}/content", response_class=Response)
+def get_artifact_content(artifact_record_id: RecordId, services: Services) -> Response:
+    """The content to be shown: as JSON or as plain text, never as a page."""
+    artifact = services.reading.artifact(artifact_record_id)
+    is_json = artifact.format == "json"
+    headers = {
+        "Content-Disposition": disposition("inline", file_name(artifact)),
+        "Content-Security-Policy": CONTENT_POLICY,
+    }
+    return _streamed(services, artifact, "application/json" if is_json else "text/plain; charset=utf-8", headers)
+
+
+def _streamed(services: Any, artifact: Artifact, media_type: str, headers: dict[str, str]) -> Response:
+    sized = {**headers, "Content-Length": str(artifact.size_bytes), "ETag": f'"{artifact.checksum}"'}
+    return StreamingResponse(services.reading.content(artifact.checksum), media_type=media_type, headers=sized)
+
+
+def file_name(artifact: Artifact) -> str:
+    """The last part of its permanent name."""
+    return artifact.file_path.rpartition("/")[2] or f"{artifact.artifact_name}.{artifact.format}"
+
+
+def disposition(kind: str, name: str) -> str:
+    """RFC 6266: the name in plain ASCII for all, and exactly for those that read UTF-8."""
+    plain = "".join(c if c.isascii() and c.isprintable() and c not in '"\\%;' else "_" for c in name)
+    exact = "".join(c for c in name if c.isprintable() and c not in "/\\")
+    return f"{kind}; filename=\"{plain}\"; filename*=UTF-8''{quote(exact, safe='')}"

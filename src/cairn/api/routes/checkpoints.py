@@ -1,0 +1,127 @@
+"""Checkpoints of a definition, one by one."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Header, Query, Response
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.bodies import CheckpointOrder
+from cairn.api.guarding import Guarded
+from cairn.api.parameters import CheckpointId, Force, PipelineId, etag, is_id, revision_of
+from cairn.api.wiring import By, CommandId, Services
+from cairn.services.errors import WrongInput
+from cairn.services.views.pipelines import Checkpoint, Pipeline
+
+router = APIRouter(prefix="/api", route_class=Guarded, tags=["Checkpoints"])
+Definition = Annotated[dict[str, Any], Body(description="A checkpoint in full or short form.")]
+At = Annotated[int | None, Query(ge=0, le=1000, description="Where to put it; at the end unless said.")]
+IfMatch = Annotated[str | None, Header(alias="If-Match", description="The pipeline's ETag that was read.")]
+
+
+@router.post("/pipelines/{pipeline_id}/checkpoints", status_code=201)
+async def add_checkpoint(
+    pipeline_id: PipelineId,
+    body: Definition,
+    response: Response,
+    services: Services,
+    by: By,
+    command_id: CommandId,
+    position: At = None,
+    force: Force = False,
+) -> Checkpoint:
+    """Add a checkpoint: the definition version goes up, runs begin at v1 again (P2)."""
+    return await _add(services, response, pipeline_id, body, position, force, by, command_id)
+
+
+@router.post("/checkpoints", status_code=201)
+async def create_checkpoint(
+    body: Definition,
+    response: Response,
+    services: Services,
+    by: By,
+    command_id: CommandId,
+    position: At = None,
+    force: Force = False,
+) -> Checkpoint:
+    """The same with the pipeline named by `pipeline_id` in the body."""
+    definition = dict(body)
+    pipeline_id = definition.pop("pipeline_id", None)
+    if not is_id(pipeline_id):
+        raise WrongInput([("/pipeline_id", "Name the pipeline by its id.")])
+    return await _add(services, response, pipeline_id, definition, position, force, by, command_id)
+
+
+@router.get("/checkpoints/{checkpoint_id}")
+def get_checkpoint(checkpoint_id: CheckpointId, services: Services) -> Checkpoint:
+    """A checkpoint in its full form."""
+    return services.reading.checkpoint(checkpoint_id)
+
+
+@router.put("/checkpoints/{checkpoint_id}")
+async def update_checkpoint(
+    checkpoint_id: CheckpointId,
+    body: Definition,
+    services: Services,
+    by: By,
+    command_id: CommandId,
+    if_match: IfMatch = None,
+) -> Checkpoint:
+    """Change what is given, leave the rest. Runs go on (P2)."""
+    changes = {name: value for name, value in body.items() if name not in ("pipeline_id", "position", "needs")}
+    await services.pipelines.update_checkpoint(
+        checkpoint_id, changes, if_match=revision_of(if_match), by=by, command_id=command_id
+    )
+    return await run_in_threadpool(services.reading.checkpoint, checkpoint_id)
+
+
+@router.delete("/checkpoints/{checkpoint_id}")
+async def delete_checkpoint(
+    checkpoint_id: CheckpointId, services: Services, by: By, command_id: CommandId, force: Force = False
+) -> Pipeline:
+    """Remove a checkpoint; answers with the pipeline as it is then."""
+    saved = await services.pipelines.remove_checkpoint(checkpoint_id, force=force, by=by, command_id=command_id)
+    return await run_in_threadpool(services.reading.pipeline, saved.pipeline_id)
+
+
+@router.put("/pipelines/{pipeline_id}/checkpoint-order")
+async def reorder_checkpoints(
+    pipeline_id: PipelineId,
+    body: CheckpointOrder,
+    response: Response,
+    services: Services,
+    by: By,
+    command_id: CommandId,
+    if_match: IfMatch = None,
+    force: Force = False,
+) -> Pipeline:
+    """Put the checkpoints into another order; every one has to be named."""
+    await services.pipelines.reorder(
+        pipeline_id,
+        body.checkpoint_order,
+        if_match=revision_of(if_match),
+        force=force,
+        by=by,
+        command_id=command_id,
+    )
+    view = await run_in_threadpool(services.reading.pipeline, pipeline_id)
+    response.headers["ETag"] = etag(view.revision)
+    return view
+
+
+async def _add(
+    services: Any,
+    response: Response,
+    pipeline_id: str,
+    definition: dict[str, Any],
+    position: int | None,
+    force: bool,
+    by: By,
+    command_id: CommandId,
+) -> Checkpoint:
+    made, _ = await services.pipelines.add_checkpoint(
+        pipeline_id, definition, position=position, force=force, by=by, command_id=command_id
+    )
+    response.headers["Location"] = f"/api/checkpoints/{made}"
+    return await run_in_threadpool(services.reading.checkpoint, made)

@@ -1,0 +1,118 @@
+"""Definitions as texts: shown, compared, checked."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.bodies import Revert
+from cairn.api.documents import finding, read_written
+from cairn.api.guarding import Guarded
+from cairn.api.parameters import Force, Paging, PipelineId, etag
+from cairn.api.problems import Turned
+from cairn.api.wiring import By, CommandId, Services
+from cairn.definitions import DefinitionError, authoring_schema
+from cairn.services.views.pipelines import (
+    DefinitionDiff,
+    Finding,
+    Pipeline,
+    RevisionDetail,
+    RevisionPage,
+    TemplatePage,
+    Validation,
+)
+
+router = APIRouter(prefix="/api", route_class=Guarded, tags=["Definitions"])
+RevisionNumber = Annotated[int, Path(ge=1, le=2**31, description="Counts every change of the definition.")]
+
+
+@router.get("/pipelines/{pipeline_id}/definition", response_class=Response)
+def get_definition(
+    pipeline_id: PipelineId,
+    services: Services,
+    format: Annotated[Literal["yaml", "json"], Query(description="The language.")] = "yaml",
+) -> Response:
+    """The definition as its author would write it, to be kept in git and applied again."""
+    text, revision = services.reading.definition_text(pipeline_id, format)
+    return Response(text, media_type=f"application/{format}", headers={"ETag": etag(revision)})
+
+
+@router.get("/pipelines/{pipeline_id}/history")
+def list_revisions(pipeline_id: PipelineId, services: Services, paging: Paging) -> RevisionPage:
+    """Who changed the definition, when and why; newest first."""
+    return services.reading.revisions(pipeline_id, paging.limit, paging.cursor)
+
+
+@router.get("/pipelines/{pipeline_id}/history/{revision}")
+def get_revision(pipeline_id: PipelineId, revision: RevisionNumber, services: Services) -> RevisionDetail:
+    """The whole definition as it was."""
+    return services.reading.revision(pipeline_id, revision)
+
+
+@router.get("/pipelines/{pipeline_id}/diff")
+def diff_revisions(
+    pipeline_id: PipelineId,
+    services: Services,
+    from_revision: Annotated[int, Query(alias="from", ge=1, le=2**31)],
+    to_revision: Annotated[int, Query(alias="to", ge=1, le=2**31)],
+) -> DefinitionDiff:
+    """What changed between two revisions, part by part and as text."""
+    return services.reading.diff(pipeline_id, from_revision, to_revision)
+
+
+@router.post("/pipelines/{pipeline_id}/revert")
+async def revert_pipeline(
+    pipeline_id: PipelineId,
+    body: Revert,
+    response: Response,
+    services: Services,
+    by: By,
+    command_id: CommandId,
+    force: Force = False,
+) -> Pipeline:
+    """Make the definition as it was at a revision the newest one."""
+    saved = await services.pipelines.revert(pipeline_id, body.revision, force=force, by=by, command_id=command_id)
+    warnings = [finding(found) for found in saved.warnings]
+    view = await run_in_threadpool(services.reading.pipeline, pipeline_id, warnings)
+    response.headers["ETag"] = etag(view.revision)
+    return view
+
+
+@router.post("/definitions/validate")
+async def validate_definition(request: Request, services: Services) -> Validation:
+    """Check a definition without saving it. A text that cannot even be read is a finding, too."""
+    try:
+        written = await read_written(request)
+        checked = await run_in_threadpool(services.pipelines.check, written.value, written.positions)
+    except DefinitionError as error:
+        return _validation([finding(found) for found in error.findings])
+    except Turned as error:
+        if error.kind != "bad-body":
+            raise
+        return _validation(
+            [
+                Finding(path=place.path, message=place.message, severity="error", line=place.line, column=place.column)
+                for place in error.places
+            ]
+        )
+    return _validation([finding(found) for found in checked.warnings])
+
+
+def _validation(findings: list[Finding]) -> Validation:
+    errors = [found for found in findings if found.severity == "error"]
+    warnings = [found for found in findings if found.severity == "warning"]
+    return Validation(valid=not errors, errors=errors, warnings=warnings)
+
+
+@router.get("/definitions/schema")
+def get_definition_schema() -> dict[str, Any]:
+    """The JSON Schema of a definition as authors write it, for editors."""
+    return authoring_schema()
+
+
+@router.get("/templates")
+def list_templates(services: Services) -> TemplatePage:
+    """Ready-made pipelines."""
+    return services.reading.templates()

@@ -1,0 +1,38 @@
+"""The trail: everything that happened, and the proof that nothing of it was changed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import AwareDatetime
+
+from cairn.api.guarding import Guarded
+from cairn.api.parameters import ById, Paging, Text
+from cairn.api.wiring import Services
+from cairn.services.reading.filters import EventFilter
+from cairn.services.views.events import EventPage, Verdict
+
+router = APIRouter(prefix="/api/events", route_class=Guarded, tags=["Trail"])
+
+
+@router.get("")
+def list_events(
+    services: Services,
+    paging: Paging,
+    pipeline_id: ById = None,
+    run_id: ById = None,
+    execution_id: ById = None,
+    event_type: Annotated[list[Text] | None, Query(description="One of these.")] = None,
+    since: Annotated[AwareDatetime | None, Query(description="Not before this moment.")] = None,
+    until: Annotated[AwareDatetime | None, Query(description="Before this moment.")] = None,
+) -> EventPage:
+    """Events, newest first."""
+    wanted = EventFilter(pipeline_id, run_id, execution_id, tuple(event_type or ()), since, until)
+    return services.reading.events(wanted, paging.limit, paging.cursor)
+
+
+@router.get("/verify")
+def verify_events(services: Services, run_id: ById = None, pipeline_id: ById = None) -> Verdict:
+    """Check the hash chain of a run, of a pipeline with all its runs, or of everything (S4)."""
+    return services.reading.verify(pipeline_id, run_id)

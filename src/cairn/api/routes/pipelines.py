@@ -1,0 +1,130 @@
+"""Pipelines: defined, changed, deleted, restored."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.documents import finding, read_written
+from cairn.api.guarding import Guarded
+from cairn.api.parameters import Force, Paging, PipelineId, Text, etag, revision_of
+from cairn.api.wiring import By, CommandId, Services
+from cairn.services.errors import WrongInput
+from cairn.services.reading.filters import RunFilter
+from cairn.services.views.pipelines import Deleted, Pipeline, PipelinePage
+from cairn.services.views.runs import RunPage
+
+router = APIRouter(prefix="/api/pipelines", route_class=Guarded, tags=["Pipelines"])
+IfMatch = Annotated[
+    str | None, Header(alias="If-Match", description="The ETag that was read; another one since is 412.")
+]
+
+
+@router.get("")
+def list_pipelines(
+    services: Services,
+    paging: Paging,
+    deleted: Annotated[bool, Query(description="The deleted ones instead.")] = False,
+    search: Annotated[Text, Query(max_length=200, description="Part of the name or description.")] = "",
+) -> PipelinePage:
+    """Pipelines with their latest runs, newest first."""
+    return services.reading.pipelines(deleted, search, paging.limit, paging.cursor)
+
+
+@router.post("", status_code=201)
+async def create_pipeline(
+    request: Request, response: Response, services: Services, by: By, command_id: CommandId
+) -> Pipeline:
+    """Define a pipeline: full or short form, JSON or YAML, or `{"template": name}`."""
+    written = await read_written(request)
+    if isinstance(written.value, dict) and written.value.keys() == {"template"}:
+        name = written.value["template"]
+        if not isinstance(name, str):
+            raise WrongInput([("/template", "This has to be the name of a template.")])
+        saved = await services.pipelines.from_template(name, by=by, command_id=command_id)
+    else:
+        saved = await services.pipelines.create(
+            written.value, positions=written.positions, by=by, command_id=command_id
+        )
+    response.headers["Location"] = f"/api/pipelines/{saved.pipeline_id}"
+    return await _shown(services, response, saved)
+
+
+@router.get("/{pipeline_id}")
+def get_pipeline(pipeline_id: PipelineId, response: Response, services: Services) -> Pipeline:
+    """A pipeline in its full form. Its ETag names the revision."""
+    found = services.reading.pipeline(pipeline_id)
+    response.headers["ETag"] = etag(found.revision)
+    return found
+
+
+@router.put("/{pipeline_id}")
+async def update_pipeline(
+    pipeline_id: PipelineId,
+    request: Request,
+    response: Response,
+    services: Services,
+    by: By,
+    command_id: CommandId,
+    if_match: IfMatch = None,
+    force: Force = False,
+) -> Pipeline:
+    """Change what is given, leave the rest; `checkpoints`, where given, are all of them from now on."""
+    written = await read_written(request)
+    if not isinstance(written.value, dict):
+        raise WrongInput([("", "This has to be an object with the fields to change.")])
+    saved = await services.pipelines.update(
+        pipeline_id,
+        written.value,
+        if_match=revision_of(if_match),
+        force=force,
+        positions=written.positions,
+        by=by,
+        command_id=command_id,
+    )
+    return await _shown(services, response, saved)
+
+
+@router.delete("/{pipeline_id}")
+async def delete_pipeline(
+    pipeline_id: PipelineId, services: Services, by: By, command_id: CommandId, force: Force = False
+) -> Deleted:
+    """Put it away: its folder goes to the archive, `restore` brings it back."""
+    location = await services.pipelines.delete(pipeline_id, force=force, by=by, command_id=command_id)
+    return Deleted(pipeline_id=pipeline_id, archive_location=location)
+
+
+@router.post("/{pipeline_id}/restore")
+async def restore_pipeline(
+    pipeline_id: PipelineId, response: Response, services: Services, by: By, command_id: CommandId
+) -> Pipeline:
+    """Bring a deleted pipeline back."""
+    await services.pipelines.restore(pipeline_id, by=by, command_id=command_id)
+    found = await run_in_threadpool(services.reading.pipeline, pipeline_id)
+    response.headers["ETag"] = etag(found.revision)
+    return found
+
+
+@router.get("/{pipeline_id}/runs")
+def list_pipeline_runs(
+    pipeline_id: PipelineId,
+    services: Services,
+    paging: Paging,
+    definition_version: Annotated[
+        int | None, Query(ge=1, le=2**31, description="Of this definition instead of the current one.")
+    ] = None,
+    include_archived: Annotated[bool, Query(description="Also those that a rollback took away.")] = False,
+    include_tests: Annotated[bool, Query(description="Also test runs.")] = False,
+) -> RunPage:
+    """Runs of the current definition, newest first."""
+    wanted = RunFilter(None, (), definition_version, include_archived, include_tests)
+    return services.reading.pipeline_runs(pipeline_id, wanted, paging.limit, paging.cursor)
+
+
+async def _shown(services: Any, response: Response, saved: Any) -> Pipeline:
+    warnings = [finding(found) for found in saved.warnings]
+    view = await run_in_threadpool(services.reading.pipeline, saved.pipeline_id, warnings)
+    response.headers["ETag"] = etag(view.revision)
+    return view

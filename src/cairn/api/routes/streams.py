@@ -1,0 +1,46 @@
+"""Live streams."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
+
+from cairn.api.admission import admit
+from cairn.api.guarding import Guarded
+from cairn.api.parameters import RunId
+from cairn.api.permissions import READ
+from cairn.api.streaming import HEADERS, Place, follow_changes, follow_run
+from cairn.api.wiring import Services
+
+router = APIRouter(prefix="/api", route_class=Guarded, tags=["Streams"])
+_MEDIA_TYPE = "text/event-stream"
+
+
+@router.get("/runs/{run_id}/stream", response_class=Response)
+async def stream_run(
+    run_id: RunId,
+    request: Request,
+    services: Services,
+    last_seen: Annotated[
+        str | None, Header(alias="Last-Event-ID", description="Go on after this; a browser sends it by itself.")
+    ] = None,
+    last_event_id: Annotated[str | None, Query(description="The same, for clients that set no headers.")] = None,
+) -> Response:
+    """Events (`event`) and log lines (`log`) of a run as they come, and `ping` when nothing does.
+
+    Without an id the stream begins with the run's first event. With one it goes on exactly after it.
+    """
+    place = Place.named(last_seen or last_event_id)
+    await run_in_threadpool(services.reading.check_run, run_id)
+    check = lambda: admit(request, services.access, READ)  # noqa: E731
+    return StreamingResponse(follow_run(services, run_id, place, check), media_type=_MEDIA_TYPE, headers=HEADERS)
+
+
+@router.get("/stream", response_class=Response)
+async def stream_changes(request: Request, services: Services) -> Response:
+    """Hints (`change`) that something in the lists has changed: read what you show again."""
+    check = lambda: admit(request, services.access, READ)  # noqa: E731
+    return StreamingResponse(follow_changes(services, check), media_type=_MEDIA_TYPE, headers=HEADERS)

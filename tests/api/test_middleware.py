@@ -1,0 +1,65 @@
+"""Names of the server and headers of its answers (S3)."""
+
+from __future__ import annotations
+
+import pytest
+
+from cairn.api.middleware import CONTENT_POLICY, PAGE_POLICY, KnownHosts
+from tests.api.test_problems import app_raising, get
+
+
+async def nothing(*_: object) -> None:
+    """No application."""
+
+
+@pytest.mark.parametrize(
+    ("host", "is_known"),
+    [
+        ("localhost", True),
+        ("localhost:8700", True),
+        ("LOCALHOST:8700", True),
+        ("127.0.0.1:8700", True),
+        ("[::1]:8700", True),
+        ("192.168.1.7", True),  # an address is no name that an attacker can point here
+        ("cairn.example", True),
+        ("Cairn.Example:443", True),
+        ("evil.example", False),
+        ("localhost.evil.example", False),
+        ("127.0.0.1.evil.example", False),
+        ("", False),
+    ],
+)
+def test_only_own_names_are_answered_to(host: str, is_known: bool) -> None:
+    assert KnownHosts(nothing, ["cairn.example"]).knows(host) is is_known
+
+
+def test_a_star_lets_every_name_in() -> None:
+    assert KnownHosts(nothing, ["*"]).knows("anything.example")
+
+
+async def test_a_foreign_name_is_told_what_to_set() -> None:
+    app = app_raising(RuntimeError())
+    app.middleware_stack = None
+    import httpx
+
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://evil.example") as client:
+        response = await client.get("/api/thing")
+    assert response.status_code == 421
+    assert "CAIRN_ALLOWED_HOSTS" in response.json()["detail"]
+
+
+async def test_every_answer_carries_the_headers_that_keep_pages_safe() -> None:
+    headers = (await get(app_raising(RuntimeError()), "/api/nothing")).headers
+    told = {name: headers[name] for name in ("x-content-type-options", "referrer-policy", "x-frame-options")}
+    assert told == {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "x-frame-options": "DENY"}
+    assert headers["content-security-policy"] == PAGE_POLICY
+    assert headers["cache-control"] == "no-store"
+    assert headers["cross-origin-resource-policy"] == "same-origin"
+
+
+def test_pages_run_only_own_scripts_and_are_framed_by_nobody() -> None:
+    assert "script-src 'self';" in PAGE_POLICY
+    assert "frame-ancestors 'none'" in PAGE_POLICY
+    assert "default-src 'none'" in PAGE_POLICY
+    assert "unsafe-eval" not in PAGE_POLICY
+    assert CONTENT_POLICY.startswith("sandbox;")

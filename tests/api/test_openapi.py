@@ -1,0 +1,119 @@
+"""The description of the API (F1): complete, with examples that hold, the same every time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from cairn.api.app import describe
+from cairn.api.examples import REQUESTS, RESPONSES
+from cairn.api.openapi import api_routes, operation_id
+from cairn.documents import decode_json
+
+SPEC: dict[str, Any] = describe().openapi()
+OPERATIONS: dict[str, dict[str, Any]] = {
+    operation["operationId"]: operation for methods in SPEC["paths"].values() for operation in methods.values()
+}
+NAMES = [route.endpoint.__name__ for route in api_routes()]
+
+
+def holds(schema: dict[str, Any], value: Any) -> list[str]:
+    whole = {**schema, "components": SPEC["components"]}
+    return [
+        f"{error.instance_path}: {error.message}"
+        for error in jsonschema_rs.Draft202012Validator(whole).iter_errors(value)
+    ]
+
+
+def test_it_is_printed_the_same_every_time() -> None:
+    command = [sys.executable, "-m", "cairn.api.openapi"]
+    first, second = (subprocess.run(command, check=True, capture_output=True).stdout for _ in range(2))
+    assert first == second
+    assert decode_json(first) == SPEC
+
+
+def test_every_operation_has_an_id_a_tag_a_summary_and_a_sentence() -> None:
+    assert sorted(OPERATIONS) == sorted(operation_id(route) for route in api_routes())
+    lacking = [
+        name
+        for name, operation in OPERATIONS.items()
+        if not (operation.get("tags") and operation.get("summary") and operation.get("description"))
+    ]
+    assert lacking == []
+
+
+def test_every_tag_is_told_about() -> None:
+    used = {tag for operation in OPERATIONS.values() for tag in operation["tags"]}
+    assert used == {tag["name"] for tag in SPEC["tags"]}
+
+
+def test_every_operation_has_an_example_of_its_answer() -> None:
+    assert set(RESPONSES) == set(NAMES)
+    for name, operation in OPERATIONS.items():
+        answers = [told for status, told in operation["responses"].items() if status.startswith("2")]
+        assert len(answers) == 1, name
+        if "content" in answers[0]:
+            assert "examples" in next(iter(answers[0]["content"].values())), name
+
+
+def test_every_body_has_an_example() -> None:
+    for name, operation in OPERATIONS.items():
+        content = operation.get("requestBody", {}).get("content", {})
+        if "application/json" in content:
+            assert "example" in content["application/json"], name
+
+
+@pytest.mark.parametrize("name", sorted(REQUESTS))
+def test_examples_of_bodies_hold(name: str) -> None:
+    route = next(route for route in api_routes() if route.endpoint.__name__ == name)
+    media = OPERATIONS[operation_id(route)]["requestBody"]["content"]["application/json"]
+    assert holds(media["schema"], media["example"]) == []
+
+
+@pytest.mark.parametrize("name", sorted(OPERATIONS))
+def test_examples_of_answers_hold(name: str) -> None:
+    for told in OPERATIONS[name]["responses"].values():
+        for media in told.get("content", {}).values():
+            for example in media.get("examples", {}).values():
+                target = example["$ref"].rpartition("/")[2]
+                assert holds(media["schema"], SPEC["components"]["examples"][target]["value"]) == []
+
+
+def test_errors_are_problems_everywhere() -> None:
+    for name, operation in OPERATIONS.items():
+        for status, told in operation["responses"].items():
+            if not status.startswith("2"):
+                assert list(told["content"]) == ["application/problem+json"], (name, status)
+    assert "HTTPValidationError" not in SPEC["components"]["schemas"]
+
+
+def test_who_may_is_told() -> None:
+    assert OPERATIONS["getHealth"]["security"] == []
+    assert OPERATIONS["createRun"]["security"] == [{"bearer": []}, {"session": []}]
+    assert OPERATIONS["createRun"]["x-roles"] == ["admin", "editor"]
+    assert OPERATIONS["deletePipeline"]["x-roles"] == ["admin"]
+
+
+def test_every_post_and_put_that_changes_something_takes_a_key() -> None:
+    keyed = {
+        name
+        for name, operation in OPERATIONS.items()
+        if any(parameter["name"] == "Idempotency-Key" for parameter in operation.get("parameters", []))
+    }
+    changing = {
+        operation["operationId"]
+        for methods in SPEC["paths"].values()
+        for method, operation in methods.items()
+        if method in ("post", "put")
+    }
+    assert changing - keyed == {"signIn", "validateDefinition", "previewRollback"}
+    assert keyed <= changing
+
+
+def test_components_are_named_for_people() -> None:
+    odd = [name for name in SPEC["components"]["schemas"] if "[" in name or "__" in name or name.endswith("_")]
+    assert odd == []

@@ -1,0 +1,65 @@
+"""Roles (D29): one table, and no operation without its line."""
+
+from __future__ import annotations
+
+import pytest
+
+from cairn.api.bodies import Decision
+from cairn.api.guarding import Guarded
+from cairn.api.openapi import api_routes
+from cairn.api.permissions import ADMIN, DECIDE, DECISIONS, EDIT, OPEN, PERMISSIONS, READ, SUBMIT
+from cairn.core.moves import DECISIONS as MOVES
+from cairn.services.actors import Actor
+
+ROUTES = {route.endpoint.__name__: route for route in api_routes()}
+
+
+def test_every_operation_is_in_the_table_and_nothing_else() -> None:
+    assert set(PERMISSIONS) == set(ROUTES)
+    assert len(ROUTES) == len(api_routes())
+
+
+def test_every_operation_is_guarded() -> None:
+    assert [name for name, route in ROUTES.items() if not isinstance(route, Guarded)] == []
+
+
+def test_only_entry_is_open() -> None:
+    assert {name for name, allowed in PERMISSIONS.items() if allowed is OPEN} == {"get_health", "sign_in", "sign_out"}
+
+
+def test_what_only_reads_is_a_get_or_says_why_not() -> None:
+    reads = {name for name, allowed in PERMISSIONS.items() if allowed == READ}
+    assert {name for name in reads if "GET" not in (ROUTES[name].methods or ())} == {
+        "preview_rollback",
+        "validate_definition",
+    }
+    changes = {name for name, allowed in PERMISSIONS.items() if allowed not in (READ, OPEN)}
+    assert {name for name in changes if "GET" in (ROUTES[name].methods or ())} == set()
+
+
+@pytest.mark.parametrize(
+    ("role", "may"),
+    [
+        ("viewer", {"read"}),
+        ("editor", {"read", "edit", "submit"}),
+        ("approver", {"read", "decide", "submit"}),
+        ("admin", {"read", "edit", "decide", "submit", "admin"}),
+    ],
+)
+def test_roles_may_what_the_spec_says(role: str, may: set[str]) -> None:
+    levels = {"read": READ, "edit": EDIT, "decide": DECIDE, "submit": SUBMIT, "admin": ADMIN}
+    actor = Actor("somebody", frozenset({role}))
+    assert {level for level, allowed in levels.items() if actor.may(allowed)} == may
+
+
+def test_roles_add_up() -> None:
+    both = Actor("somebody", frozenset({"editor", "approver"}))
+    assert both.may(EDIT)
+    assert both.may(DECIDE)
+    assert not Actor("nobody").may(READ)
+
+
+def test_every_decision_of_the_core_but_modify_has_its_role() -> None:
+    known = {decision for decisions in MOVES.values() for decision in decisions}
+    assert set(DECISIONS) == known - {"modify"}
+    assert set(Decision.__args__) == set(DECISIONS)

@@ -1,0 +1,196 @@
+"""Every error is problem details (F1, RFC 9457)."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from cairn.api import problems
+from cairn.api.middleware import KnownHosts, Shield
+from cairn.core.errors import Refused, Stale
+from cairn.definitions import DefinitionError, Finding
+from cairn.documents import DocumentError
+from cairn.services import errors
+from cairn.store import LostRace, Unstorable
+
+
+def app_raising(error: Exception) -> FastAPI:
+    app = FastAPI()
+
+    @app.get("/api/thing")
+    def thing() -> None:
+        raise error
+
+    problems.install(app)
+    app.add_middleware(KnownHosts)
+    app.add_middleware(Shield)
+    return app
+
+
+async def get(app: FastAPI, path: str = "/api/thing") -> httpx.Response:
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        return await client.get(path)
+
+
+CASES: list[tuple[Exception, dict[str, Any]]] = [
+    (
+        errors.NotFound("run", "7"),
+        {"type": "urn:cairn:problem:not-found", "title": "Not found", "status": 404, "detail": "There is no run 7."},
+    ),
+    (
+        Refused("The run is paused.", ("resume",)),
+        {
+            "type": "urn:cairn:problem:refused",
+            "title": "Not possible now",
+            "status": 409,
+            "detail": "The run is paused.",
+            "possible": ["resume"],
+        },
+    ),
+    (
+        Stale("What you looked at has changed."),
+        {
+            "type": "urn:cairn:problem:refused",
+            "title": "Not possible now",
+            "status": 409,
+            "detail": "What you looked at has changed.",
+        },
+    ),
+    (
+        errors.WrongInput([("/fields/weight", "This has to be a number.")], "The form does not fit."),
+        {
+            "type": "urn:cairn:problem:wrong-input",
+            "title": "Something does not fit",
+            "status": 422,
+            "detail": "The form does not fit.",
+            "errors": [{"path": "/fields/weight", "message": "This has to be a number."}],
+        },
+    ),
+    (
+        DefinitionError([Finding("/checkpoints/0/key", "This key stands twice.", line=3, column=5)]),
+        {
+            "type": "urn:cairn:problem:wrong-input",
+            "title": "Something does not fit",
+            "status": 422,
+            "detail": "The definition cannot work: one thing has to be put right.",
+            "errors": [{"path": "/checkpoints/0/key", "message": "This key stands twice.", "line": 3, "column": 5}],
+        },
+    ),
+    (
+        DocumentError("the key 'a' stands twice", path="/a"),
+        {
+            "type": "urn:cairn:problem:wrong-input",
+            "title": "Something does not fit",
+            "status": 422,
+            "detail": "/a: the key 'a' stands twice",
+            "errors": [{"path": "/a", "message": "the key 'a' stands twice"}],
+        },
+    ),
+    (
+        errors.TooLarge(10),
+        {
+            "type": "urn:cairn:problem:too-large",
+            "title": "Too large",
+            "status": 413,
+            "detail": "The body is too large: at most 10 bytes are taken.",
+        },
+    ),
+    (
+        errors.Gone("The archive is past its time."),
+        {
+            "type": "urn:cairn:problem:gone",
+            "title": "No longer there",
+            "status": 410,
+            "detail": "The archive is past its time.",
+        },
+    ),
+    (
+        errors.PreconditionFailed("It is at revision 4.", 4),
+        {
+            "type": "urn:cairn:problem:stale",
+            "title": "Changed since it was read",
+            "status": 412,
+            "detail": "It is at revision 4.",
+        },
+    ),
+    (
+        errors.Forbidden("Editors may."),
+        {"type": "urn:cairn:problem:forbidden", "title": "Not allowed", "status": 403, "detail": "Editors may."},
+    ),
+    (
+        errors.Unauthenticated("Sign in."),
+        {"type": "urn:cairn:problem:not-signed-in", "title": "Not signed in", "status": 401, "detail": "Sign in."},
+    ),
+    (
+        errors.TooManyAttempts(30),
+        {
+            "type": "urn:cairn:problem:too-many-attempts",
+            "title": "Too many attempts",
+            "status": 429,
+            "detail": "Too many failed attempts to sign in. Try again in 30 seconds.",
+        },
+    ),
+    (
+        LostRace("somebody was faster"),
+        {
+            "type": "urn:cairn:problem:refused",
+            "title": "Not possible now",
+            "status": 409,
+            "detail": "Somebody else changed it at the same moment. Look again, then repeat.",
+        },
+    ),
+    (
+        Unstorable("A text with a NUL character cannot be stored."),
+        {
+            "type": "urn:cairn:problem:wrong-input",
+            "title": "Something does not fit",
+            "status": 422,
+            "detail": "A text with a NUL character cannot be stored.",
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("error", "expected"), CASES, ids=lambda case: type(case).__name__)
+async def test_each_error_has_its_problem(error: Exception, expected: dict[str, Any]) -> None:
+    response = await get(app_raising(error))
+    assert response.status_code == expected["status"]
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.json() == {"errors": [], "possible": [], **expected}
+
+
+async def test_headers_say_what_the_problem_needs() -> None:
+    assert (await get(app_raising(errors.PreconditionFailed("changed", 4)))).headers["etag"] == '"4"'
+    assert (await get(app_raising(errors.TooManyAttempts(30)))).headers["retry-after"] == "30"
+    assert (await get(app_raising(errors.Unauthenticated("no")))).headers["www-authenticate"] == 'Bearer realm="cairn"'
+
+
+async def test_an_inner_error_tells_only_its_id_and_the_log_has_it(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        response = await get(app_raising(RuntimeError("the password is hunter2")))
+    told = response.json()
+    assert response.status_code == 500
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert "hunter2" not in response.text
+    name = told["instance"].removeprefix("urn:uuid:")
+    assert name in told["detail"]
+    assert name in caplog.text
+    assert "hunter2" in caplog.text
+
+
+async def test_unknown_addresses_and_methods_are_problems_too() -> None:
+    app = app_raising(RuntimeError())
+    missing = await get(app, "/api/nothing")
+    assert (missing.status_code, missing.json()["type"]) == (404, "urn:cairn:problem:not-found")
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        wrong = await client.post("/api/thing")
+    assert (wrong.status_code, wrong.headers["allow"]) == (405, "GET")
+    assert json.loads(wrong.text)["title"] == "Not possible here"
