@@ -1,6 +1,7 @@
 """Pipeline definitions: read, checked with the place of each fault, given ids, compared, compiled for the run."""
 
 from cairn.definitions import forms, mapping
+from cairn.definitions.amending import amend
 from cairn.definitions.checking import Loaded, check, load
 from cairn.definitions.compiling import compile_graph, compile_plan, compile_policies
 from cairn.definitions.diffing import Change, ChangeKind, diff, text_diff
@@ -35,6 +36,7 @@ __all__ = [
     "SchemaError",
     "Severity",
     "Template",
+    "amend",
     "assign_ids",
     "authoring_schema",
     "check",

@@ -11,7 +11,15 @@ _TIMES = {"created_at", "updated_at"}
 
 def compile_graph(definition: PipelineDefinition) -> tuple[Checkpoint, ...]:
     return tuple(
-        Checkpoint(checkpoint.key, position, checkpoint.stage_name, checkpoint.needs, checkpoint.decides)
+        Checkpoint(
+            key=checkpoint.key,
+            position=position,
+            stage=checkpoint.stage_name,
+            needs=checkpoint.needs,
+            decides=checkpoint.decides,
+            id=checkpoint.checkpoint_id or "",
+            name=checkpoint.checkpoint_name,
+        )
         for position, checkpoint in enumerate(definition.checkpoints)
     )
 

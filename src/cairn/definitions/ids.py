@@ -16,18 +16,20 @@ PIPELINE_SYSTEM = ("pipeline_id", "pipeline_definition_version", "created_at", "
 CHECKPOINT_SYSTEM = ("checkpoint_id", "created_at", "updated_at")
 
 
-def assign_ids(new: PipelineDefinition, old: PipelineDefinition | None, new_id: NewId) -> PipelineDefinition:
-    """Give every part its id: the one of the same part in `old`, else the one it brings, else a new one.
+def assign_ids(
+    new: PipelineDefinition, old: PipelineDefinition | None, new_id: NewId, *, keep: bool = False
+) -> PipelineDefinition:
+    """Give every part its id: that of the same part in `old`, else a new one; with `keep`, else the one that it brings.
 
-    A checkpoint is the same by its id, or else by its key; what is inside it by id, or else by name. What `old` does
-    not know keeps an id of its own only when there is no `old`: an id never wanders into a pipeline from another one.
+    A checkpoint is the same by its id, or else by its key; what is inside it by id, or else by name. Only an import
+    keeps what it brings: otherwise an id would wander from one pipeline into another.
     """
     document, before = new.document, old.document if old else {}
-    _keep(document, before, "pipeline_id", True, new_id)
+    _identify(document, before, "pipeline_id", keep, new_id)
     for checkpoint, same in _pairs(document, before, ("checkpoints",), "checkpoint_id", ("key",)):
-        _keep(checkpoint, same, "checkpoint_id", old is None, new_id)
+        _identify(checkpoint, same, "checkpoint_id", keep, new_id)
         for part, twin, id_name in _parts(checkpoint, same):
-            _keep(part, twin, id_name, old is None, new_id)
+            _identify(part, twin, id_name, keep, new_id)
     document["checkpoint_order"] = [checkpoint["checkpoint_id"] for _, checkpoint in objects(document, "checkpoints")]
     return PipelineDefinition.parse(document)
 
@@ -105,8 +107,8 @@ def _pairs(
     return ((part, found.get(at, {})) for at, part in enumerate(parts))
 
 
-def _keep(part: Document, same: Document, id_name: str, may_bring: bool, new_id: NewId) -> None:
-    brought = text(part, id_name) if may_bring else None
+def _identify(part: Document, same: Document, id_name: str, keep: bool, new_id: NewId) -> None:
+    brought = text(part, id_name) if keep else None
     part[id_name] = text(same, id_name) or (brought or new_id()).lower()
 
 

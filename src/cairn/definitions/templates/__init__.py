@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 
 from cairn.definitions.lenient import text as text_of
-from cairn.documents import decode_yaml
+from cairn.documents import Positions, Value, decode_yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +16,9 @@ class Template:
     title: str
     description: str
     text: str  # YAML
+
+    def read(self) -> tuple[Value, Positions]:
+        return decode_yaml(self.text)
 
 
 @cache
