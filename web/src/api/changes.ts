@@ -1,61 +1,95 @@
-import { json } from './client'
-import type {
-  Approval,
-  Execution,
-  Pipeline,
-  Rollback,
-  RollbackPreview,
-  RollbackRequest,
-  Run,
-  Session,
-  Validation,
-} from './types'
+import { answer, asYaml, client } from './client'
+import type { Approval, RollbackRequest } from './types'
 
-export const signIn = (token: string) => json<Session>('POST', '/session', { body: { token } })
-export const signOut = () => json<void>('DELETE', '/session')
+export const signIn = (token: string) => answer(client.POST('/api/session', { body: { token } }))
+export const signOut = () => answer(client.DELETE('/api/session'))
 
-const yaml = (text: string) => ({ text, type: 'application/yaml' })
+const ofPipeline = (pipeline_id: string) => ({ path: { pipeline_id } })
+const ofRun = (run_id: string) => ({ path: { run_id } })
+const ofExecution = (execution_id: string) => ({ path: { execution_id } })
 
 export const checkDefinition = (text: string, signal?: AbortSignal) =>
-  json<Validation>('POST', '/definitions/validate', { raw: yaml(text), signal })
-export const createPipeline = (text: string) => json<Pipeline>('POST', '/pipelines', { raw: yaml(text) })
-export const createFromTemplate = (name: string) =>
-  json<Pipeline>('POST', '/pipelines', { body: { template: name } })
+  answer(client.POST('/api/definitions/validate', { ...asYaml, body: text, signal }))
+export const createPipeline = (text: string) =>
+  answer(client.POST('/api/pipelines', { ...asYaml, body: text }))
+export const createFromTemplate = (template: string) =>
+  answer(client.POST('/api/pipelines', { body: { template } }))
 export const savePipeline = (id: string, text: string, revision: number, force = false) =>
-  json<Pipeline>('PUT', `/pipelines/${id}`, {
-    raw: yaml(text),
-    query: { force: force || undefined },
-    headers: { 'If-Match': `"${revision}"` },
-  })
+  answer(
+    client.PUT('/api/pipelines/{pipeline_id}', {
+      ...asYaml,
+      body: text,
+      params: { ...ofPipeline(id), query: { force }, header: { 'If-Match': `"${revision}"` } },
+    }),
+  )
 export const deletePipeline = (id: string, force = false) =>
-  json<{ pipeline_id: string; archive_location: string }>('DELETE', `/pipelines/${id}`, {
-    query: { force: force || undefined },
-  })
-export const restorePipeline = (id: string) => json<Pipeline>('POST', `/pipelines/${id}/restore`)
-export const revertPipeline = (id: string, revision: number) =>
-  json<Pipeline>('POST', `/pipelines/${id}/revert`, { body: { revision } })
+  answer(client.DELETE('/api/pipelines/{pipeline_id}', { params: { ...ofPipeline(id), query: { force } } }))
+export const restorePipeline = (id: string) =>
+  answer(client.POST('/api/pipelines/{pipeline_id}/restore', { params: ofPipeline(id) }))
+export const revertPipeline = (id: string, revision: number, force = false) =>
+  answer(
+    client.POST('/api/pipelines/{pipeline_id}/revert', {
+      params: { ...ofPipeline(id), query: { force } },
+      body: { revision },
+    }),
+  )
 
 export const startRun = (order: { pipeline_id: string; input?: unknown; original_prompt?: string }) =>
-  json<Run>('POST', '/runs', { body: order })
-export type RunMove = 'start' | 'pause' | 'resume' | 'cancel' | 'retry'
-export const moveRun = (id: string, move: RunMove) => json<Run>('POST', `/runs/${id}/${move}`)
+  answer(client.POST('/api/runs', { body: { start: true, test: false, ...order } }))
 
-export const startExecution = (id: string) =>
-  json<Execution>('POST', '/executions/start', { body: { execution_id: id } })
+export type RunMove = 'start' | 'pause' | 'resume' | 'cancel' | 'retry'
+export const moveRun = (id: string, move: RunMove) => {
+  const params = ofRun(id)
+  switch (move) {
+    case 'start':
+      return answer(client.POST('/api/runs/{run_id}/start', { params }))
+    case 'pause':
+      return answer(client.POST('/api/runs/{run_id}/pause', { params }))
+    case 'resume':
+      return answer(client.POST('/api/runs/{run_id}/resume', { params }))
+    case 'cancel':
+      return answer(client.POST('/api/runs/{run_id}/cancel', { params }))
+    case 'retry':
+      return answer(client.POST('/api/runs/{run_id}/retry', { params }))
+  }
+}
+
+export const startExecution = (execution_id: string) =>
+  answer(client.POST('/api/executions/start', { body: { execution_id } }))
 export const retryExecution = (id: string, attempt: number) =>
-  json<Execution>('POST', `/executions/${id}/retry`, { body: { attempt } })
-export const cancelExecution = (id: string) => json<Execution>('POST', `/executions/${id}/cancel`)
+  answer(client.POST('/api/executions/{execution_id}/retry', { params: ofExecution(id), body: { attempt } }))
+export const cancelExecution = (id: string) =>
+  answer(client.POST('/api/executions/{execution_id}/cancel', { params: ofExecution(id) }))
 export const submitForm = (id: string, fields: Record<string, unknown>, digest: string | null) =>
-  json<Execution>('POST', `/executions/${id}/submit`, { body: { fields, digest: digest ?? undefined } })
+  answer(
+    client.POST('/api/executions/{execution_id}/submit', {
+      params: ofExecution(id),
+      body: { fields, digest },
+    }),
+  )
 export const uploadFile = (id: string, file: File) => {
   const form = new FormData()
   form.append('file', file)
-  return json<{ upload_id: string; filename: string; size_bytes: number; checksum: string }>(
-    'POST',
-    `/executions/${id}/files`,
-    { raw: form },
+  return answer(
+    client.POST('/api/executions/{execution_id}/files', {
+      params: ofExecution(id),
+      body: { file: file.name },
+      bodySerializer: () => form,
+    }),
   )
 }
+
+type Decision =
+  | 'approve'
+  | 'revise'
+  | 'reject'
+  | 'refuse'
+  | 'decline'
+  | 'accept'
+  | 'feedback'
+  | 'retry'
+  | 'restart'
+  | 'fail'
 
 /** A decision always names the digest of what was shown. */
 export const decide = (
@@ -63,11 +97,15 @@ export const decide = (
   decision: string,
   words: { feedback?: string; reason?: string } = {},
 ) =>
-  json<Approval>('PUT', `/approvals/${approval.approval_id}/${decision}`, {
-    body: { digest: approval.digest, ...words },
-  })
+  answer(
+    client.PUT('/api/approvals/{approval_id}/{decision}', {
+      params: { path: { approval_id: approval.approval_id, decision: decision as Decision } },
+      body: { digest: approval.digest, ...words },
+    }),
+  )
 
 export const previewRollback = (order: RollbackRequest, signal?: AbortSignal) =>
-  json<RollbackPreview>('POST', '/rollback/preview', { body: order, signal })
-export const rollBack = (order: RollbackRequest) => json<Rollback>('POST', '/rollback', { body: order })
-export const undoRollback = (id: string) => json<Rollback>('POST', `/rollback/${id}/undo`)
+  answer(client.POST('/api/rollback/preview', { body: order, signal }))
+export const rollBack = (order: RollbackRequest) => answer(client.POST('/api/rollback', { body: order }))
+export const undoRollback = (rollback_id: string) =>
+  answer(client.POST('/api/rollback/{rollback_id}/undo', { params: { path: { rollback_id } } }))

@@ -1,80 +1,64 @@
+import createClient from 'openapi-fetch'
 import { newId } from '~/lib/ids'
 import { parseJson, writeJson } from '~/lib/lossless'
 import { problemOf, unreachable } from '~/lib/problems'
+import type { paths } from './schema'
 
-type Query = Record<string, string | number | boolean | null | undefined>
-type Call = {
-  query?: Query
-  body?: unknown
-  /** A body that is sent as it is. */
-  raw?: { text: string; type: string } | FormData
-  headers?: Record<string, string>
-  signal?: AbortSignal
-}
-
-/** Builds `/api/…?a=b`, leaving out what is not given. */
-export function address(path: string, query: Query = {}): string {
-  const given = Object.entries(query).filter(
-    ([, value]) => value !== undefined && value !== null && value !== '',
-  )
-  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
-  return given.length === 0 ? `/api${path}` : `/api${path}?${search}`
-}
-
-function bodyOf(call: Call): { body?: BodyInit; type?: string } {
-  if (call.raw instanceof FormData) return { body: call.raw }
-  if (call.raw !== undefined) return { body: call.raw.text, type: call.raw.type }
-  return call.body === undefined ? {} : { body: writeJson(call.body), type: 'application/json' }
-}
-
-async function answerOf(method: string, path: string, call: Call): Promise<Response> {
-  const { body, type } = bodyOf(call)
-  const headers: Record<string, string> = { Accept: 'application/json', ...call.headers }
-  if (type !== undefined) headers['Content-Type'] = type
-  if (method !== 'GET') headers['Idempotency-Key'] ??= newId()
-  const send = () =>
-    fetch(address(path, call.query), {
-      method,
-      headers,
-      body,
-      signal: call.signal,
-      credentials: 'same-origin',
-    })
+function read(text: string): unknown {
   try {
-    return await send()
-  } catch (error) {
-    if (call.signal?.aborted) throw error
-  }
-  // The key makes it safe to ask once more: an answer that was lost is given again.
-  try {
-    return await send()
-  } catch {
-    throw unreachable()
-  }
-}
-
-async function readBody(response: Response): Promise<unknown> {
-  const text = await response.text()
-  if (text === '') return undefined
-  try {
-    return parseJson(text)
+    return text === '' ? undefined : parseJson(text)
   } catch {
     return undefined
   }
 }
 
-async function request(method: string, path: string, call: Call = {}): Promise<Response> {
-  const response = await answerOf(method, path, call)
-  if (!response.ok) throw problemOf(response.status, await readBody(response))
-  return response
+/** Asks once more when no answer came: the key makes the server give a lost answer again instead of doing it twice. */
+async function reach(request: Request): Promise<Response> {
+  const again = request.clone()
+  try {
+    return await fetch(request)
+  } catch (error) {
+    if (request.signal.aborted) throw error
+  }
+  try {
+    return await fetch(again)
+  } catch (error) {
+    if (request.signal.aborted) throw error
+    throw unreachable()
+  }
 }
 
-/** Asks and reads JSON without losing digits. */
-export async function json<T>(method: string, path: string, call: Call = {}): Promise<T> {
-  return (await readBody(await request(method, path, call))) as T
+/** Reads every answer without losing digits, and throws every refusal as a Problem. */
+async function ask(request: Request): Promise<Response> {
+  if (request.method !== 'GET') request.headers.set('Idempotency-Key', newId())
+  const response = await reach(request)
+  const text = await response.text()
+  if (!response.ok) throw problemOf(response.status, read(text))
+  // openapi-fetch reads a body whose length it knows through json(), and any other with JSON.parse.
+  const headers = new Headers({ 'Content-Length': String(Math.max(1, text.length)) })
+  const readable = {
+    ok: true,
+    status: response.status,
+    headers,
+    json: async () => read(text),
+    text: async () => text,
+  }
+  return readable as Response
 }
 
-/** Asks and gives the answer's text as it came. */
-export async function text(path: string, call: Call = {}): Promise<string> {
-  return (await request('GET', path, { ...call, headers: { Accept: '*/*', ...call.headers } })).text()
+export const client = createClient<paths>({
+  fetch: ask,
+  bodySerializer: writeJson,
+  credentials: 'same-origin',
+})
+
+/** The answer itself; refusals were thrown before. */
+export async function answer<T>(call: Promise<{ data?: T }>): Promise<T> {
+  return (await call).data as T
+}
+
+/** Sends a definition as it was written. */
+export const asYaml = {
+  headers: { 'Content-Type': 'application/yaml' },
+  bodySerializer: (body: unknown) => String(body),
 }

@@ -1,163 +1,179 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { json, text } from './client'
-import type {
-  Approval,
-  Artifact,
-  AuditEvent,
-  Context,
-  Execution,
-  LogLine,
-  Page,
-  Pipeline,
-  PipelineSummary,
-  Revision,
-  Rollback,
-  Run,
-  RunStatus,
-  RunSummary,
-  Session,
-  Template,
-} from './types'
+import { answer, client } from './client'
+import type { RunStatus } from './types'
 
-/** Everything that a run's stream touches stands below ['run', id], so that one call refreshes it. */
+const FOREVER = Number.POSITIVE_INFINITY
+
 export const session = () =>
   queryOptions({
     queryKey: ['session'],
-    queryFn: ({ signal }) => json<Session>('GET', '/session', { signal }),
-    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => answer(client.GET('/api/session', { signal })),
+    staleTime: FOREVER,
   })
 
 export const pipelines = (deleted = false) =>
   queryOptions({
     queryKey: ['pipelines', { deleted }],
     queryFn: ({ signal }) =>
-      json<Page<PipelineSummary>>('GET', '/pipelines', { query: { deleted, limit: 200 }, signal }),
+      answer(client.GET('/api/pipelines', { params: { query: { deleted, limit: 500 } }, signal })),
   })
 
-export const pipeline = (id: string) =>
+export const pipeline = (pipeline_id: string) =>
   queryOptions({
-    queryKey: ['pipeline', id],
-    queryFn: ({ signal }) => json<Pipeline>('GET', `/pipelines/${id}`, { signal }),
-  })
-
-export const pipelineRuns = (id: string, includeArchived = false) =>
-  queryOptions({
-    queryKey: ['pipeline', id, 'runs', { includeArchived }],
+    queryKey: ['pipeline', pipeline_id],
     queryFn: ({ signal }) =>
-      json<Page<RunSummary>>('GET', `/pipelines/${id}/runs`, {
-        query: { include_archived: includeArchived, include_tests: includeArchived, limit: 200 },
-        signal,
-      }),
+      answer(client.GET('/api/pipelines/{pipeline_id}', { params: { path: { pipeline_id } }, signal })),
   })
 
-export const definition = (id: string, revision?: number) =>
+/** The runs of the current definition; with `all` also what a rollback took away, and test runs. */
+export const pipelineRuns = (pipeline_id: string, all = false) =>
   queryOptions({
-    queryKey: ['pipeline', id, 'definition', revision ?? 'current'],
-    queryFn: ({ signal }) => text(`/pipelines/${id}/definition`, { query: { format: 'yaml' }, signal }),
-  })
-
-export const history = (id: string) =>
-  queryOptions({
-    queryKey: ['pipeline', id, 'history'],
-    queryFn: ({ signal }) => json<Page<Revision>>('GET', `/pipelines/${id}/history`, { signal }),
-  })
-
-export const difference = (id: string, from: number, to: number) =>
-  queryOptions({
-    queryKey: ['pipeline', id, 'diff', from, to],
+    queryKey: ['pipeline', pipeline_id, 'runs', { all }],
     queryFn: ({ signal }) =>
-      json<{ changes: unknown[]; text: string }>('GET', `/pipelines/${id}/diff`, {
-        query: { from, to },
-        signal,
-      }),
+      answer(
+        client.GET('/api/pipelines/{pipeline_id}/runs', {
+          params: { path: { pipeline_id }, query: { include_archived: all, include_tests: all, limit: 200 } },
+          signal,
+        }),
+      ),
+  })
+
+export const definition = (pipeline_id: string, revision: number) =>
+  queryOptions({
+    queryKey: ['pipeline', pipeline_id, 'definition', revision],
+    queryFn: async ({ signal }) =>
+      String(
+        await answer(
+          client.GET('/api/pipelines/{pipeline_id}/definition', {
+            params: { path: { pipeline_id }, query: { format: 'yaml' } },
+            parseAs: 'text',
+            signal,
+          }),
+        ),
+      ),
+  })
+
+export const history = (pipeline_id: string) =>
+  queryOptions({
+    queryKey: ['pipeline', pipeline_id, 'history'],
+    queryFn: ({ signal }) =>
+      answer(
+        client.GET('/api/pipelines/{pipeline_id}/history', {
+          params: { path: { pipeline_id }, query: { limit: 200 } },
+          signal,
+        }),
+      ),
+  })
+
+export const difference = (pipeline_id: string, from: number, to: number) =>
+  queryOptions({
+    queryKey: ['pipeline', pipeline_id, 'diff', from, to],
+    queryFn: ({ signal }) =>
+      answer(
+        client.GET('/api/pipelines/{pipeline_id}/diff', {
+          params: { path: { pipeline_id }, query: { from, to } },
+          signal,
+        }),
+      ),
   })
 
 export const templates = () =>
   queryOptions({
     queryKey: ['templates'],
-    queryFn: ({ signal }) => json<Page<Template>>('GET', '/templates', { signal }),
-    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => answer(client.GET('/api/templates', { signal })),
+    staleTime: FOREVER,
   })
 
-export const runs = (status?: RunStatus, limit = 50) =>
+export const runs = (limit: number) =>
   queryOptions({
-    queryKey: ['runs', { status, limit }],
-    queryFn: ({ signal }) => json<Page<RunSummary>>('GET', '/runs', { query: { status, limit }, signal }),
+    queryKey: ['runs', { limit }],
+    queryFn: ({ signal }) => answer(client.GET('/api/runs', { params: { query: { limit } }, signal })),
   })
 
 export const runPages = (status?: RunStatus) =>
   infiniteQueryOptions({
     queryKey: ['runs', 'pages', { status }],
     queryFn: ({ signal, pageParam }) =>
-      json<Page<RunSummary>>('GET', '/runs', { query: { status, limit: 50, cursor: pageParam }, signal }),
+      answer(
+        client.GET('/api/runs', {
+          params: { query: { status: status && [status], limit: 50, cursor: pageParam ?? undefined } },
+          signal,
+        }),
+      ),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
   })
 
-export const run = (id: string) =>
-  queryOptions({
-    queryKey: ['run', id],
-    queryFn: ({ signal }) => json<Run>('GET', `/runs/${id}`, { signal }),
-  })
+// Everything that a run's stream touches stands below ['run', id], so that one call refreshes it.
 
-export const runInput = (id: string) =>
+export const run = (run_id: string) =>
   queryOptions({
-    queryKey: ['run', id, 'input'],
-    queryFn: ({ signal }) => text(`/runs/${id}/input`, { signal }),
-  })
-
-export const executions = (runId: string) =>
-  queryOptions({
-    queryKey: ['run', runId, 'executions'],
+    queryKey: ['run', run_id],
     queryFn: ({ signal }) =>
-      json<Page<Execution>>('GET', `/runs/${runId}/checkpoints`, { query: { limit: 500 }, signal }),
+      answer(client.GET('/api/runs/{run_id}', { params: { path: { run_id } }, signal })),
   })
 
-export const execution = (runId: string, id: string) =>
+export const execution = (run_id: string, execution_id: string) =>
   queryOptions({
-    queryKey: ['run', runId, 'execution', id],
-    queryFn: ({ signal }) => json<Execution>('GET', `/executions/${id}`, { signal }),
-  })
-
-export const logs = (runId: string, id: string) =>
-  queryOptions({
-    queryKey: ['run', runId, 'logs', id],
+    queryKey: ['run', run_id, 'execution', execution_id],
     queryFn: ({ signal }) =>
-      json<Page<LogLine>>('GET', `/executions/${id}/logs`, { query: { limit: 500 }, signal }),
+      answer(client.GET('/api/executions/{execution_id}', { params: { path: { execution_id } }, signal })),
   })
 
-export const context = (runId: string, id: string) =>
+export const logs = (run_id: string, execution_id: string) =>
   queryOptions({
-    queryKey: ['run', runId, 'context', id],
-    queryFn: ({ signal }) => json<Context>('GET', `/executions/${id}/context`, { signal }),
-  })
-
-export const artifacts = (runId: string) =>
-  queryOptions({
-    queryKey: ['run', runId, 'artifacts'],
+    queryKey: ['run', run_id, 'logs', execution_id],
     queryFn: ({ signal }) =>
-      json<Page<Artifact>>('GET', '/artifacts/list', { query: { run_id: runId, limit: 500 }, signal }),
+      answer(
+        client.GET('/api/executions/{execution_id}/logs', {
+          params: { path: { execution_id }, query: { limit: 500 } },
+          signal,
+        }),
+      ),
+  })
+
+export const context = (run_id: string, execution_id: string) =>
+  queryOptions({
+    queryKey: ['run', run_id, 'context', execution_id],
+    queryFn: ({ signal }) =>
+      answer(
+        client.GET('/api/executions/{execution_id}/context', { params: { path: { execution_id } }, signal }),
+      ),
+  })
+
+export const rollbacks = (run_id: string) =>
+  queryOptions({
+    queryKey: ['run', run_id, 'rollbacks'],
+    queryFn: ({ signal }) => answer(client.GET('/api/rollback', { params: { query: { run_id } }, signal })),
   })
 
 /** Contents never change under their record: what was read once is kept. */
-export const content = (recordId: string, checksum: string) =>
+export const content = (artifact_record_id: string, checksum: string) =>
   queryOptions({
-    queryKey: ['content', recordId, checksum],
-    queryFn: ({ signal }) => text(`/artifacts/${recordId}/content`, { signal }),
-    staleTime: Number.POSITIVE_INFINITY,
+    queryKey: ['content', artifact_record_id, checksum],
+    queryFn: async ({ signal }) =>
+      String(
+        await answer(
+          client.GET('/api/artifacts/{artifact_record_id}/content', {
+            params: { path: { artifact_record_id } },
+            parseAs: 'text',
+            signal,
+          }),
+        ),
+      ),
+    staleTime: FOREVER,
   })
 
-export const approvals = (status = 'pending') =>
+export const approvals = () =>
   queryOptions({
-    queryKey: ['approvals', { status }],
+    queryKey: ['approvals'],
     queryFn: ({ signal }) =>
-      json<Page<Approval>>('GET', '/approvals', { query: { status, sort: 'age', limit: 200 }, signal }),
-  })
-
-export const rollbacks = (runId: string) =>
-  queryOptions({
-    queryKey: ['run', runId, 'rollbacks'],
-    queryFn: ({ signal }) => json<Page<Rollback>>('GET', '/rollback', { query: { run_id: runId }, signal }),
+      answer(
+        client.GET('/api/approvals', {
+          params: { query: { status: ['pending'], sort: 'age', limit: 200 } },
+          signal,
+        }),
+      ),
   })
 
 export type EventFilter = {
@@ -173,10 +189,19 @@ export const events = (filter: EventFilter) =>
   infiniteQueryOptions({
     queryKey: filter.run_id === undefined ? ['events', filter] : ['run', filter.run_id, 'events', filter],
     queryFn: ({ signal, pageParam }) =>
-      json<Page<AuditEvent>>('GET', '/events', {
-        query: { ...filter, limit: 50, cursor: pageParam },
-        signal,
-      }),
+      answer(
+        client.GET('/api/events', {
+          params: {
+            query: {
+              ...filter,
+              event_type: filter.event_type ? [filter.event_type] : undefined,
+              limit: 50,
+              cursor: pageParam ?? undefined,
+            },
+          },
+          signal,
+        }),
+      ),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
   })

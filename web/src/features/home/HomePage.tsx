@@ -20,7 +20,7 @@ const MOST = 6
 /** What waits, what goes on, what failed. The title is the answer. */
 export function HomePage() {
   const waiting = useQuery(approvals())
-  const newest = useQuery(runs(undefined, 30))
+  const newest = useQuery(runs(30))
   const all = useQuery(pipelines())
   const isNew = all.data?.items.length === 0 && newest.data?.items.length === 0
   if (isNew) {

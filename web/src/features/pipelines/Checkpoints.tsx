@@ -1,5 +1,6 @@
 import { IconCode, IconForms, IconFunction, IconRobot, IconUserCircle } from '@tabler/icons-react'
 import type { Checkpoint, Pipeline } from '~/api/types'
+import { type Gist, gistOf } from '~/lib/checkpoints'
 import { modeWord } from '~/lib/states'
 import { Panel, Section } from '~/ui/Page'
 import styles from './Pipeline.module.css'
@@ -37,8 +38,9 @@ export function Checkpoints({ pipeline }: { pipeline: Pipeline }) {
 }
 
 function Row({ checkpoint, number }: { checkpoint: Checkpoint; number: number }) {
-  const Icon = MODES[checkpoint.execution.mode] ?? IconCode
-  const asks = approvalWords(checkpoint)
+  const gist = gistOf(checkpoint)
+  const Icon = MODES[gist.mode] ?? IconCode
+  const asks = approvalWords(gist)
   const facts = [
     checkpoint.stage && checkpoint.stage !== checkpoint.key && `stage ${checkpoint.stage}`,
     checkpoint.needs && checkpoint.needs.length > 0 && `needs ${checkpoint.needs.join(', ')}`,
@@ -54,7 +56,7 @@ function Row({ checkpoint, number }: { checkpoint: Checkpoint; number: number })
         {facts.length > 0 && <p>{facts.join(' · ')}</p>}
       </div>
       <span className={styles.mode}>
-        <Icon size={16} stroke={1.6} aria-hidden="true" /> {modeWord(checkpoint.execution.mode)}
+        <Icon size={16} stroke={1.6} aria-hidden="true" /> {modeWord(gist.mode)}
       </span>
       <span className={styles.mode}>
         {asks !== null && (
@@ -64,20 +66,16 @@ function Row({ checkpoint, number }: { checkpoint: Checkpoint; number: number })
         )}
       </span>
       <span className={styles.outputs}>
-        {checkpoint.output.artifacts.map((artifact) => (
-          <code key={artifact.name}>
-            {artifact.name.endsWith(`.${artifact.format}`)
-              ? artifact.name
-              : `${artifact.name}.${artifact.format}`}
-          </code>
+        {gist.outputs.map((name) => (
+          <code key={name}>{name}</code>
         ))}
       </span>
     </li>
   )
 }
 
-function approvalWords({ human_interaction: asks }: Checkpoint): string | null {
-  if (asks.requires_approval_to_start && asks.requires_approval_to_complete) return 'Asks before and after'
-  if (asks.requires_approval_to_start) return 'Asks before it starts'
-  return asks.requires_approval_to_complete ? 'Asks when it is done' : null
+function approvalWords({ asksToStart, asksToComplete }: Gist): string | null {
+  if (asksToStart && asksToComplete) return 'Asks before and after'
+  if (asksToStart) return 'Asks before it starts'
+  return asksToComplete ? 'Asks when it is done' : null
 }

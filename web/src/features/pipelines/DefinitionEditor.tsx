@@ -2,14 +2,15 @@ import { UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { checkDefinition } from '~/api/changes'
-import type { Finding } from '~/api/types'
 import { rangeOfLine } from '~/lib/lines'
+import type { Fault } from '~/lib/problems'
 import { count } from '~/lib/sizes'
 import { LinedText } from '~/ui/LinedText'
 import { Done } from '~/ui/Notice'
 import styles from './Editor.module.css'
 
-type Props = { text: string; onChange: (text: string) => void; extra?: readonly Finding[]; foot: ReactNode }
+type Found = Fault & { severity?: string }
+type Props = { text: string; onChange: (text: string) => void; extra?: readonly Found[]; foot: ReactNode }
 
 /** YAML with the server's findings, each at its line, checked while one writes. */
 export function DefinitionEditor({ text, onChange, extra = [], foot }: Props) {
@@ -23,7 +24,7 @@ export function DefinitionEditor({ text, onChange, extra = [], foot }: Props) {
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   })
-  const findings: Finding[] =
+  const findings: Found[] =
     text.trim() === ''
       ? []
       : [
@@ -31,7 +32,7 @@ export function DefinitionEditor({ text, onChange, extra = [], foot }: Props) {
           ...(data?.warnings ?? []).map((finding) => ({ ...finding, severity: 'warning' })),
           ...extra,
         ]
-  const show = (finding: Finding) => {
+  const show = (finding: Found) => {
     const at = area.current
     if (at === null) return
     at.focus()
@@ -88,7 +89,7 @@ export function DefinitionEditor({ text, onChange, extra = [], foot }: Props) {
   )
 }
 
-function summary(findings: readonly Finding[]): string {
+function summary(findings: readonly Found[]): string {
   const notes = findings.filter((finding) => finding.severity === 'warning').length
   const faults = findings.length - notes
   return [faults > 0 && count(faults, 'fault'), notes > 0 && count(notes, 'note')].filter(Boolean).join(', ')
