@@ -50,13 +50,14 @@ async def test_p8_values_survive_exactly(value: Any) -> None:
     assert outcome == produced(json.dumps(value, separators=(",", ":")).encode())
 
 
-async def test_d8_a_return_beside_files_of_other_formats_joins_the_context() -> None:
+@pytest.mark.parametrize(("name", "kept"), [("report", "output"), ("output", "output_json")])
+async def test_d8_a_return_beside_files_of_other_formats_is_kept_too(name: str, kept: str) -> None:
     async def f(ctx: Ctx) -> Any:
-        ctx.stage("report.md", "# R")
+        ctx.stage(f"{name}.md", "# R")
         return {"words": (1, 2)}
 
-    outcome = await runner_of(f).carry_out(work(function_checkpoint("report.md")))
-    assert outcome == Produced((Content("report", "md", b"# R"),), {"words": [1, 2]})
+    outcome = await runner_of(f).carry_out(work(function_checkpoint(f"{name}.md")))
+    assert outcome == Produced((Content(name, "md", b"# R"), Content(kept, "json", b'{"words":[1,2]}')))
 
 
 async def test_x11_what_was_staged_counts_and_the_return_is_told_to_be_unused() -> None:
@@ -107,7 +108,7 @@ async def test_p8_a_return_that_joins_the_context_has_to_be_json_too() -> None:
         return {"a": {1, 2}}
 
     outcome = await runner_of(f).carry_out(work(function_checkpoint("report.md")))
-    message = "The output is not what the checkpoint declares:\n- returned value#/a: JSON has no set"
+    message = "The output is not what the checkpoint declares:\n- output.json#/a: JSON has no set"
     assert outcome == Unfit((Content("report", "md", b"# R"),), Fault("invalid_output", message))
 
 

@@ -40,20 +40,21 @@ def test_d8_of_several_those_that_are_there() -> None:
     assert read_value(function_checkpoint("a.json", "b.json"), (stored("b", "json", "2"),)) == {"b": 2}
 
 
-def test_d8_without_a_json_artifact_the_return_stands() -> None:
-    assert read_value(function_checkpoint("a.md"), (stored("a", "md", "x"),), {"n": 1}) == {"n": 1}
-    assert read_value(function_checkpoint("a.md"), (stored("a", "md", "x"),)) is None
-
-
-def test_d8_a_return_without_declared_artifacts_is_an_artifact_itself() -> None:
-    assert read_value(function_checkpoint(), (stored("output", "json", "[1]"),)) == [1]
-    assert read_value(function_checkpoint(), ()) is None
+@pytest.mark.parametrize("outputs", [[], ["a.md"]])
+def test_d8_a_return_stands_where_no_json_artifact_is_declared(outputs: list[str]) -> None:
+    text = stored("a", "md", "x")
+    assert read_value(function_checkpoint(*outputs), (text, stored("output", "json", "[1]"))) == [1]
+    assert read_value(function_checkpoint(*outputs), (text,)) is None
 
 
 def test_d8_of_a_form_the_fields_stand_whatever_was_handed_in() -> None:
-    definition = checkpoint(form=["goal", {"name": "data", "type": "file"}], outputs=["goals.json"])
-    artifacts = (stored("goals", "json", '{"goal": "x"}'), stored("data", "json", "{"))
-    assert read_value(definition, artifacts, {"goal": "x", "data": "d.json"}) == {"goal": "x", "data": "d.json"}
+    fields: Value = ["goal", {"name": "data", "type": "file"}]
+    told: Value = {"goal": "x", "data": "d.json"}
+    data = stored("data", "json", "{")
+    as_json = checkpoint(form=fields, outputs=["goals.json"])
+    assert read_value(as_json, (stored("goals", "json", '{"goal": "y"}'), data), told) == {"goal": "y"}
+    assert read_value(checkpoint(form=fields, outputs=["goals.md"]), (stored("goals", "md", "#"), data), told) == told
+    assert read_value(checkpoint(form=fields), (data,), told) == told
 
 
 def test_a_result_that_people_accepted_may_not_be_json() -> None:

@@ -126,8 +126,14 @@ def test_a5_the_output_schema_is_of_what_joins_the_context() -> None:
 
 
 def test_a5_the_output_schema_holds_for_a_return_beside_other_files() -> None:
+    text, returned = Content("a", "md", b"x"), Content("output", "json", b"{}")
+    given = by_function("a.md", output_schema={"required": ["n"]})
+    assert judged(text, returned, **given) == Unfit((text, returned), unfit("output: `n` is missing: add it"))
+
+
+def test_a5_the_output_schema_holds_for_the_fields_of_a_form() -> None:
     text = Content("a", "md", b"x")
-    given = by_function("a.md", output_schema=SCHEMA)
+    given: dict[str, Any] = {"form": ["n"], "outputs": ["a.md"], "output_schema": SCHEMA}
     assert judged(text, output={"n": 1}, **given) == Produced((text,), {"n": 1})
     assert judged(text, output={}, **given) == Unfit((text,), unfit("output: `n` is missing: add it"))
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from uuid import UUID, uuid5
 
 from cairn.core.model import Mode
 from cairn.definitions.choices import FieldType
-from cairn.definitions.execution import HumanOnlyConfig, InputField
+from cairn.definitions.execution import HumanOnlyConfig
 from cairn.definitions.model import CheckpointDefinition
 from cairn.definitions.part import JsonSchema
 
-RETURNED = "output"  # what a function returns is kept under this name when the checkpoint declares no artifact
+RETURNED = "output"  # what a function returns is kept under this name where no JSON artifact is declared
 KEPT = 1024
 NOWHERE = UUID(int=0)
 NOT_IN_FILE_NAMES = re.compile(r"[/\\\x00-\x1f]")
@@ -47,33 +46,28 @@ class Expected:
         form = checkpoint.execution.human_only_config
         if form is not None:
             self._add_form(form)
-        elif checkpoint.execution.mode in (Mode.FUNCTION, Mode.SCRIPT) and not self.artifacts:
-            self._add(Declared(implied_id(checkpoint, RETURNED), RETURNED, "json", required=False))
+        elif checkpoint.execution.mode in (Mode.FUNCTION, Mode.SCRIPT) and not self._find_json():
+            self._add(self._free(RETURNED, "_json"), "json")
+        self.json = self._find_json()  # those that join the run's context (D8)
 
     def _add_form(self, form: HumanOnlyConfig) -> None:
-        written = form.artifact_name if form.save_as_artifact else None
-        if written and written not in self.artifacts:
-            self._add(Declared(implied_id(self.checkpoint, written), written, form.artifact_format.value))
+        if form.save_as_artifact and form.artifact_name and form.artifact_name not in self.artifacts:
+            self._add(form.artifact_name, form.artifact_format.value, required=True)
         for field in form.input_fields:
             if field.type is FieldType.FILE:
-                self.uploads[field.name] = self._add_upload(field, written)
+                name = self._free(NOT_IN_FILE_NAMES.sub("_", field.name), "_file")
+                self.uploads[field.name] = self._add(name, None)
 
-    def _add_upload(self, field: InputField, written: str | None) -> Declared:
-        name = NOT_IN_FILE_NAMES.sub("_", field.name)
-        declared = self.artifacts.get(name)
-        if declared is not None and name != written and name not in {one.name for one in self.uploads.values()}:
-            return self._add(replace(declared, required=field.required))
-        while name in self.artifacts:
-            name = f"{name}_file"
-        return self._add(Declared(field.field_id or implied_id(self.checkpoint, name), name, None, required=False))
-
-    def _add(self, one: Declared) -> Declared:
-        self.artifacts[one.name] = one
+    def _add(self, name: str, format: str | None, *, required: bool = False) -> Declared:
+        one = self.artifacts[name] = Declared(implied_id(self.checkpoint, name), name, format, required=required)
         return one
 
-    @cached_property
-    def json(self) -> tuple[Declared, ...]:
-        """Those that join the run's context (D8)."""
+    def _free(self, name: str, more: str) -> str:
+        while name in self.artifacts:
+            name += more
+        return name
+
+    def _find_json(self) -> tuple[Declared, ...]:
         return tuple(one for one in self.artifacts.values() if one.format == "json")
 
     def find(self, name: str) -> Declared | None:

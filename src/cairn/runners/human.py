@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from functools import partial
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import cast
 
 from cairn.core.model import Fault
 from cairn.definitions.choices import FieldType, FormFormat
 from cairn.definitions.execution import HumanOnlyConfig, InputField
+from cairn.definitions.model import CheckpointDefinition
 from cairn.documents import Value, encode_json
 from cairn.ports import Content, Faulted, Outcome, Stored, Upload, Work
 from cairn.runners.declared import Declared, expected
 from cairn.runners.limits import Limits
 from cairn.runners.outputs import Made, judge
-from cairn.runners.threads import Line
 
 Fields = Mapping[str, Value]
 BINARY = "bin"  # format of a file whose name has no ending
@@ -33,28 +31,29 @@ class HumanRunner:
         if form is None or not isinstance(work.answer, dict):
             return Faulted(Fault("no_answer", "Nobody has filled in the form of this checkpoint."))
         answer = cast("Fields", work.answer)
-        lost = [field.label or field.name for field in _files(form, answer) if answer[field.name] not in work.files]
+        handed_in = _handed_in(form, answer)
+        lost = [field.label or field.name for field in handed_in if str(answer[field.name]) not in work.files]
         if lost:
             return Faulted(Fault("no_upload", f"The file that was handed in is not there any more: {', '.join(lost)}."))
-        uploads = {field.name: work.files[str(answer[field.name])] for field in _files(form, answer)}
-        fields = {name: uploads[name].filename if name in uploads else value for name, value in answer.items()}
-        artifacts: list[Content | Stored] = [*_written(work, form, fields)]
-        slots = expected(work.checkpoint).uploads
-        artifacts += [_stored(slots[name], upload) for name, upload in uploads.items()]
-        written = frozenset(one.name for one in artifacts if isinstance(one, Content) and one.format == "json")
-        made = Made(artifacts, fields, written=written)
-        return await self._judge_apart(work, made) if uploads else judge(work, made, self._limits)
-
-    async def _judge_apart(self, work: Work, made: Made) -> Outcome:
-        """In a thread: a file that was handed in may be large, and has to be read where its format is declared."""
-        line = Line()
-        outcome, error = await line.run(partial(judge, replace(work, log=line.post(work.log)), made, self._limits))
-        if error is not None:
-            raise error
-        return outcome
+        wanted, fields = expected(work.checkpoint), fields_of(work.checkpoint, answer, work.files)
+        files = [_stored(wanted.uploads[field.name], work.files[str(answer[field.name])]) for field in handed_in]
+        saved = _saved(work, form, fields)
+        output = None if wanted.json else fields
+        made = Made((*saved, *files), output, written=frozenset(one.name for one in saved if one.format == "json"))
+        return judge(work, made, self._limits)
 
 
-def _files(form: HumanOnlyConfig, answer: Fields) -> list[InputField]:
+def fields_of(checkpoint: CheckpointDefinition, answer: Fields, files: Mapping[str, Upload]) -> dict[str, Value]:
+    """The answer as other checkpoints read it: a file stands there by its name, not by the id of its upload."""
+    form = checkpoint.execution.human_only_config
+    uploads = {field.name for field in _handed_in(form, answer)} if form is not None else set[str]()
+    return {
+        name: files[str(value)].filename if name in uploads and str(value) in files else value
+        for name, value in answer.items()
+    }
+
+
+def _handed_in(form: HumanOnlyConfig, answer: Fields) -> list[InputField]:
     """The file fields that were filled in."""
     return [field for field in form.input_fields if field.type is FieldType.FILE and answer.get(field.name)]
 
@@ -65,14 +64,15 @@ def _stored(slot: Declared, upload: Upload) -> Stored:
     return Stored(slot.name, ending if is_plain else BINARY, upload.checksum, upload.size, upload.read)
 
 
-def _written(work: Work, form: HumanOnlyConfig, fields: Fields) -> Iterator[Content]:
+def _saved(work: Work, form: HumanOnlyConfig, fields: Fields) -> tuple[Content, ...]:
     if not form.save_as_artifact or not form.artifact_name:
-        return
+        return ()
     match form.artifact_format:
         case FormFormat.JSON:
-            yield Content(form.artifact_name, "json", encode_json(dict(fields), indent=True))
+            data = encode_json(dict(fields), indent=True)
         case FormFormat.MD:
-            yield Content(form.artifact_name, "md", document(work.checkpoint.checkpoint_name, form, fields).encode())
+            data = document(work.checkpoint.checkpoint_name, form, fields).encode()
+    return (Content(form.artifact_name, form.artifact_format.value, data),)
 
 
 def document(title: str, form: HumanOnlyConfig, fields: Fields) -> str:

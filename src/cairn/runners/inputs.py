@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cairn.core.model import Mode
 from cairn.definitions.mapping import INPUT, MappingError, parse_path, resolve
 from cairn.definitions.model import CheckpointDefinition
 from cairn.documents import DocumentError, Value, decode_json
@@ -22,19 +21,17 @@ def sources(checkpoint: CheckpointDefinition) -> frozenset[str] | None:
 
 
 def value_of(expected: Expected, artifacts: Mapping[str, Value], output: Value) -> Value:
-    """What stands under a checkpoint's key: a JSON artifact, several by name, a form's fields, or a return."""
-    if expected.checkpoint.execution.mode is Mode.HUMAN_ONLY or not expected.json:
-        return output
+    """What stands under a checkpoint's key: a JSON artifact, or several by name, or a form's fields."""
     if len(expected.json) == 1:
         return artifacts.get(expected.json[0].name)
-    return {one.name: artifacts[one.name] for one in expected.json if one.name in artifacts}
+    if expected.json:
+        return {one.name: artifacts[one.name] for one in expected.json if one.name in artifacts}
+    return output
 
 
 def read_value(checkpoint: CheckpointDefinition, artifacts: Sequence[Content | Stored], output: Value = None) -> Value:
-    """The same, from the files of a completed execution and what it put out beside them."""
+    """The same, from the files of a completed execution and, for a form that saves no JSON, its fields."""
     wanted = expected(checkpoint)
-    if checkpoint.execution.mode is Mode.HUMAN_ONLY:
-        return output
     names = {one.name for one in wanted.json}
     return value_of(wanted, {one.name: _decoded(checkpoint, one) for one in artifacts if one.name in names}, output)
 

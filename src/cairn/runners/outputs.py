@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from cairn.core.model import Fault, Mode, Ruling
+from cairn.core.model import Fault, Ruling
 from cairn.definitions.messages import show
 from cairn.documents import DocumentError, Value, decode_json, encode_json
 from cairn.ports import Content, Produced, Stored, Unfit, Work
@@ -90,11 +90,10 @@ def _oversized(made: Made, limits: Limits) -> Iterator[Mismatch]:
 
 def _payload(work: Work, wanted: Expected, made: Made, limits: Limits) -> list[Mismatch]:
     """How much JSON joins the run's context (P8)."""
-    if wanted.checkpoint.execution.mode is Mode.HUMAN_ONLY or not wanted.json:
-        size = 0 if made.output is None else len(encode_json(made.output))
-    else:
-        names = {declared.name for declared in wanted.json}
-        size = sum(one.size for one in made.artifacts if one.name in names)
+    names = {declared.name for declared in wanted.json}
+    size = sum(one.size for one in made.artifacts if one.name in names)
+    if made.output is not None:
+        size += len(encode_json(made.output))
     if size > limits.max_payload_bytes:
         return [Mismatch("output", f"as JSON {_too_much(size, limits.max_payload_bytes)}")]
     if size > limits.max_payload_bytes // 2:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.documents import DocumentError, decode_json, encode_json
+from cairn.documents import DocumentError, encode_json
 from cairn.ports import Content, Work
-from cairn.runners.declared import RETURNED, Declared, Expected
+from cairn.runners.declared import Declared, Expected
 from cairn.runners.mismatches import Mismatch
 from cairn.runners.outputs import Made, uncalled_for
 
@@ -36,34 +36,19 @@ class Staging:
 
     def end(self, returned: Any, work: Work) -> Made:
         """Everything that was staged, and what the function has returned, in its place."""
-        output = None
         if returned is not None:
-            target = self._target()
-            if target is not None and target.name not in self._files and target.name not in self._refused:
-                self._put_value(target, returned)
-            elif self._expected.json:
-                work.log("warning", self._why_unused(), None)
+            only = self._expected.json[0] if len(self._expected.json) == 1 else None
+            if only is not None and only.name not in self._files and only.name not in self._refused:
+                self._put_value(only, returned)
             else:
-                output = self._output(returned)
-        return Made(tuple(self._files.values()), output, self._refused, frozenset(self._written))
-
-    def _target(self) -> Declared | None:
-        """The one JSON artifact that a returned value stands for."""
-        return self._expected.json[0] if len(self._expected.json) == 1 else None
+                work.log("warning", self._why_unused(), None)
+        return Made(tuple(self._files.values()), None, self._refused, frozenset(self._written))
 
     def _why_unused(self) -> str:
         names = ", ".join(one.file for one in self._expected.json)
         if len(self._expected.json) == 1:
             return f"The returned value is not used: {names} was staged."
         return f"The returned value is not used: several JSON artifacts are declared ({names}), each has to be staged."
-
-    def _output(self, returned: Any) -> Any:
-        try:
-            return decode_json(data := encode_json(returned), max_bytes=len(data))
-        except DocumentError as error:
-            place = f"returned value#{error.path}" if error.path else "returned value"
-            self._refused[RETURNED] = Mismatch(place, error.message)
-        return None
 
     def _put_text(self, declared: Declared, text: str) -> None:
         try:
