@@ -85,18 +85,10 @@ def _scalar(value: Value, *, in_flow: bool = False) -> str:
     if not isinstance(value, str):
         return encode_json(value).decode()
     pattern = _PLAIN_IN_FLOW if in_flow else _PLAIN
-    if pattern.fullmatch(value) and _is_text(value):
+    if pattern.fullmatch(value) and resolve(value) == value:
         return value
     quoted = encode_json(value).decode()
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
-
-
-def _is_text(value: str) -> bool:
-    """Is it read as a text although it has no quotes?"""
-    try:
-        return resolve(value) == value
-    except ValueError:
-        return False
 
 
 def _is_block(value: str) -> bool:

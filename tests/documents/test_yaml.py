@@ -1,0 +1,242 @@
+"""The one way in and out for YAML: 1.2 core, no surprises, every place known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from cairn.documents import (
+    MAX_DEPTH,
+    DocumentError,
+    Mark,
+    Positions,
+    Value,
+    decode_json,
+    decode_yaml,
+    encode_json,
+    encode_yaml,
+)
+from tests.documents.values import exact, nested, values
+
+NO_TAGS = "is not taken: a value is what it looks like, a text if it is in quotes"
+NO_ANCHORS = "is an anchor, which is not taken: write the value out wherever it is wanted"
+
+
+def read(text: bytes | str) -> Value:
+    return decode_yaml(text)[0]
+
+
+def refusal(text: bytes | str, **limits: int) -> tuple[str, int | None, int | None]:
+    with pytest.raises(DocumentError) as caught:
+        decode_yaml(text, **limits)
+    return caught.value.message, caught.value.line, caught.value.column
+
+
+@settings(max_examples=300)
+@given(values)
+def test_what_is_written_is_read_back_exactly(value: Value) -> None:
+    assert exact(read(encode_yaml(value))) == exact(value)
+
+
+def test_json_is_yaml() -> None:
+    text = '{"a": [1, 2.0, true, null, "x", 12345678901234567890123], "b": {"c": "\\ud83d\\ude00 \\n é"}}'
+    assert exact(read(text)) == exact(decode_json(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Off", "Off"),
+        ("yes", "yes"),
+        ("no", "no"),
+        ("on", "on"),
+        ("2026-01-01", "2026-01-01"),
+        ("2026-01-01T09:00:00Z", "2026-01-01T09:00:00Z"),
+        ("12:30:45", "12:30:45"),
+        ("1_000", "1_000"),
+        ("0b11", "0b11"),
+        ("null", None),
+        ("~", None),
+        ("", None),
+        ("# only a remark", None),
+        ("True", True),
+        ("FALSE", False),
+        ("tRUE", "tRUE"),
+        ("-12", -12),
+        ("007", 7),
+        ("0o17", 15),
+        ("0x1F", 31),
+        ("12345678901234567890123", 12345678901234567890123),
+        ("1.0", 1.0),
+        ("1.", 1.0),
+        (".5", 0.5),
+        ("1e3", 1000.0),
+        ("-1.5E-2", -0.015),
+        ("'1'", "1"),
+        ('"true"', "true"),
+        ("|\n  1\n", "1\n"),
+        ("<<: {a: 1}\nb: 2", {"<<": {"a": 1}, "b": 2}),
+        ("=", "="),
+        ("a: b:c", {"a": "b:c"}),
+        ("\ufeffa: 1", {"a": 1}),
+        ("%YAML 1.2\n---\na: 1\n", {"a": 1}),
+        ('"\\ud83d\\ude00"', "😀"),
+        ('"\\u2028"', "\u2028"),
+    ],
+)
+def test_scalars_mean_what_yaml_1_2_says(text: str, value: Value) -> None:
+    assert exact(read(text)) == exact(value)
+    assert exact(read(text.encode())) == exact(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("a: 1\nb: 2\na: 3", ("the key 'a' stands twice; the first is in line 1", 3, 1)),
+        (
+            "x:\n  - &here 1",
+            ("&here is an anchor, which is not taken: write the value out wherever it is wanted", 2, 5),
+        ),
+        ("a: *here", ("*here is an alias, which is not taken: write the value out", 1, 4)),
+        ("*a : 1", ("*a is an alias, which is not taken: write the value out", 1, 1)),
+        ("a: !!python/object:os.system x", (f"the tag tag:yaml.org,2002:python/object:os.system {NO_TAGS}", 1, 4)),
+        ("!t {}", (f"the tag !t {NO_TAGS}", 1, 1)),
+        ("1: a", ("the key 1 is not a text: put it in quotes", 1, 1)),
+        ("? true\n: a", ("the key true is not a text: put it in quotes", 1, 3)),
+        ("{: a}", ("the key here is not a text: put it in quotes", 1, 3)),
+        ("? [a]\n: b", ("a list or a mapping cannot be a key", 1, 3)),
+        ("a: .nan", (".nan is not a number that JSON can hold; put it in quotes if it is a text", 1, 4)),
+        ("- -.INF", ("-.INF is not a number that JSON can hold; put it in quotes if it is a text", 1, 3)),
+        ("a: 1e999", ("1e999 is too large for a floating-point number", 1, 4)),
+        ("a: " + "9" * 4301, ("this number has more than 4300 digits", 1, 4)),
+        ("a: 1\n---\nb: 2", ("a second document begins here; only one is taken", 2, 1)),
+        ("%YAML 1.1\n---\na: 1", ("only YAML 1.2 is read; leave the %YAML line out", 2, 1)),
+        ("a:\n  - b\n c: 1", ("this is not YAML: expected <block end>, but found '<block mapping start>'", 3, 2)),
+        ("a: [1,", ("this is not YAML: expected the node content, but found '<stream end>'", 1, 7)),
+        ('a: "x', ("this is not YAML: found unexpected end of stream", 1, 6)),
+        ("a:\n\t- b", ("this is not YAML: found character '\\t' that cannot start any token", 2, 1)),
+        ("a: x\x07", ("the character U+0007 may only be written as an escape, in double quotes", 1, 5)),
+        ("a: b\nc: x\u2028", ("the character U+2028 may only be written as an escape, in double quotes", 2, 5)),
+        ('a: "\\ud800"', ("half of a surrogate pair is not a character", 1, 4)),
+        ("a: \ud800", ("the character U+D800 may only be written as an escape, in double quotes", 1, 4)),
+    ],
+)
+def test_what_is_doubtful_is_refused_with_its_place(text: str, told: tuple[str, int, int]) -> None:
+    assert refusal(text) == told
+
+
+def test_invalid_utf_8_is_refused() -> None:
+    assert refusal(b"a: 1\nb: \xff") == ("this is not UTF-8", 2, 4)
+
+
+def test_size_and_depth_are_bounded() -> None:
+    assert refusal("a" * 11, max_bytes=10) == ("the document has 11 bytes; at most 10 are taken", None, None)
+    assert refusal(b"a" * 11, max_bytes=10)[0] == "the document has 11 bytes; at most 10 are taken"
+    assert read("[" * MAX_DEPTH + "1" + "]" * MAX_DEPTH) == nested(MAX_DEPTH)
+    told = "more than 200 lists and mappings stand inside one another"
+    assert refusal("[" * (MAX_DEPTH + 1), max_depth=1000) == (told, 1, 201)
+    assert refusal("- " * 5000)[0] == told
+    assert refusal("a:\n - b: []", max_depth=3) == ("more than 3 lists and mappings stand inside one another", 2, 7)
+    assert decode_yaml("a:\n - b: 1", max_depth=3)[0] == {"a": [{"b": 1}]}
+
+
+def test_a_bomb_is_refused_at_once() -> None:
+    pairs = zip("abcdefgh", "bcdefghi", strict=True)
+    bomb = "a: &a [x, x, x]\n" + "".join(f"{n}: &{n} [*{m}, *{m}, *{m}]\n" for m, n in pairs)
+    assert refusal(bomb)[0].startswith("&a is an anchor")
+
+
+def test_every_value_has_its_place() -> None:
+    text = "name: Hello\nsteps:\n  - key: a/b\n    tags: [x, y]\n  - ~\nempty: {}\n"
+    value, positions = decode_yaml(text)
+    assert value == {"name": "Hello", "steps": [{"key": "a/b", "tags": ["x", "y"]}, None], "empty": {}}
+    assert positions == Positions(
+        values={
+            "": Mark(1, 1),
+            "/name": Mark(1, 7),
+            "/steps": Mark(3, 3),
+            "/steps/0": Mark(3, 5),
+            "/steps/0/key": Mark(3, 10),
+            "/steps/0/tags": Mark(4, 11),
+            "/steps/0/tags/0": Mark(4, 12),
+            "/steps/0/tags/1": Mark(4, 15),
+            "/steps/1": Mark(5, 5),
+            "/empty": Mark(6, 8),
+        },
+        keys={
+            "/name": Mark(1, 1),
+            "/steps": Mark(2, 1),
+            "/steps/0/key": Mark(3, 5),
+            "/steps/0/tags": Mark(4, 5),
+            "/empty": Mark(6, 1),
+        },
+    )
+
+
+def test_what_has_no_place_of_its_own_has_that_of_what_is_around_it() -> None:
+    _, positions = decode_yaml("a:\n  b: 1\n")
+    assert positions.value("/a/b") == Mark(2, 6)
+    assert positions.value("/a/missing/deeper") == Mark(2, 3)
+    assert positions.key("/a/b") == Mark(2, 3)
+    assert positions.key("/a/missing") == Mark(2, 3)
+    assert Positions().value("/a") is None
+    assert decode_yaml("")[1] == Positions(values={"": Mark(1, 1)})
+
+
+def test_written_yaml_is_for_people() -> None:
+    value: Any = {
+        "title": "Summarise the run's input",
+        "prompt": "First line.\n\n  Indented.\n",
+        "kept": "no end\nof line",
+        "more": "ends\ntwice\n\n",
+        "lead": " begins\nwith space",
+        "number": "12",
+        "link": "see: https://example.org",
+        "flow": {"a": 1, "b": [], "c": "x, y"},
+        "list": ["a b", "c"],
+        "objects": [{"name": "a", "of": ["x"]}, {"name": "b"}, [], [[1], {"deep": "a\nb"}], "two\nlines"],
+        "long": ["a long text that does not fit beside another one on one line"] * 2,
+        "odd\nkey": None,
+    }
+    assert encode_yaml(value) == (
+        "title: Summarise the run's input\n"
+        "prompt: |\n  First line.\n\n    Indented.\n"
+        "kept: |-\n  no end\n  of line\n"
+        "more: |+\n  ends\n  twice\n\n"
+        "lead: |2-\n   begins\n  with space\n"
+        'number: "12"\n'
+        'link: "see: https://example.org"\n'
+        "flow:\n  a: 1\n  b: []\n  c: x, y\n"
+        "list: [a b, c]\n"
+        "objects:\n"
+        "  - name: a\n    of: [x]\n"
+        "  - { name: b }\n"
+        "  - []\n"
+        "  - - [1]\n    - deep: |-\n        a\n        b\n"
+        "  - |-\n    two\n    lines\n"
+        "long:\n"
+        "  - a long text that does not fit beside another one on one line\n"
+        "  - a long text that does not fit beside another one on one line\n"
+        '"odd\\nkey": null\n'
+    )
+
+
+def test_what_json_cannot_hold_is_not_written() -> None:
+    with pytest.raises(DocumentError):
+        encode_yaml(float("nan"))
+
+
+def test_large_texts_are_written_in_no_time() -> None:
+    for text in ("a" * 100_000 + "\0", "a b " * 50_000 + "\0", "a?" * 50_000, "a: " * 50_000):
+        assert read(encode_yaml(text)) == text
+
+
+def test_bytes_of_json_are_the_same_from_yaml() -> None:
+    assert encode_json(read("b: 1\na: [x]")) == b'{"b":1,"a":["x"]}'
+
+
+@pytest.mark.parametrize("text", ["a\nb", "a\nb\n", " a\n\n b\n\n", "plain", "12", ""])
+def test_a_text_alone_is_a_document(text: str) -> None:
+    assert read(encode_yaml(text)) == text
