@@ -35,7 +35,8 @@ def approved_before(run: Run, e: Execution, kind: Kind, digest: str) -> Approval
     if e.asks_anew:
         return None
     alike = [a for a in decided(run, e) if a.kind is kind and a.digest == digest]
-    if not alike or alike[-1].status not in AGREED:  # what counts is what was said last
+    # What counts is what was said last, by as many people as are asked now.
+    if not alike or alike[-1].status not in AGREED or alike[-1].needed < e.policy.approvers:
         return None
     if kind is Kind.ACTION:
         # Proposed once more in one attempt it is a second action: each attempt may do it as often as an earlier one.

@@ -1,0 +1,111 @@
+"""A run at hand: build a plan in one line, send commands, look at what came of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+import pytest
+
+from cairn.core import messages as m
+from cairn.core.decide import Decision, decide
+from cairn.core.errors import Refused
+from cairn.core.model import Approval, Checkpoint, Execution, Fault, Plan, Policy, Ruling, Run, State
+
+BEGIN = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+BROKEN = Fault("broken", "it broke")
+RESULT = m.Output("artifact-1", "result", "c" * 64, 3)
+F = TypeVar("F", bound=m.Effect)
+
+
+def plan_of(
+    *stages: str | tuple[str, ...],
+    needs: Mapping[str, tuple[str, ...]] | None = None,
+    decides: tuple[str, ...] = (),
+    policies: Mapping[str, Policy] | None = None,
+    **settings: Any,
+) -> Plan:
+    """Each argument is a stage: one key, or several that run side by side. `auto_advance` is on unless told."""
+    checkpoints: list[Checkpoint] = []
+    for number, stage in enumerate(stages):
+        for key in (stage,) if isinstance(stage, str) else stage:
+            own = (needs or {}).get(key, ())
+            checkpoints.append(Checkpoint(key, len(checkpoints), f"stage {number}", own, key in decides))
+    settings.setdefault("auto_advance", True)
+    return Plan(tuple(checkpoints), policies or {}, **settings)
+
+
+class Desk:
+    def __init__(self, plan: Plan, *, started: bool = True) -> None:
+        self.run = Run("run", plan)
+        self.at = BEGIN
+        self.sent = 0
+        self.last = Decision(self.run, (), ())
+        if started:
+            self.send(m.StartRun())
+
+    # ---- sending -----------------------------------------------------------------------------------
+    def send(self, command: m.Command, by: str = "ann", after: float = 1.0) -> Decision:
+        self.at += timedelta(seconds=after)
+        self.sent += 1
+        self.last = decide(self.run, command, m.Given(self.at, by, UUID(int=self.sent)))
+        self.run = self.last.run
+        return self.last
+
+    def refuses(self, command: m.Command, error: type[Refused] = Refused, by: str = "ann") -> Refused:
+        before = self.run
+        with pytest.raises(error) as raised:
+            self.send(command, by)
+        assert type(raised.value) is error
+        assert self.run is before
+        return raised.value
+
+    def finish(self, key: str, digest: str = "d", *, ruling: Ruling | None = None, after: float = 1.0) -> Decision:
+        e = self.e(key)
+        return self.send(m.Finished(e.id, e.dispatch, digest, (RESULT,), ruling), "worker", after)
+
+    def fail(self, key: str, error: Fault = BROKEN) -> Decision:
+        e = self.e(key)
+        return self.send(m.Failed(e.id, e.dispatch, error), "worker")
+
+    def answer(self, key: str, decision: str, by: str = "ann", after: float = 1.0, **more: Any) -> Decision:
+        return self.send(m.Decide(self.asked(key).id, decision, **more), by, after)
+
+    def time_out(self, key: str) -> Decision:
+        e = self.e(key)
+        return self.send(m.TimedOut(e.id, e.dispatch), "timer")
+
+    def due(self, key: str) -> Decision:
+        e = self.e(key)
+        return self.send(m.RetryDue(e.id, e.dispatch), "timer")
+
+    # ---- looking -------------------------------------------------------------------------------------
+    def e(self, key: str) -> Execution:
+        """The execution that was made last for a checkpoint."""
+        return [e for e in self.run.executions.values() if e.key == key][-1]
+
+    def all(self, key: str) -> list[State]:
+        return [e.state for e in self.run.executions.values() if e.key == key]
+
+    @property
+    def states(self) -> dict[str, str]:
+        """By key, the state of what was made last and is not archived."""
+        return {e.key: e.state.name for e in self.run.current}
+
+    def asked(self, key: str) -> Approval:
+        (approval,) = self.run.pending_of(self.e(key).id)
+        return approval
+
+    @property
+    def told(self) -> list[str]:
+        return [event.type.value for event in self.last.events]
+
+    def detail(self, type: m.EventType) -> dict[str, Any]:
+        """Of the one event of this type that the last command led to."""
+        (event,) = [event for event in self.last.events if event.type is type]
+        return dict(event.detail)
+
+    def did(self, type: type[F]) -> list[F]:
+        return [effect for effect in self.last.effects if isinstance(effect, type)]

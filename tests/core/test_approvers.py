@@ -1,0 +1,178 @@
+"""Several approvers, deadlines and rules: D23, D26, D67, H5."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from cairn.core import messages as m
+from cairn.core.errors import Stale
+from cairn.core.model import ApprovalStatus, Fault, OnExpiry, OnInvalid, Policy, RunStatus, WaitingOn
+from tests.core.desk import Desk, plan_of
+
+
+def asked(approvers: int = 2) -> Desk:
+    desk = Desk(plan_of("a", policies={"a": Policy(ask_completion=True, approvers=approvers)}))
+    desk.finish("a")
+    return desk
+
+
+def proposed(approvers: int = 2) -> Desk:
+    desk = Desk(plan_of("a", policies={"a": Policy(approvers=approvers)}))
+    desk.send(m.ActionProposed(desk.e("a").id, 1, "p0"), "worker")
+    return desk
+
+
+def expiring(on_expiry: OnExpiry) -> Desk:
+    policy = Policy(ask_completion=True, period=60.0, on_expiry=on_expiry)
+    desk = Desk(plan_of(("a", "b"), policies={"a": policy}))
+    desk.finish("a")
+    return desk
+
+
+# ---- several approvers -------------------------------------------------------------------------------
+def test_n_different_people_have_to_agree_d26() -> None:
+    desk = asked(approvers=3)
+    desk.answer("a", "approve", "ann", feedback="yes")
+    assert desk.detail(m.EventType.APPROVAL_GIVEN) == {
+        "kind": "completion",
+        "decision": "approve",
+        "digest": "d",
+        "feedback": "yes",
+        "given": 1,
+        "needed": 3,
+    }
+    desk.answer("a", "approve", "bob")
+    assert desk.states == {"a": "COMPLETION_ASKED"}
+    desk.answer("a", "approve", "cleo")
+    assert desk.states == {"a": "COMPLETED"}
+    (approval,) = desk.run.approvals.values()
+    assert [vote.by for vote in approval.votes] == ["ann", "bob", "cleo"]
+
+
+def test_a_person_counts_once_d26() -> None:
+    desk = asked()
+    desk.answer("a", "approve", "ann")
+    refused = desk.refuses(m.Decide(desk.asked("a").id, "approve"), by="ann")
+    assert refused.message == "You have approved this already; another person has to."
+
+
+def test_one_reject_or_revision_ends_it_d26() -> None:
+    desk = asked()
+    desk.answer("a", "approve", "ann")
+    desk.answer("a", "reject", "bob")
+    assert desk.run.status is RunStatus.FAILED
+    desk = asked()
+    desk.answer("a", "approve", "ann")
+    desk.answer("a", "revise", "ann")
+    assert desk.states == {"a": "WORKING"}
+
+
+def test_a_modification_restarts_the_count_d26() -> None:
+    desk = proposed()
+    desk.answer("a", "approve", "ann")
+    desk.answer("a", "modify", "bob", modified="p1", answer="parameters 1")
+    assert desk.asked("a").agreeing == {"bob"}
+    desk.refuses(m.Decide(desk.asked("a").id, "approve", "p0"), Stale, by="ann")
+    desk.answer("a", "approve", "ann", digest="p1")
+    assert desk.states == {"a": "WORKING"}
+    assert desk.e("a").answer == "parameters 1"  # what was modified, not what the last one said
+
+
+def test_a_modification_back_to_the_first_content_restarts_the_count_too_d26() -> None:
+    desk = proposed(approvers=3)
+    desk.answer("a", "approve", "ann")
+    desk.answer("a", "modify", "bob", modified="p1")
+    desk.answer("a", "modify", "cleo", modified="p0")
+    assert desk.asked("a").agreeing == {"cleo"}
+    desk.answer("a", "approve", "ann")
+    desk.answer("a", "approve", "bob")
+    assert desk.states == {"a": "WORKING"}
+
+
+def test_who_agreed_may_still_modify_d26() -> None:
+    desk = proposed()
+    desk.answer("a", "approve", "ann")
+    desk.answer("a", "modify", "ann", modified="p1")
+    assert desk.asked("a").agreeing == {"ann"}
+
+
+def test_accepting_an_invalid_result_takes_as_many_people() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(on_invalid=OnInvalid.ASK_HUMAN, approvers=2)}))
+    desk.send(m.Invalid(desk.e("a").id, 1, "x"), "worker")
+    desk.answer("a", "accept", "ann")
+    assert desk.e("a").waiting_on is WaitingOn.VALIDATION_FEEDBACK
+    desk.refuses(m.Decide(desk.asked("a").id, "accept"), by="ann")
+    desk.answer("a", "accept", "bob")
+    assert desk.states == {"a": "COMPLETED"}
+
+
+def test_an_input_and_an_escalation_take_one_person() -> None:
+    desk = Desk(plan_of(("a", "b"), policies=dict.fromkeys("ab", Policy(approvers=2))))
+    desk.send(m.InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
+    desk.send(m.LimitReached(desk.e("b").id, 1, "x"), "worker")
+    desk.answer("a", "answer")
+    desk.answer("b", "accept")
+    assert desk.states == {"a": "WORKING", "b": "COMPLETED"}
+
+
+def test_a_rules_yes_is_an_auto_approval_and_its_no_is_not_d23() -> None:
+    desk = asked(approvers=1)
+    desk.answer("a", "approve", "rule:small-amounts")
+    (approval,) = desk.run.approvals.values()
+    assert approval.status is ApprovalStatus.AUTO_APPROVED
+    desk = asked(approvers=1)
+    desk.answer("a", "reject", "rule:small-amounts")
+    assert next(iter(desk.run.approvals.values())).status is ApprovalStatus.REJECTED
+
+
+# ---- deadlines ---------------------------------------------------------------------------------------
+def test_an_approval_has_a_deadline_only_where_a_period_says_so_d23() -> None:
+    desk = expiring(OnExpiry.FAIL)
+    approval = desk.asked("a")
+    assert approval.expires_at == desk.at + timedelta(seconds=60)
+    assert desk.did(m.SendLater) == [m.SendLater(60.0, m.ApprovalExpired(approval.id, 1))]
+    desk = asked()
+    assert (desk.asked("a").expires_at, desk.did(m.SendLater)) == (None, [])
+
+
+def test_expiry_with_fail_acts_as_reject_d67() -> None:
+    desk = expiring(OnExpiry.FAIL)
+    approval = desk.asked("a").id
+    expired = m.ApprovalExpired(approval, 1)
+    desk.send(expired, "timer")
+    assert (desk.run.status, desk.states) == (RunStatus.FAILED, {"a": "FAILED", "b": "CANCELLED"})
+    assert desk.run.approvals[approval].status is ApprovalStatus.TIMEOUT
+    assert desk.e("a").last_error == Fault("approval_timeout", "Nobody decided in time.")
+    desk.refuses(expired, Stale)
+    refused = desk.refuses(m.Decide(approval, "approve"))
+    assert refused.message == "It is not asked any more: the approval is timeout."
+
+
+def test_expiry_with_cancel_cancels_the_run_d23() -> None:
+    desk = expiring(OnExpiry.CANCEL)
+    desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
+    assert (desk.run.status, desk.states) == (RunStatus.CANCELLED, {"a": "CANCELLED", "b": "CANCELLED"})
+    assert desk.detail(m.EventType.RUN_CANCELLED)["reason"] == "nobody decided in time"
+
+
+def test_expiry_with_escalate_gives_one_more_period_then_fails_d23() -> None:
+    desk = expiring(OnExpiry.ESCALATE)
+    approval = desk.asked("a").id
+    desk.send(m.ApprovalExpired(approval, 1), "timer", after=60)
+    asked = desk.asked("a")
+    assert (asked.period, asked.expires_at) == (2, desk.at + timedelta(seconds=60))
+    assert desk.last.effects == (m.SendLater(60.0, m.ApprovalExpired(approval, 2)),)
+    assert desk.told == ["approval_escalated"]
+    desk.refuses(m.ApprovalExpired(approval, 1), Stale)
+    desk.send(m.ApprovalExpired(approval, 2), "timer")
+    assert desk.run.status is RunStatus.FAILED
+    desk.refuses(m.ApprovalExpired("nowhere", 1), Stale)
+
+
+def test_an_answer_in_the_second_period_counts_h5() -> None:
+    desk = expiring(OnExpiry.ESCALATE)
+    desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
+    approval = desk.asked("a").id
+    desk.answer("a", "approve")
+    assert desk.states["a"] == "COMPLETED"
+    desk.refuses(m.ApprovalExpired(approval, 2), Stale)

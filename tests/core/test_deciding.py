@@ -1,0 +1,306 @@
+"""Every kind of approval with every answer to it: D22, D68, D61; H4, D24, D25."""
+
+from __future__ import annotations
+
+from cairn.core import messages as m
+from cairn.core.errors import Stale
+from cairn.core.model import (
+    ApprovalStatus,
+    Fault,
+    Mode,
+    OnFailure,
+    OnInvalid,
+    Policy,
+    RunStatus,
+    State,
+    Vote,
+    WaitingOn,
+)
+from tests.core.desk import RESULT, Desk, plan_of
+
+
+def asked_completion() -> Desk:
+    desk = Desk(plan_of("a", policies={"a": Policy(ask_completion=True)}))
+    desk.finish("a")
+    return desk
+
+
+def asked_action() -> Desk:
+    desk = Desk(plan_of("a"))
+    desk.send(m.ActionProposed(desk.e("a").id, 1, "transfer"), "worker")
+    return desk
+
+
+def asked_validation(policy: Policy | None = None) -> Desk:
+    desk = Desk(plan_of("a", policies={"a": policy or Policy(on_invalid=OnInvalid.ASK_HUMAN)}))
+    error = Fault("schema", "the title is missing")
+    desk.send(m.Invalid(desk.e("a").id, 1, "x", (RESULT,), error), "worker")
+    return desk
+
+
+def asked_escalation(digest: str | None = "x", policy: Policy | None = None) -> Desk:
+    desk = Desk(plan_of("a", policies={"a": policy or Policy()}))
+    desk.send(m.LimitReached(desk.e("a").id, 1, digest, (RESULT,) if digest else ()), "worker")
+    return desk
+
+
+def asked_input(waiting_on: WaitingOn = WaitingOn.QUESTION) -> Desk:
+    desk = Desk(plan_of("a"))
+    desk.send(m.InputWanted(desk.e("a").id, 1, waiting_on, "question"), "worker")
+    return desk
+
+
+def status_of(desk: Desk) -> ApprovalStatus:
+    return list(desk.run.approvals.values())[-1].status
+
+
+# ---- completion ------------------------------------------------------------------------------------
+def test_a_completion_is_asked_with_what_is_staged() -> None:
+    desk = asked_completion()
+    e = desk.e("a")
+    assert (e.state, desk.asked("a").digest) == (State.COMPLETION_ASKED, "d")
+    assert desk.last.effects == (m.Stage(e.id),)
+    assert desk.told == ["artifacts_created", "execution_completion_asked", "approval_asked"]
+
+
+def test_completion_approve() -> None:
+    desk = asked_completion()
+    desk.answer("a", "approve", feedback="fine")
+    assert (desk.states, desk.run.status) == ({"a": "COMPLETED"}, RunStatus.COMPLETED)
+    (approval,) = desk.run.approvals.values()
+    assert (approval.status, approval.closed_at) == (ApprovalStatus.APPROVED, desk.at)
+    assert approval.votes == (Vote("ann", desk.at, "approve", "fine", "d"),)
+    assert desk.detail(m.EventType.APPROVAL_APPROVED) == {
+        "kind": "completion",
+        "decision": "approve",
+        "digest": "d",
+        "feedback": "fine",
+    }
+
+
+def test_completion_revise_keeps_the_execution_and_counts_x3() -> None:
+    desk = asked_completion()
+    before = desk.e("a")
+    desk.answer("a", "revise", feedback="shorter")
+    e = desk.e("a")
+    assert (e.id, e.revision, e.attempt, e.dispatch, e.state) == (before.id, 1, 1, 2, State.WORKING)
+    assert status_of(desk) is ApprovalStatus.REVISION_REQUESTED
+    assert desk.detail(m.EventType.EXECUTION_REVISED) == {
+        "checkpoint": "a",
+        "revision_iteration": 1,
+        "feedback": "shorter",
+    }
+    assert desk.did(m.MakeWorkspace) == []
+
+
+def test_completion_revise_past_the_limit_follows_on_failure_x3_d63() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(ask_completion=True, max_revisions=1)}))
+    desk.finish("a")
+    desk.answer("a", "revise")
+    desk.finish("a")
+    desk.answer("a", "revise", feedback="still too long")
+    assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.PAUSED)
+    why = "More than 1 revisions were asked for. The last: still too long"
+    assert desk.e("a").last_error == Fault("revisions_used_up", why)
+
+
+def test_completion_reject_fails_execution_and_run_and_skips_on_failure_d22() -> None:
+    policy = Policy(ask_completion=True, on_failure=OnFailure.ROLLBACK_CHECKPOINT)
+    desk = Desk(plan_of("a", policies={"a": policy}))
+    desk.finish("a")
+    desk.answer("a", "reject", feedback="wrong customer")
+    assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
+    assert desk.e("a").last_error == Fault("rejected", "Rejected by ann. wrong customer")
+    assert desk.detail(m.EventType.RUN_FAILED)["reason"] == "Rejected by ann. wrong customer"
+    assert status_of(desk) is ApprovalStatus.REJECTED
+
+
+# ---- action ----------------------------------------------------------------------------------------
+def test_action_approve_goes_back_to_the_proposer_d28() -> None:
+    desk = asked_action()
+    assert (desk.e("a").waiting_on, desk.asked("a").digest) == (WaitingOn.ACTION_APPROVAL, "transfer")
+    desk.answer("a", "approve")
+    assert (desk.states, desk.e("a").dispatch, desk.e("a").answer) == ({"a": "WORKING"}, 2, None)
+
+
+def test_action_modify_binds_to_the_modified_parameters_d26() -> None:
+    desk = asked_action()
+    approval = desk.asked("a")
+    desk.answer("a", "modify", modified="transfer less", answer="checksum")
+    assert (desk.states, desk.e("a").answer) == ({"a": "WORKING"}, "checksum")
+    approval = desk.run.approvals[approval.id]
+    assert (approval.status, approval.digest) == (ApprovalStatus.APPROVED, "transfer less")
+    assert approval.votes == (Vote("ann", desk.at, "modify", "", "transfer less", "checksum"),)
+
+
+def test_action_modify_has_to_change_something() -> None:
+    desk = asked_action()
+    desk.refuses(m.Decide(desk.asked("a").id, "modify"))
+    desk.refuses(m.Decide(desk.asked("a").id, "modify", modified="transfer"))
+
+
+def test_action_revise_counts_as_a_revision_d68() -> None:
+    desk = asked_action()
+    desk.answer("a", "revise", feedback="ask finance first")
+    assert (desk.states, desk.e("a").revision) == ({"a": "WORKING"}, 1)
+
+
+def test_action_reject() -> None:
+    desk = asked_action()
+    desk.answer("a", "reject", feedback="no")
+    assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
+
+
+# ---- validation --------------------------------------------------------------------------------------
+def test_validation_is_asked_with_the_finding() -> None:
+    desk = asked_validation()
+    assert desk.e("a").waiting_on is WaitingOn.VALIDATION_FEEDBACK
+    assert desk.asked("a").reason == "the title is missing"
+    assert desk.last.effects == (m.Stage(desk.e("a").id),)
+    assert (desk.e("a").errors, desk.e("a").outputs) == (1, (RESULT.id,))
+
+
+def test_validation_accept_completes() -> None:
+    desk = asked_validation()
+    desk.answer("a", "accept")
+    assert (desk.states, desk.run.status) == ({"a": "COMPLETED"}, RunStatus.COMPLETED)
+
+
+def test_validation_accept_still_asks_for_the_completion() -> None:
+    desk = asked_validation(Policy(on_invalid=OnInvalid.ASK_HUMAN, ask_completion=True))
+    desk.answer("a", "accept")
+    assert desk.states == {"a": "COMPLETION_ASKED"}
+
+
+def test_validation_feedback_tries_again() -> None:
+    desk = asked_validation()
+    desk.answer("a", "feedback", feedback="add a title")
+    e = desk.e("a")
+    assert (e.state, e.attempt, e.validations_used, e.revision) == (State.WORKING, 2, 1, 0)
+    assert status_of(desk) is ApprovalStatus.REVISION_REQUESTED
+    assert desk.detail(m.EventType.EXECUTION_REVALIDATED)["reason"] == "add a title"
+
+
+def test_validation_reject() -> None:
+    desk = asked_validation()
+    desk.answer("a", "reject")
+    assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
+
+
+def test_max_validation_retries_count_for_asking_too_a5() -> None:
+    desk = asked_validation(Policy(on_invalid=OnInvalid.ASK_HUMAN, max_validation_retries=1))
+    desk.answer("a", "feedback")
+    desk.send(m.Invalid(desk.e("a").id, 2, "x"), "worker")
+    assert desk.states == {"a": "FAILED"}
+
+
+# ---- escalation --------------------------------------------------------------------------------------
+def test_escalation_retry_renews_the_budgets_d61_d63() -> None:
+    desk = asked_escalation(policy=Policy(max_auto_retries=1, max_validation_retries=1, timeout=60.0))
+    e = desk.e("a")
+    desk.run = desk.run.with_executions(e.changed(retries_used=1, validations_used=1, interruptions=2, worked=50.0))
+    desk.answer("a", "retry")
+    e = desk.e("a")
+    assert (e.state, e.attempt) == (State.WORKING, 2)
+    assert (e.retries_used, e.validations_used, e.interruptions, e.worked) == (0, 0, 0, 0.0)
+    assert "execution_retried" in desk.told
+
+
+def test_escalation_accept_completes_and_stands_for_the_approval_d61() -> None:
+    desk = asked_escalation(policy=Policy(ask_completion=True))
+    assert desk.last.effects == (m.Stage(desk.e("a").id),)
+    desk.answer("a", "accept")
+    assert (desk.states, desk.run.status) == ({"a": "COMPLETED"}, RunStatus.COMPLETED)
+
+
+def test_escalation_accept_without_a_result_is_refused_d61() -> None:
+    desk = asked_escalation(digest=None)
+    assert desk.last.effects == ()
+    refused = desk.refuses(m.Decide(desk.asked("a").id, "accept"))
+    assert (refused.message, refused.possible) == ("There is no result to accept.", ("retry", "restart", "fail"))
+
+
+def test_escalation_restart_begins_the_next_pass_d61() -> None:
+    desk = asked_escalation()
+    desk.answer("a", "restart")
+    assert (desk.run.pass_number, desk.run.restart_count) == (2, 1)
+    assert desk.all("a") == [State.CANCELLED, State.WORKING]
+
+
+def test_escalation_fail_follows_on_failure_d61() -> None:
+    desk = asked_escalation()
+    desk.answer("a", "fail", feedback="hopeless")
+    assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.PAUSED)
+    assert desk.e("a").last_error == Fault("escalation", "Given up by ann after an escalation. hopeless")
+    assert status_of(desk) is ApprovalStatus.REJECTED
+
+
+# ---- input -----------------------------------------------------------------------------------------
+def test_input_answer() -> None:
+    desk = asked_input()
+    desk.answer("a", "answer", answer="checksum")
+    assert (desk.states, desk.e("a").answer) == ({"a": "WORKING"}, "checksum")
+
+
+def test_a_declined_question_is_told_to_the_agent_d68() -> None:
+    desk = asked_input()
+    desk.answer("a", "decline")
+    assert (desk.states, status_of(desk)) == ({"a": "WORKING"}, ApprovalStatus.REJECTED)
+
+
+def test_a_declined_script_input_follows_on_failure_d68() -> None:
+    desk = asked_input(WaitingOn.SCRIPT_INPUT)
+    desk.answer("a", "decline", feedback="not mine")
+    assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.PAUSED)
+    assert desk.e("a").last_error == Fault("declined", "Declined by ann. not mine")
+
+
+def test_a_declined_form_follows_on_failure_and_a_retry_asks_it_again_d68() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(mode=Mode.HUMAN_ONLY)}))
+    desk.answer("a", "decline")
+    assert desk.states == {"a": "FAILED"}
+    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    assert desk.e("a").waiting_on is WaitingOn.HUMAN_FORM
+
+
+def test_a_revised_form_is_filled_in_again() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(mode=Mode.HUMAN_ONLY, ask_completion=True)}))
+    desk.answer("a", "answer", answer="first")
+    desk.finish("a")
+    desk.answer("a", "revise")
+    assert (desk.e("a").waiting_on, desk.e("a").answer) == (WaitingOn.HUMAN_FORM, "first")
+
+
+# ---- who, when, and about what ---------------------------------------------------------------------------
+def test_one_decision_counts_and_the_others_get_a_clear_answer_h4() -> None:
+    desk = asked_completion()
+    approval = desk.asked("a").id
+    desk.send(m.Decide(approval, "approve"), "bob")
+    refused = desk.refuses(m.Decide(approval, "reject"))
+    assert refused.message == "It is not asked any more: the approval is approved by bob."
+    desk.refuses(m.Decide("nowhere", "approve"))
+
+
+def test_an_answer_that_does_not_fit_the_kind_is_refused_d22() -> None:
+    desk = asked_completion()
+    refused = desk.refuses(m.Decide(desk.asked("a").id, "accept"))
+    assert refused.message == "'accept' does not answer an approval of kind completion."
+    assert refused.possible == ("approve", "revise", "reject")
+
+
+def test_a_decision_about_other_content_is_stale_d25() -> None:
+    desk = asked_completion()
+    desk.refuses(m.Decide(desk.asked("a").id, "approve", "another"), Stale)
+    desk.answer("a", "approve", digest="d")
+    assert desk.states == {"a": "COMPLETED"}
+
+
+def test_what_is_taken_away_withdraws_its_approval_d24() -> None:
+    desk = asked_completion()
+    approval = desk.asked("a").id
+    desk.send(m.CancelRun())
+    assert status_of(desk) is ApprovalStatus.WITHDRAWN
+    assert desk.detail(m.EventType.APPROVAL_WITHDRAWN) == {"kind": "completion", "reason": "the run was cancelled"}
+    refused = desk.refuses(m.Decide(approval, "approve"))
+    assert refused.message == "It is not asked any more: the approval is withdrawn."
+    desk.refuses(m.ApprovalExpired(approval, 1), Stale)

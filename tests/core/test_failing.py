@@ -1,0 +1,311 @@
+"""Faults, retries and what follows when they are used up: X4, D15, D16, D17, D53, D55, D58, D63, D64."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cairn.core import messages as m
+from cairn.core.errors import Repeated, Stale
+from cairn.core.model import (
+    Fault,
+    OnExpiry,
+    OnFailure,
+    OnInvalid,
+    Policy,
+    RollbackTrigger,
+    RunStatus,
+    State,
+    WaitingOn,
+)
+from tests.core.desk import BROKEN, RESULT, Desk, plan_of
+
+
+def failing(on_failure: OnFailure, *stages: str | tuple[str, ...], **policy: Any) -> Desk:
+    keys = [key for stage in stages for key in ((stage,) if isinstance(stage, str) else stage)]
+    return Desk(plan_of(*stages, policies={key: Policy(on_failure=on_failure, **policy) for key in keys}))
+
+
+# ---- automatic retries ---------------------------------------------------------------------------
+def test_a_fault_is_tried_again_after_the_delay_with_the_same_id_and_workspace_x4() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1, retry_delay=7.0)}))
+    before = desk.e("a")
+    desk.fail("a")
+    assert desk.e("a") == before.changed(
+        state=State.WAITING,
+        waiting_on=WaitingOn.RETRY_DELAY,
+        due_at=desk.at + timedelta(seconds=7),
+        attempt=2,
+        retries_used=1,
+        errors=1,
+        last_error=BROKEN,
+        working_since=None,
+    )
+    assert desk.last.effects == (m.SendLater(7.0, m.RetryDue(before.id, 1)),)
+    assert desk.told == ["execution_retried", "execution_waiting"]
+    desk.due("a")
+    assert (desk.e("a").state, desk.e("a").dispatch, desk.e("a").due_at) == (State.WORKING, 2, None)
+    assert desk.did(m.MakeWorkspace) == []
+
+
+def test_max_attempts_are_the_retries_and_the_first_one_d15() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=2)}))
+    for _ in range(2):
+        desk.fail("a")
+        desk.due("a")
+    assert desk.e("a").attempt == 3
+    desk.fail("a")
+    assert (desk.e("a").state, desk.e("a").attempt, desk.e("a").errors) == (State.FAILED, 3, 3)
+    assert desk.e("a").failed_at == desk.at
+
+
+def test_a_validation_retry_counts_as_an_attempt_but_only_its_own_limit_bounds_it_d15() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=0, max_validation_retries=2)}))
+    for attempt in (2, 3):
+        e = desk.e("a")
+        desk.send(m.Invalid(e.id, e.dispatch, "x"), "worker")
+        assert (desk.e("a").state, desk.e("a").attempt) == (State.WORKING, attempt)
+        assert desk.told == ["execution_revalidated", "execution_dispatched"]
+    e = desk.e("a")
+    desk.send(m.Invalid(e.id, e.dispatch, "x", (RESULT,)), "worker")
+    assert (desk.e("a").state, desk.e("a").attempt, desk.e("a").validations_used) == (State.FAILED, 3, 2)
+
+
+def test_validation_may_give_up_at_once_d63() -> None:
+    policy = Policy(on_invalid=OnInvalid.FAIL_CHECKPOINT, max_auto_retries=3)
+    desk = Desk(plan_of("a", policies={"a": policy}))
+    desk.send(m.Invalid(desk.e("a").id, 1, "x", error=Fault("schema", "no title")), "worker")
+    assert desk.e("a").state is State.FAILED
+    assert desk.detail(m.EventType.EXECUTION_FAILED) == {
+        "checkpoint": "a",
+        "error_type": "schema",
+        "error": "no title",
+    }
+
+
+def test_only_faults_are_retried_automatically_d63() -> None:
+    """Timeout, decline and validation go straight to `on_failure`, whatever is left of the retries."""
+    policy = Policy(max_auto_retries=3, timeout=10.0, max_validation_retries=0)
+    desk = Desk(plan_of(("a", "b", "c"), policies=dict.fromkeys("abc", policy)))
+    desk.time_out("a")
+    e = desk.e("b")
+    desk.send(m.Invalid(e.id, e.dispatch, "x"), "worker")
+    e = desk.e("c")
+    desk.send(m.InputWanted(e.id, e.dispatch, WaitingOn.SCRIPT_INPUT), "worker")
+    desk.answer("c", "decline")
+    assert desk.states == {"a": "FAILED", "b": "FAILED", "c": "FAILED"}
+
+
+def test_a_revision_renews_the_budgets_d63() -> None:
+    policy = Policy(ask_completion=True, max_auto_retries=1, max_validation_retries=1)
+    desk = Desk(plan_of("a", policies={"a": policy}, max_interruptions=1))
+    desk.fail("a")
+    desk.due("a")
+    desk.send(m.Invalid(desk.e("a").id, 2, "x"), "worker")
+    desk.send(m.Interrupted(desk.e("a").id, 3), "worker")
+    desk.finish("a")
+    e = desk.e("a")
+    assert (e.retries_used, e.validations_used, e.interruptions, e.attempt) == (1, 1, 1, 3)
+    desk.answer("a", "revise")
+    e = desk.e("a")
+    assert (e.retries_used, e.validations_used, e.interruptions, e.attempt, e.worked) == (0, 0, 0, 3, 0.0)
+
+
+# ---- a worker that died ----------------------------------------------------------------------------
+def test_a_dead_workers_dispatch_is_repeated_and_its_processes_are_stopped_d64() -> None:
+    desk = Desk(plan_of("a"))
+    e = desk.e("a")
+    desk.send(m.Interrupted(e.id, 1), "worker")
+    assert desk.last.effects == (m.Stop(e.id, 1), m.Dispatch(e.id, 2))
+    assert (desk.e("a").attempt, desk.e("a").interruptions, desk.e("a").errors) == (1, 1, 0)
+    assert desk.told == ["execution_interrupted", "execution_dispatched"]
+
+
+def test_three_times_an_attempt_then_it_is_a_fault_d64() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1)}))
+    for dispatch in (1, 2, 3):
+        desk.send(m.Interrupted(desk.e("a").id, dispatch), "worker")
+        assert desk.states == {"a": "WORKING"}
+    desk.send(m.Interrupted(desk.e("a").id, 4), "worker")
+    e = desk.e("a")
+    assert (e.waiting_on, e.attempt, e.interruptions) == (WaitingOn.RETRY_DELAY, 2, 0)
+    assert e.last_error == Fault("interrupted", "The worker died 4 times while it carried out this attempt.")
+    desk.due("a")
+    for dispatch in (5, 6, 7):
+        desk.send(m.Interrupted(desk.e("a").id, dispatch), "worker")
+    assert desk.states == {"a": "WORKING"}
+    desk.send(m.Interrupted(desk.e("a").id, 8), "worker")
+    assert desk.states == {"a": "FAILED"}
+
+
+# ---- on_failure ------------------------------------------------------------------------------------
+def test_pause_pipeline_lets_running_ones_finish_starts_nothing_then_pauses_d17() -> None:
+    desk = failing(OnFailure.PAUSE_PIPELINE, ("a", "b"), "c")
+    desk.fail("a")
+    assert (desk.run.status, desk.run.pause_requested) == (RunStatus.IN_PROGRESS, True)
+    assert desk.states == {"a": "FAILED", "b": "WORKING"}
+    assert desk.did(m.MoveToErrored) == [m.MoveToErrored(desk.e("a").id)]
+    assert desk.did(m.Stop) == []
+    desk.finish("b")
+    assert (desk.run.status, desk.run.pause_requested) == (RunStatus.PAUSED, False)
+    assert desk.states == {"a": "FAILED", "b": "COMPLETED"}
+
+
+def test_fail_run_stops_and_cancels_what_is_open_d17() -> None:
+    desk = failing(OnFailure.FAIL_RUN, ("a", "b", "c"))
+    desk.send(m.InputWanted(desk.e("c").id, 1, WaitingOn.QUESTION), "worker")
+    question = desk.asked("c")
+    desk.fail("a")
+    assert desk.states == {"a": "FAILED", "b": "CANCELLED", "c": "CANCELLED"}
+    assert (desk.run.status, desk.run.completed_at) == (RunStatus.FAILED, desk.at)
+    a, b, c = (desk.e(key).id for key in "abc")
+    assert desk.last.effects == (m.Stop(b, 1), m.MoveToErrored(a), m.MoveToErrored(b), m.MoveToErrored(c))
+    assert desk.run.approvals[question.id].status.value == "withdrawn"
+    assert desk.detail(m.EventType.RUN_FAILED) == {"from": "in_progress", "to": "failed", "reason": "a failed"}
+
+
+def test_rollback_checkpoint_archives_only_the_failed_one_and_the_redo_waits_for_a_person_d17() -> None:
+    desk = failing(OnFailure.ROLLBACK_CHECKPOINT, "a", ("b", "c"))
+    desk.finish("a")
+    failed = desk.e("b")
+    desk.fail("b")
+    assert (desk.run.status, desk.run.pause_requested) == (RunStatus.IN_PROGRESS, False)
+    assert desk.states == {"a": "COMPLETED", "c": "WORKING", "b": "PENDING"}
+    (rollback,) = desk.run.rollbacks
+    assert desk.run.executions[failed.id].archived_by == rollback.id
+    assert (rollback.target, rollback.archived, rollback.triggered_by) == (
+        0,
+        (failed.id,),
+        RollbackTrigger.CHECKPOINT_FAILURE,
+    )
+    assert desk.e("b").by_hand
+    assert desk.last.effects == (
+        m.MoveToErrored(failed.id),
+        m.Archive(rollback.id),
+        m.MakeWorkspace(desk.e("b").id),
+    )
+    desk.finish("c")
+    assert desk.states["b"] == "PENDING"
+    desk.send(m.StartExecution(desk.e("b").id))
+    assert desk.states["b"] == "WORKING"
+
+
+def test_rollback_checkpoint_of_the_first_one_goes_to_the_very_beginning_d17() -> None:
+    desk = failing(OnFailure.ROLLBACK_CHECKPOINT, "a")
+    desk.fail("a")
+    assert desk.run.rollbacks[0].target == -1
+    assert desk.states == {"a": "PENDING"}
+
+
+@pytest.mark.parametrize("on_timeout", list(OnFailure))
+def test_on_timeout_is_its_own_choice_and_the_work_is_really_stopped_x5(on_timeout: OnFailure) -> None:
+    policy = Policy(on_failure=OnFailure.FAIL_RUN, timeout=10.0, on_timeout=on_timeout)
+    desk = Desk(plan_of(("a", "b"), policies=dict.fromkeys("ab", policy)))
+    e = desk.e("a")
+    desk.time_out("a")
+    error = desk.run.executions[e.id].last_error
+    assert error == Fault("timeout", "It took longer than the 10 seconds it is allowed.")
+    assert desk.last.effects[0] == m.Stop(e.id, 1)
+    assert {
+        OnFailure.PAUSE_PIPELINE: (RunStatus.IN_PROGRESS, True, {"a": "FAILED", "b": "WORKING"}),
+        OnFailure.ROLLBACK_CHECKPOINT: (RunStatus.IN_PROGRESS, False, {"a": "PENDING", "b": "WORKING"}),
+        OnFailure.FAIL_RUN: (RunStatus.FAILED, False, {"a": "FAILED", "b": "CANCELLED"}),
+    }[on_timeout] == (desk.run.status, desk.run.pause_requested, desk.states)
+
+
+# ---- people go on ------------------------------------------------------------------------------------
+def test_retry_by_a_person_keeps_the_id_and_renews_everything_else_d16() -> None:
+    desk = failing(OnFailure.FAIL_RUN, "a", max_auto_retries=1)
+    desk.fail("a")
+    desk.due("a")
+    desk.fail("a")
+    failed = desk.e("a")
+    assert not failed.has_workspace
+    desk.send(m.RetryExecution(failed.id, 2))
+    assert desk.run.status is RunStatus.IN_PROGRESS
+    assert desk.e("a") == failed.changed(
+        state=State.WORKING,
+        attempt=3,
+        retries_used=0,
+        dispatch=3,
+        has_workspace=True,
+        failed_at=None,
+        working_since=desk.at,
+        worked=0.0,
+    )
+    assert desk.last.effects == (m.MakeWorkspace(failed.id), m.Dispatch(failed.id, 3))
+    assert desk.detail(m.EventType.RUN_REOPENED) == {"from": "failed", "to": "in_progress", "verb": "retry"}
+
+
+def test_retry_names_the_attempt_so_that_sent_twice_it_counts_once_d59() -> None:
+    desk = failing(OnFailure.PAUSE_PIPELINE, "a")
+    desk.fail("a")
+    command = m.RetryExecution(desk.e("a").id, 1)
+    desk.send(command)
+    desk.refuses(command, Repeated)
+    desk.refuses(m.RetryExecution(desk.e("a").id, 2))
+    desk.fail("a")
+    desk.refuses(m.RetryExecution(desk.e("a").id, 3), Stale)
+
+
+def test_resume_with_a_failed_execution_is_refused_and_says_what_helps_d16() -> None:
+    desk = failing(OnFailure.PAUSE_PIPELINE, "a")
+    desk.fail("a")
+    assert desk.run.status is RunStatus.PAUSED
+    refused = desk.refuses(m.ResumeRun())
+    assert refused.message == "A checkpoint has failed (a): retry or dismiss it, roll back, or cancel the run."
+    assert refused.possible == ("retry the execution", "cancel the execution", "roll back", "cancel")
+
+
+def test_retrying_what_was_never_allowed_to_start_asks_again_d53() -> None:
+    policy = Policy(ask_start=True, period=60.0, on_expiry=OnExpiry.FAIL)
+    desk = Desk(plan_of("a", policies={"a": policy}))
+    desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
+    assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
+    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    assert desk.states == {"a": "START_ASKED"}
+    assert desk.asked("a").attempt == 2
+
+
+def test_retrying_what_was_allowed_to_start_does_not_ask_again_d53() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True)}))
+    desk.answer("a", "approve")
+    desk.fail("a")
+    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    assert desk.states == {"a": "WORKING"}
+
+
+def test_a_dismissed_failure_leaves_its_checkpoint_to_be_started_by_hand_d55() -> None:
+    desk = failing(OnFailure.FAIL_RUN, ("a", "b"))
+    desk.fail("a")
+    desk.send(m.CancelExecution(desk.e("a").id))
+    assert desk.run.status is RunStatus.IN_PROGRESS
+    assert desk.all("a") == [State.CANCELLED, State.PENDING]
+    assert desk.all("b") == [State.CANCELLED, State.WORKING]  # a cancelled one does not count (D52)
+
+
+def test_cancelling_one_execution_stops_it_and_leaves_its_checkpoint_pending_d58() -> None:
+    desk = Desk(plan_of("a"))
+    e = desk.e("a")
+    desk.send(m.CancelExecution(e.id))
+    assert desk.all("a") == [State.CANCELLED, State.PENDING]
+    assert desk.last.effects == (m.Stop(e.id, 1), m.MoveToErrored(e.id), m.MakeWorkspace(desk.e("a").id))
+    desk.refuses(m.CancelExecution(e.id))
+    assert desk.refuses(m.CancelExecution(desk.e("a").id)).possible == ("start",)
+
+
+def test_a_run_with_only_failed_ones_left_pauses_itself_d69() -> None:
+    desk = failing(OnFailure.PAUSE_PIPELINE, ("a", "b"))
+    desk.fail("a")
+    desk.fail("b")
+    assert desk.run.status is RunStatus.PAUSED
+    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    assert (desk.run.status, desk.states) == (RunStatus.IN_PROGRESS, {"a": "WORKING", "b": "FAILED"})
+    desk.finish("a")
+    assert desk.run.status is RunStatus.PAUSED
+    assert desk.detail(m.EventType.RUN_PAUSED)["reason"] == "only failed checkpoints are left"
+    desk.send(m.RetryExecution(desk.e("b").id, 1))
+    desk.finish("b")
+    assert desk.run.status is RunStatus.COMPLETED

@@ -1,0 +1,205 @@
+"""Every cell of the tables of moves, against lists that are held here (SPEC §3, D22)."""
+
+from __future__ import annotations
+
+import itertools
+from uuid import UUID
+
+import pytest
+
+from cairn.core import messages as m
+from cairn.core import moves
+from cairn.core.answers import ANSWERS
+from cairn.core.draft import Draft
+from cairn.core.errors import Refused
+from cairn.core.model import LIVE, OPEN, SHOWN, Execution, ExecutionStatus, Kind, Rollback, Run, RunStatus, State
+from cairn.core.moves import RunVerb, Verb
+from tests.core.desk import BEGIN, plan_of
+from tests.core.spec_tables import EXECUTION_MAY_BECOME, RUN_MAY_BECOME
+
+GIVEN = m.Given(BEGIN, "ann", UUID(int=1))
+
+RUN_MOVES = """
+    not_started  start      in_progress
+    not_started  cancel     cancelled
+    in_progress  pause      paused
+    in_progress  complete   completed
+    in_progress  fail       failed
+    in_progress  cancel     cancelled
+    in_progress  retry      in_progress
+    in_progress  roll_back  in_progress
+    in_progress  restart    in_progress
+    in_progress  rework     in_progress
+    in_progress  dismiss    in_progress
+    paused       resume     in_progress
+    paused       fail       failed
+    paused       cancel     cancelled
+    paused       retry      in_progress
+    paused       roll_back  in_progress
+    paused       restart    in_progress
+    paused       rework     paused
+    paused       dismiss    paused
+    failed       retry      in_progress
+    failed       roll_back  in_progress
+    failed       restart    in_progress
+    failed       dismiss    in_progress
+    completed    roll_back  in_progress
+    completed    restart    in_progress
+    completed    rework     in_progress
+    cancelled    roll_back  in_progress
+"""
+
+EXECUTION_MOVES = """
+    pending           ask_start       start_asked
+    pending           go              ready
+    pending           cancel          cancelled
+    start_asked       go              ready
+    start_asked       refuse          pending
+    start_asked       fail            failed
+    start_asked       cancel          cancelled
+    ready             work            working
+    ready             wait            waiting
+    ready             cancel          cancelled
+    working           go              ready
+    working           wait            waiting
+    working           ask_completion  completion_asked
+    working           complete        completed
+    working           fail            failed
+    working           cancel          cancelled
+    waiting           go              ready
+    waiting           wait            waiting
+    waiting           ask_completion  completion_asked
+    waiting           complete        completed
+    waiting           fail            failed
+    waiting           cancel          cancelled
+    completion_asked  go              ready
+    completion_asked  wait            waiting
+    completion_asked  complete        completed
+    completion_asked  fail            failed
+    completion_asked  cancel          cancelled
+    failed            go              ready
+    failed            ask_start       start_asked
+    failed            cancel          cancelled
+"""
+
+DECISIONS = """
+    start       approve   approved
+    start       refuse    rejected
+    completion  approve   approved
+    completion  revise    revision_requested
+    completion  reject    rejected
+    action      approve   approved
+    action      modify    approved
+    action      revise    revision_requested
+    action      reject    rejected
+    validation  accept    approved
+    validation  feedback  revision_requested
+    validation  reject    rejected
+    escalation  retry     approved
+    escalation  restart   approved
+    escalation  accept    approved
+    escalation  fail      rejected
+    input       answer    approved
+    input       decline   rejected
+"""
+
+
+def rows(text: str) -> dict[tuple[str, str], str]:
+    return {(a, b): c for a, b, c in (line.split() for line in text.strip().splitlines())}
+
+
+@pytest.mark.parametrize(("status", "verb"), list(itertools.product(RunStatus, RunVerb)))
+def test_every_cell_of_the_runs_table(status: RunStatus, verb: RunVerb) -> None:
+    legal = rows(RUN_MOVES).get((status.name.lower(), verb.name.lower()))
+    draft = Draft(Run("run", plan_of("a"), status), GIVEN)
+    if legal is None:
+        with pytest.raises(Refused) as refused:
+            draft.move_run(verb)
+        assert refused.value.possible == moves.possible_for(status)
+        assert draft.run == Run("run", plan_of("a"), status)
+        assert (draft.events, draft.effects) == ([], [])
+    else:
+        draft.move_run(verb)
+        assert draft.run.status.name.lower() == legal
+        assert len(draft.events) == int(legal != status.name.lower())
+
+
+@pytest.mark.parametrize(("state", "verb"), list(itertools.product(State, Verb)))
+def test_every_cell_of_the_executions_table(state: State, verb: Verb) -> None:
+    legal = rows(EXECUTION_MOVES).get((state.name.lower(), verb.name.lower()))
+    e = Execution("e", "a", 0, 1, 1, state=state)
+    draft = Draft(Run("run", plan_of("a"), executions={"e": e}), GIVEN)
+    if legal is None:
+        with pytest.raises(Refused):
+            draft.move(e, verb)
+        assert draft.run.executions == {"e": e}
+        assert (draft.events, draft.effects) == ([], [])
+    else:
+        assert draft.move(e, verb).state.name.lower() == legal
+        assert len(draft.events) == 1
+
+
+def test_every_cell_of_the_decisions_table() -> None:
+    """D22, and each has its answer."""
+    table = {(kind.value, said): status.value for kind, row in moves.DECISIONS.items() for said, status in row.items()}
+    assert table == rows(DECISIONS)
+    assert {(kind.value, said) for kind, said in ANSWERS} == table.keys()
+    assert moves.DECISIONS.keys() == set(Kind)
+
+
+def test_undo_returns_to_the_status_before_and_asks_for_a_pause_again() -> None:
+    """D51."""
+    restored = {}
+    for before in RunStatus:
+        draft = Draft(Run("run", plan_of("a"), RunStatus.IN_PROGRESS), GIVEN)
+        draft.restore_run(Rollback("r", 0, 1, before, -1))
+        restored[before.value] = (draft.run.status.value, draft.run.pause_requested)
+    assert restored == {
+        "not_started": ("not_started", False),
+        "in_progress": ("in_progress", False),
+        "paused": ("in_progress", True),
+        "completed": ("completed", False),
+        "failed": ("failed", False),
+        "cancelled": ("cancelled", False),
+    }
+
+
+def test_the_runs_table_shows_what_the_specification_says() -> None:
+    """SPEC §3, 'run is / may become'."""
+    shown = {status: set(row.values()) - {status} for status, row in moves.RUN.items()}
+    assert shown == RUN_MAY_BECOME
+
+
+def test_the_executions_table_shows_what_the_specification_says() -> None:
+    """SPEC §3, 'execution is / may become': ready, working and waiting are shown as in_progress."""
+    shown: dict[ExecutionStatus, set[ExecutionStatus]] = {status: set() for status in ExecutionStatus}
+    for state, row in moves.EXECUTION.items():
+        shown[SHOWN[state]] |= {SHOWN[to] for to in row.values()}
+    assert shown == EXECUTION_MAY_BECOME
+
+
+def test_what_is_shown_of_a_state() -> None:
+    assert {state.name: SHOWN[state].value for state in State} == {
+        "PENDING": "pending",
+        "START_ASKED": "waiting_approval_to_start",
+        "READY": "in_progress",
+        "WORKING": "in_progress",
+        "WAITING": "in_progress",
+        "COMPLETION_ASKED": "waiting_approval_to_complete",
+        "COMPLETED": "completed",
+        "FAILED": "failed",
+        "CANCELLED": "cancelled",
+    }
+    assert State.COMPLETED not in LIVE
+    assert {State.FAILED} == LIVE - OPEN
+
+
+def test_what_people_may_ask_of_a_run_is_named_when_something_else_is_refused() -> None:
+    assert {status.value: moves.possible_for(status) for status in RunStatus} == {
+        "not_started": ("start", "cancel"),
+        "in_progress": ("pause", "cancel", "retry", "roll back", "restart"),
+        "paused": ("resume", "cancel", "retry", "roll back", "restart"),
+        "failed": ("retry", "roll back", "restart"),
+        "completed": ("roll back", "restart"),
+        "cancelled": ("roll back",),
+    }

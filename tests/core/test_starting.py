@@ -1,0 +1,188 @@
+"""What starts, when, and by whom: X2, P9, D3, D13, D14, D45, D52."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cairn.core import messages as m
+from cairn.core.errors import Stale
+from cairn.core.model import Mode, Policy, RunStatus, State, WaitingOn
+from tests.core.desk import BEGIN, RESULT, Desk, plan_of
+
+
+def test_a_new_run_waits_to_be_started_d13() -> None:
+    desk = Desk(plan_of("a"), started=False)
+    assert (desk.run.status, desk.run.started_at) == (RunStatus.NOT_STARTED, None)
+    assert desk.refuses(m.PauseRun()).possible == ("start", "cancel")
+    desk.send(m.StartRun())
+    assert (desk.run.status, desk.run.started_at) == (RunStatus.IN_PROGRESS, desk.at)
+    desk.refuses(m.StartRun())
+
+
+def test_starting_a_run_starts_its_first_checkpoint_even_without_auto_advance_x2() -> None:
+    desk = Desk(plan_of(("a", "b"), "c", auto_advance=False))
+    assert desk.states == {"a": "WORKING", "b": "WORKING"}
+
+
+def test_the_next_one_waits_for_a_person_without_auto_advance_x2() -> None:
+    desk = Desk(plan_of("a", "b", auto_advance=False))
+    desk.finish("a")
+    assert desk.states == {"a": "COMPLETED", "b": "PENDING"}
+    desk.refuses(m.StartExecution(desk.e("a").id))
+    desk.send(m.StartExecution(desk.e("b").id))
+    assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
+    desk.refuses(m.StartExecution("nowhere"), Stale)
+
+
+def test_the_next_one_starts_by_itself_with_auto_advance_x2() -> None:
+    desk = Desk(plan_of("a", "b"))
+    desk.finish("a")
+    assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
+
+
+def test_completion_the_next_one_and_its_state_are_one_decision_d13() -> None:
+    desk = Desk(plan_of("a", "b"))
+    a = desk.e("a")
+    desk.finish("a")
+    b = desk.e("b")
+    assert desk.told == [
+        "artifacts_created",
+        "execution_completed",
+        "artifacts_promoted",
+        "execution_made",
+        "execution_dispatched",
+    ]
+    assert desk.last.effects == (
+        m.Promote(a.id),
+        m.MakeWorkspace(b.id),
+        m.DropWorkspaces((a.id,)),
+        m.Dispatch(b.id, 1),
+    )
+    assert desk.e("a") == a.changed(
+        state=State.COMPLETED,
+        digest="d",
+        outputs=(RESULT.id,),
+        completed_at=desk.at,
+        working_since=None,
+        worked=1.0,
+        has_workspace=False,
+    )
+
+
+def test_the_run_completes_with_its_last_checkpoint() -> None:
+    desk = Desk(plan_of("a"))
+    desk.finish("a")
+    assert (desk.run.status, desk.run.completed_at) == (RunStatus.COMPLETED, desk.at)
+    assert desk.told[-1] == "run_completed"
+    assert desk.did(m.DropWorkspaces) == [m.DropWorkspaces((desk.e("a").id,))]
+
+
+def test_a_start_that_needs_approval_goes_straight_to_people_x2() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True, digest="definition")}, auto_advance=False))
+    assert desk.states == {"a": "START_ASKED"}
+    assert desk.asked("a").digest == "definition"
+    assert desk.last.effects == (m.MakeWorkspace(desk.e("a").id),)
+    assert desk.e("a").started_at is None
+    desk.answer("a", "approve")
+    assert desk.states == {"a": "WORKING"}
+    assert desk.e("a").start_approved
+
+
+def test_a_refused_start_goes_back_to_pending_and_may_be_asked_again_d45() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True)}))
+    desk.answer("a", "refuse", feedback="not now")
+    assert desk.states == {"a": "PENDING"}
+    assert desk.told == ["approval_rejected", "execution_start_refused"]
+    desk.send(m.StartExecution(desk.e("a").id))
+    assert desk.states == {"a": "START_ASKED"}
+    assert len(desk.run.approvals) == 2
+
+
+def test_a_stage_runs_side_by_side_and_the_next_waits_for_all_of_it_p9() -> None:
+    desk = Desk(plan_of("a", ("b", "c"), "d"))
+    desk.finish("a")
+    assert desk.states == {"a": "COMPLETED", "b": "WORKING", "c": "WORKING"}
+    desk.finish("c")
+    assert desk.states == {"a": "COMPLETED", "b": "WORKING", "c": "COMPLETED"}
+    desk.finish("b")
+    assert desk.states == {"a": "COMPLETED", "b": "COMPLETED", "c": "COMPLETED", "d": "WORKING"}
+
+
+def test_one_with_needs_starts_as_soon_as_these_are_complete_p9() -> None:
+    desk = Desk(plan_of(("a", "b"), "c", "d", needs={"d": ("b",)}))
+    desk.finish("b")
+    assert desk.states == {"a": "WORKING", "b": "COMPLETED", "d": "WORKING"}
+    desk.finish("a")
+    assert desk.states == {"a": "COMPLETED", "b": "COMPLETED", "d": "WORKING", "c": "WORKING"}
+
+
+def test_what_each_needs_p9() -> None:
+    plan = plan_of(("a", "b"), "c", "d", needs={"d": ("b",)})
+    assert plan.needed == {
+        "a": frozenset(),
+        "b": frozenset(),
+        "c": frozenset({"a", "b"}),
+        "d": frozenset({"b"}),
+    }
+    assert plan.stages == {"stage 0": ("a", "b"), "stage 1": ("c",), "stage 2": ("d",)}
+
+
+def test_a_human_checkpoint_waits_for_its_form_and_then_goes_to_a_runner() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(mode=Mode.HUMAN_ONLY, digest="form")}))
+    assert (desk.e("a").state, desk.e("a").waiting_on) == (State.WAITING, WaitingOn.HUMAN_FORM)
+    assert desk.asked("a").digest == "form"
+    desk.answer("a", "answer", answer="checksum")
+    assert (desk.states, desk.e("a").answer, desk.e("a").answered) == ({"a": "WORKING"}, "checksum", True)
+    desk.finish("a")
+    assert desk.run.status is RunStatus.COMPLETED
+
+
+def test_each_dispatch_counts_and_is_never_reset_d14() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(ask_completion=True, max_auto_retries=1)}))
+    numbers = [desk.e("a").dispatch]
+    desk.fail("a")
+    desk.due("a")
+    numbers.append(desk.e("a").dispatch)
+    desk.fail("a")
+    desk.send(m.RetryExecution(desk.e("a").id, 2))
+    numbers.append(desk.e("a").dispatch)
+    desk.finish("a")
+    desk.answer("a", "revise")
+    numbers.append(desk.e("a").dispatch)
+    assert numbers == [1, 2, 3, 4]
+
+
+def test_a_run_keeps_its_graph_and_later_executions_take_the_newest_definition_d3() -> None:
+    desk = Desk(plan_of("a", "b", policies={"a": Policy(max_auto_retries=1)}))
+    edited = replace(desk.run.plan, policies={key: Policy(max_auto_retries=5) for key in "ab"}, revision=2)
+    desk.run = desk.run.changed(plan=edited)
+    desk.fail("a")
+    desk.due("a")
+    assert (desk.e("a").definition, desk.e("a").policy.max_auto_retries) == (1, 1)
+    desk.fail("a")
+    assert desk.states == {"a": "FAILED"}
+    desk.send(m.RetryExecution(desk.e("a").id, 2))
+    assert (desk.e("a").definition, desk.e("a").policy.max_auto_retries) == (2, 5)
+    desk.finish("a")
+    assert (desk.e("b").definition, desk.e("b").policy.max_auto_retries) == (2, 5)
+
+
+def test_ids_come_from_the_command_and_the_run() -> None:
+    one, again = Desk(plan_of("a")), Desk(plan_of("a"))
+    assert one.e("a").id == again.e("a").id
+    other = Desk(plan_of("a"), started=False)
+    other.run = other.run.changed(id="another run")
+    other.send(m.StartRun())
+    assert other.e("a").id != one.e("a").id
+
+
+def test_an_execution_as_it_is_made() -> None:
+    desk = Desk(plan_of("a", revision=7))
+    e = desk.e("a")
+    assert (e.key, e.position, e.pass_number, e.ordinal, e.definition) == ("a", 0, 1, 1, 7)
+    assert (e.created_at, e.started_at, e.working_since) == (desk.at, desk.at, desk.at)
+    assert desk.at > BEGIN
+
+
+def test_a_run_without_checkpoints_is_complete_at_once() -> None:
+    assert Desk(plan_of()).run.status is RunStatus.COMPLETED

@@ -1,0 +1,193 @@
+"""Undoing a rollback within a run: D51."""
+
+from __future__ import annotations
+
+from cairn.core import messages as m
+from cairn.core.errors import Repeated
+from cairn.core.model import Mode, OnFailure, Policy, Rollback, RollbackTrigger, RunStatus, State, WaitingOn
+from cairn.core.rollback import check_undo
+from tests.core.desk import BROKEN, Desk, plan_of
+
+BACK = Policy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)
+
+
+def rolled_back() -> Desk:
+    """A completed run of three, back to its first checkpoint."""
+    desk = Desk(plan_of("a", "b", "c"))
+    for key in "abc":
+        desk.finish(key, f"{key}1")
+    desk.send(m.RollBack("r", 0))
+    return desk
+
+
+def test_everything_comes_back_and_newer_open_ones_are_cancelled_d51() -> None:
+    desk = rolled_back()
+    ended = desk.run.rollbacks[0].completed_before
+    newer = desk.e("b")
+    desk.send(m.UndoRollback("r"))
+    assert (desk.run.status, desk.run.completed_at) == (RunStatus.COMPLETED, ended)
+    assert [(e.key, e.state) for e in desk.run.current] == [
+        ("a", State.COMPLETED),
+        ("b", State.COMPLETED),
+        ("c", State.COMPLETED),
+        ("b", State.CANCELLED),
+    ]
+    assert desk.run.latest("b") == desk.run.current[1]
+    assert desk.last.effects == (m.Stop(newer.id, 1), m.MoveToErrored(newer.id), m.Unarchive("r"))
+    assert desk.detail(m.EventType.ROLLBACK_UNDONE) == {"from": "in_progress", "to": "completed"}
+    assert desk.told.count("execution_restored") == 2
+    assert desk.run.rollbacks[0].undone
+
+
+def test_it_is_refused_only_if_something_newer_has_completed_d51() -> None:
+    desk = rolled_back()
+    desk.finish("b", "b2")
+    refused = desk.refuses(m.UndoRollback("r"))
+    assert refused.message == "Newer work has been completed in its place: this rollback can no longer be undone."
+
+
+def test_a_newer_failure_is_no_obstacle_d51() -> None:
+    desk = rolled_back()
+    desk.fail("b")
+    assert desk.run.status is RunStatus.PAUSED
+    desk.send(m.UndoRollback("r"))
+    assert (desk.run.status, desk.e("b").state) == (RunStatus.COMPLETED, State.CANCELLED)
+
+
+def test_sent_twice_it_counts_once_and_an_unknown_one_is_refused_d59() -> None:
+    desk = rolled_back()
+    desk.refuses(m.UndoRollback("nowhere"))
+    desk.send(m.UndoRollback("r"))
+    desk.refuses(m.UndoRollback("r"), Repeated)
+
+
+def test_another_pass_cannot_be_undone_into_d32() -> None:
+    desk = rolled_back()
+    desk.send(m.RestartRun(1))
+    refused = desk.refuses(m.UndoRollback("r"))
+    assert refused.message == "Another pass has begun since: this rollback can no longer be undone."
+
+
+def test_later_rollbacks_by_people_are_undone_first() -> None:
+    desk = rolled_back()
+    desk.send(m.RollBack("s", -1))
+    assert desk.refuses(m.UndoRollback("r")).possible == ("undo the last rollback",)
+    desk.send(m.UndoRollback("s"))
+    desk.send(m.UndoRollback("r"))
+    assert desk.run.status is RunStatus.COMPLETED
+
+
+def test_what_was_stopped_comes_back_cancelled_and_its_checkpoint_gets_a_new_one_d51_d52() -> None:
+    desk = Desk(plan_of("a", "b"))
+    desk.finish("a")
+    stopped = desk.e("b")
+    desk.send(m.RollBack("r", 0))
+    desk.send(m.UndoRollback("r"))
+    assert desk.run.status is RunStatus.IN_PROGRESS
+    assert desk.run.executions[stopped.id].state is State.CANCELLED
+    assert desk.all("b") == [State.CANCELLED, State.CANCELLED, State.WORKING]
+
+
+def test_a_pause_comes_back_as_a_request_that_holds_when_nothing_works_d51() -> None:
+    desk = Desk(plan_of("a", "b", policies={"b": Policy(mode=Mode.HUMAN_ONLY)}))
+    desk.finish("a")
+    desk.send(m.PauseRun())
+    desk.send(m.RollBack("r", 0))
+    desk.send(m.UndoRollback("r"))
+    assert (desk.run.status, desk.run.paused_at) == (RunStatus.PAUSED, desk.at)
+
+
+def test_a_pause_that_comes_back_waits_for_lower_ones_at_work_d51() -> None:
+    plan = plan_of(("a", "b"), "c", needs={"c": ("b",)}, policies={"a": Policy(mode=Mode.HUMAN_ONLY)})
+    desk = Desk(plan)
+    desk.finish("b")
+    desk.send(m.PauseRun())
+    desk.finish("c")
+    desk.answer("a", "answer")
+    assert (desk.run.status, desk.states["a"]) == (RunStatus.PAUSED, "READY")
+    desk.send(m.RollBack("r", 1))
+    assert desk.states["a"] == "WORKING"
+    desk.send(m.UndoRollback("r"))
+    assert (desk.run.status, desk.run.pause_requested) == (RunStatus.IN_PROGRESS, True)
+    desk.finish("a")
+    assert desk.run.status is RunStatus.COMPLETED
+
+
+def test_lower_ones_that_went_on_keep_what_they_did_d51() -> None:
+    desk = Desk(plan_of(("a", "b"), "c", needs={"c": ("b",)}))
+    desk.finish("b")
+    desk.send(m.RollBack("r", 1))
+    desk.finish("a")  # older than the rollback, so nothing newer has completed
+    desk.send(m.UndoRollback("r"))
+    assert desk.run.latest("a") is not None
+
+
+# ---- rollbacks that a failure made -----------------------------------------------------------------------
+def test_undoing_a_failures_rollback_brings_the_failed_one_back_d51() -> None:
+    desk = Desk(plan_of("a", "b", policies={"b": BACK}))
+    desk.finish("a")
+    failed = desk.e("b")
+    desk.fail("b")
+    redo, (rollback,) = desk.e("b"), desk.run.rollbacks
+    assert rollback == Rollback(
+        rollback.id,
+        rollback.made_at,
+        1,
+        RunStatus.IN_PROGRESS,
+        0,
+        (failed.id,),
+        triggered_by=RollbackTrigger.CHECKPOINT_FAILURE,
+    )
+    desk.send(m.UndoRollback(rollback.id))
+    assert [(e.id, e.state) for e in desk.run.current][1:] == [
+        (failed.id, State.FAILED),
+        (redo.id, State.CANCELLED),
+    ]
+    assert desk.last.effects == (m.DropWorkspaces((redo.id,)), m.Unarchive(rollback.id))
+    assert desk.run.status is RunStatus.PAUSED  # only a failed one is left (D69)
+    desk.send(m.RetryExecution(failed.id, 1))
+    assert desk.run.executions[failed.id].state is State.WORKING
+    assert desk.run.executions[failed.id].has_workspace
+
+
+def test_an_earlier_rollback_is_undone_through_those_that_failures_made_since_d51() -> None:
+    desk = Desk(plan_of("a", "b", policies={"b": BACK}))
+    desk.finish("a")
+    desk.finish("b", "b1")
+    desk.send(m.RollBack("r", 0))
+    desk.fail("b")
+    (_, made_by_failure) = desk.run.rollbacks
+    assert check_undo(desk.run, "r") == (made_by_failure, desk.run.rollbacks[0])
+    desk.send(m.UndoRollback("r"))
+    assert desk.run.status is RunStatus.COMPLETED
+    assert desk.all("b") == [State.COMPLETED, State.CANCELLED, State.CANCELLED]
+    assert [r.undone for r in desk.run.rollbacks] == [True, True]
+    assert desk.did(m.Unarchive) == [m.Unarchive(made_by_failure.id), m.Unarchive("r")]
+
+
+def test_the_asker_goes_on_waiting_when_its_failed_rework_comes_back_d56() -> None:
+    desk = Desk(plan_of("a", "b", policies={"a": BACK}))
+    desk.finish("a")
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    failed = desk.e("a")
+    desk.send(m.Failed(failed.id, 1, BROKEN), "worker")
+    redo, (rollback,) = desk.e("a"), desk.run.rollbacks
+    assert (redo.is_rework, redo.asked_by, redo.state) == (True, desk.e("b").id, State.PENDING)
+    desk.send(m.UndoRollback(rollback.id))
+    assert desk.run.executions[failed.id].state is State.FAILED
+    assert desk.e("b").waiting_on is WaitingOn.REWORK
+    desk.send(m.RetryExecution(failed.id, 1))
+    desk.send(m.Finished(failed.id, 2, "a2"), "worker")
+    assert desk.states["b"] == "WORKING"
+
+
+def test_newer_reworks_go_with_the_undo_and_their_asker_is_told_d56() -> None:
+    desk = Desk(plan_of("a", ("b", "c"), "d", needs={"d": ("c",)}))
+    desk.finish("a")
+    desk.finish("c")
+    desk.send(m.RollBack("r", 2))
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    assert desk.e("b").waiting_on is WaitingOn.REWORK
+    desk.send(m.UndoRollback("r"))
+    assert desk.states["b"] == "WORKING"
+    assert desk.e("a").state is State.CANCELLED
