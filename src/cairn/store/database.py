@@ -70,7 +70,7 @@ class Database:
         loop = asyncio.get_running_loop()
         if self._writer is None:
             self._check_open()
-            return await loop.run_in_executor(self._changers, self._change, change)
+            return await loop.run_in_executor(self._changers, _tell, self._change, change)
         reply = _LoopReply(loop)
         self._writer.submit(change, reply)
         return await cast("asyncio.Future[T]", reply.future)
@@ -80,17 +80,18 @@ class Database:
         _refuse_loop()
         if self._writer is None:
             self._check_open()
-            return self._changers.submit(self._change, change).result()
+            return self._changers.submit(_tell, self._change, change).result()
         reply = _ThreadReply()
         self._writer.submit(change, reply)
         return cast("T", reply.future.result())
 
     def _change(self, change: Callable[[sa.Connection], T]) -> T:
-        with self.engine.connect() as connection, connection.begin():
-            result = change(connection)
-            self.fault("before_commit")
-        self.fault("after_commit")
-        return result
+        with self.engine.connect() as connection:
+            with connection.begin():
+                result = change(connection)
+                self.fault("before_commit")
+            self.fault("after_commit")
+            return result
 
     # ---- reads -----------------------------------------------------------------------------------
     def read(self, query: Callable[[sa.Connection], T]) -> T:
@@ -102,7 +103,7 @@ class Database:
     async def aread(self, query: Callable[[sa.Connection], T]) -> T:
         """Read in a thread."""
         self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._readers, self.read, query)
+        return await asyncio.get_running_loop().run_in_executor(self._readers, _tell, self.read, query)
 
     # ---- life --------------------------------------------------------------------------------------
     def migrate(self) -> None:
@@ -148,7 +149,7 @@ class _LoopReply:
         if error is None:
             self.future.set_result(result)
         else:
-            self.future.set_exception(_raisable(error))
+            self.future.set_exception(_tellable(error))
 
 
 class _ThreadReply:
@@ -164,16 +165,26 @@ class _ThreadReply:
         if error is None:
             self.future.set_result(result)
         else:
-            self.future.set_exception(error)
+            self.future.set_exception(_tellable(error))
 
 
-def _raisable(error: BaseException) -> BaseException:
-    """A coroutine cannot be given StopIteration, and what ends a program must not end the loop."""
+def _tellable(error: BaseException) -> BaseException:
+    """A coroutine cannot be given StopIteration, and what ends a program in one thread must not end it in another."""
     if isinstance(error, StopIteration) or not isinstance(error, Exception):
-        wrapped = RuntimeError(f"A change ended with {error!r}.")
-        wrapped.__cause__ = error
-        return wrapped
+        told = RuntimeError(f"It ended with {error!r}.")
+        told.__cause__ = error
+        return told
     return error
+
+
+def _tell(run: Callable[[Callable[[sa.Connection], T]], T], what: Callable[[sa.Connection], T]) -> T:
+    """Run it in a pool's thread."""
+    try:
+        return run(what)
+    except BaseException as error:
+        if (told := _tellable(error)) is error:
+            raise
+        raise told from error
 
 
 def _refuse_loop() -> None:

@@ -1,0 +1,190 @@
+"""SQLite's one writer: nothing that goes wrong ends it, and nobody waits for an answer that does not come."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.exc import OperationalError
+
+from cairn.store import Database
+from cairn.store.tables import settings
+from tests.store.test_database import keys, put
+
+
+@pytest.fixture(params=["sqlite"])
+def database_kind(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    with closing(Database(database_url, timeout_seconds=1)) as opened:
+        yield opened
+
+
+async def together(database: Database, *changes: Any) -> list[Any]:
+    """All of them in one transaction: they queue up while the writer is held."""
+    begun, hold = threading.Event(), threading.Event()
+
+    def wait(_: sa.Connection) -> None:
+        begun.set()
+        hold.wait(10)
+
+    first = asyncio.ensure_future(database.transact(wait))
+    await asyncio.to_thread(begun.wait, 10)
+    rest = [asyncio.ensure_future(database.transact(change)) for change in changes]
+    await asyncio.sleep(0.01)
+    hold.set()
+    _, *answers = await asyncio.gather(first, *rest, return_exceptions=True)
+    return answers
+
+
+async def test_what_waits_is_committed_together(database: Database) -> None:
+    commits: list[str] = []
+    database.fault = commits.append
+    assert await together(database, *(put(f"k{n}") for n in range(10))) == [f"k{n}" for n in range(10)]
+    # The one that waited takes the first of the others along or not; the rest is one commit.
+    assert commits.count("after_commit") <= 3
+
+
+async def test_a_batch_is_not_endless(database: Database) -> None:
+    commits: list[str] = []
+    database.fault = commits.append
+    assert len(await together(database, *(put(f"k{n}") for n in range(200)))) == 200
+    assert commits.count("after_commit") >= 4
+
+
+async def test_a_full_disk_is_told_and_the_writer_goes_on(database: Database) -> None:
+    pages = await database.transact(lambda c: c.exec_driver_sql("PRAGMA page_count").scalar_one())
+    await database.transact(lambda c: c.exec_driver_sql(f"PRAGMA max_page_count={pages + 4}").all())
+    answers = await together(
+        database, put("small"), put("large", "x" * 100_000), put("too"), put("huge", "x" * 1_000_000)
+    )
+    kept = [key for key, answer in zip(["small", "large", "too", "huge"], answers, strict=True) if answer == key]
+    assert keys(database) == sorted(kept)
+    assert all(isinstance(answer, OperationalError) for answer in answers if not isinstance(answer, str))
+    assert "disk is full" in str(answers[3])
+    await database.transact(lambda c: c.exec_driver_sql("PRAGMA max_page_count=1073741823").all())
+    assert await database.transact(put("large", "x" * 100_000)) == "large"
+
+
+async def test_a_transaction_that_sqlite_gave_up_counts_for_nobody(database: Database) -> None:
+    """A change that hides the error must not let the next ones be committed one by one."""
+
+    def give_up(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("ROLLBACK")  # as SQLite does by itself when it cannot go on
+
+    answers = await together(database, put("a"), give_up, put("b"))
+    assert [isinstance(answer, OperationalError) for answer in answers[:2]] == [True, True]
+    assert keys(database) == (["b"] if answers[2] == "b" else [])
+    assert await database.transact(put("c")) == "c"
+
+
+async def test_a_closed_connection_is_replaced(database: Database) -> None:
+    def close(connection: sa.Connection) -> None:
+        put("lost")(connection)
+        raw: Any = connection.connection.dbapi_connection
+        raw.close()
+
+    with pytest.raises(Exception, match="closed database"):
+        await database.transact(close)
+    assert await database.transact(put("a")) == "a"
+    assert keys(database) == ["a"]
+
+
+async def test_a_connection_that_was_closed_between_changes_is_replaced(database: Database) -> None:
+    raw: list[Any] = []
+    await database.transact(lambda c: raw.append(c.connection.dbapi_connection))
+    raw[0].close()
+    assert await database.transact(put("a")) == "a"
+
+
+def test_a_change_that_waits_for_another_is_refused(database: Database) -> None:
+    with pytest.raises(RuntimeError, match="would wait for ever"):
+        database.transact_now(lambda _: database.transact_now(put("a")))
+    assert database.transact_now(put("b")) == "b"
+
+
+async def test_a_locked_database_is_told_in_time(database: Database, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "cairn.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(OperationalError, match="locked"):
+            await database.transact(put("a"))
+        other.execute("ROLLBACK")
+    assert await database.transact(put("b")) == "b"
+
+
+# ---- beside the job engine ---------------------------------------------------------------------------
+def test_the_job_engine_writes_beside_us(database: Database) -> None:
+    def enqueue(number: int) -> None:
+        with database.system_engine.begin() as connection:
+            connection.execute(sa.insert(settings).values(key=f"job {number}", value=1))
+
+    with ThreadPoolExecutor(8) as pool:
+        waiting: list[Any] = []
+        for n in range(60):
+            waiting += [pool.submit(enqueue, n), pool.submit(database.transact_now, put(f"ours {n}"))]
+        for each in waiting:
+            each.result(20)
+    assert len(keys(database)) == 120
+
+
+def test_whoever_leaves_gives_the_lock_back(database: Database) -> None:
+    """Rolled back, closed, failed or dropped: the next one may write."""
+    engine = database.system_engine
+    insert = sa.insert(settings).values(key="a", value=1)
+    with engine.connect() as connection:
+        connection.execute(insert)
+    with engine.connect() as connection:
+        connection.execute(insert)
+        connection.invalidate()
+    connection = engine.connect()
+    connection.execute(insert)
+    connection.detach()
+    connection.close()
+    with engine.connect() as connection, pytest.raises(OperationalError):
+        connection.execute(sa.text("INSERT INTO nowhere VALUES (1)"))
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(insert)
+        assert database.transact_now(put("b")) == "b"
+    assert keys(database) == ["a", "b"]
+
+
+def test_a_writer_that_holds_on_is_not_waited_for_for_ever(database: Database) -> None:
+    with database.system_engine.connect() as connection:
+        connection.execute(sa.insert(settings).values(key="a", value=1))
+        with pytest.raises(OperationalError, match="locked"):
+            database.transact_now(put("b"))
+    assert database.transact_now(put("b")) == "b"
+
+
+# ---- settings ----------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("synchronous", "level"), [("FULL", 2), ("NORMAL", 1), ("OFF", 0)])
+def test_every_connection_is_as_durable_as_asked(database_url: str, synchronous: str, level: int) -> None:
+    with closing(Database(database_url, synchronous=synchronous)) as database:
+        for engine in (database.engine, database.system_engine, database.read_engine):
+            with engine.connect() as connection:
+                assert [
+                    connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+                    for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+                ] == ["wal", level, 1, 30000]
+
+
+def test_an_unknown_durability_is_refused(database_url: str) -> None:
+    with pytest.raises(ValueError, match="FULL"):
+        Database(database_url, synchronous="LATER")
+
+
+async def test_the_log_does_not_grow_without_end(database: Database, tmp_path: Path) -> None:
+    for n in range(40):
+        await database.transact(put(f"k{n}", "x" * 500_000))
+    assert (tmp_path / "cairn.db-wal").stat().st_size < 16 * 1024 * 1024
