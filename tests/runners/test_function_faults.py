@@ -171,3 +171,12 @@ async def test_x5_a_thread_is_dropped_at_once_and_its_next_call_of_ctx_raises() 
     await asyncio.to_thread(ended.wait, 10)
     assert raised == ["this execution has been stopped; what the function does now is dropped"] * 3
     assert (told.lines, told.progress) == ([], [])
+
+
+def test_an_interrupt_of_the_whole_process_goes_through() -> None:
+    async def f(ctx: Ctx) -> None:
+        raise KeyboardInterrupt
+
+    carried_out = runner_of(f).carry_out(work(function_checkpoint()))
+    with pytest.raises(KeyboardInterrupt):
+        carried_out.send(None)

@@ -10,6 +10,7 @@ from cairn.definitions import CheckpointDefinition
 from cairn.documents import Value
 from cairn.ports import Content, Faulted, Produced, Stored, Unfit, Upload
 from cairn.runners import HumanRunner, artifact_id
+from cairn.runners.human import fields_of
 from cairn.runners.limits import Limits
 from tests.runners.works import Told, checkpoint, unreadable, upload, work
 
@@ -81,6 +82,13 @@ async def test_x10_what_was_not_answered_is_told_in_the_document() -> None:
     assert outcome == Produced((Content("d", "md", document.encode()),), {"b\nc": True})
 
 
+async def test_x10_what_a_form_saves_is_expected_even_where_output_does_not_name_it() -> None:
+    config: Value = {"instructions": "Go.", "save_as_artifact": True, "artifact_name": "a"}
+    execution: Value = {"mode": "human_only", "human_only_config": config}
+    definition = CheckpointDefinition.parse({"key": "k", "checkpoint_name": "K", "execution": execution})
+    assert await HumanRunner().carry_out(work(definition, answer={})) == Produced((Content("a", "json", b"{}"),))
+
+
 async def test_x10_not_saved_it_is_kept_as_metadata_only() -> None:
     assert await HumanRunner().carry_out(work(form(), answer=ANSWER)) == Produced((), ANSWER)
 
@@ -147,3 +155,11 @@ async def test_an_upload_that_is_gone_is_a_fault_that_names_the_field() -> None:
 async def test_without_an_answer_there_is_nothing_to_make() -> None:
     told = "Nobody has filled in the form of this checkpoint."
     assert await HumanRunner().carry_out(work(form())) == Faulted(Fault("no_answer", told))
+
+
+def test_d8_other_checkpoints_read_the_name_of_a_file_not_the_id_of_its_upload() -> None:
+    files = {"1": upload("plan.pdf", b"%PDF")}
+    answer: dict[str, Value] = {"goal": "1", "plan": "1"}
+    assert fields_of(form(), answer, files) == {"goal": "1", "plan": "plan.pdf"}
+    assert fields_of(form(), answer, {}) == answer
+    assert fields_of(checkpoint(function="f"), answer, files) == answer

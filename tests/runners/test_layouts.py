@@ -266,3 +266,11 @@ def test_x9_a_file_that_has_no_path_yet_is_named_by_its_artifact() -> None:
     definition = checkpoint(**ODD_STEP)
     expected = "=== PREVIOUS VERSION: Checkpoint 1 from v1 ===\nFile: notes.txt\n\nContent:\n```text\nx\n```\n\n"
     assert assemble(definition, found).task == f"{expected}=== YOUR TASK ===\nGo."
+
+
+def test_x9_in_json_what_is_no_json_is_a_text() -> None:
+    found = Resolved(previous=Source("A", 0, 1, (stored("a", "json", "{"), stored("b", "json", f"[{2**70}]"))))
+    instructions: Value = {"injection_format": {"content_format": "json"}}
+    task = assemble(checkpoint(**ODD_STEP, instructions=instructions), found).task
+    assert '"file": "a.json",\n          "content": "{"\n' in task
+    assert f'"file": "b.json",\n          "content": [\n            {2**70}\n          ]\n' in task
