@@ -6,9 +6,10 @@ import asyncio
 import json
 import logging
 import os
+import signal
 import socket
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import typer
@@ -47,8 +48,6 @@ def run_server(settings: Settings) -> int:
         return 1
     try:
         asyncio.run(_serve(settings, listener))
-    except KeyboardInterrupt:
-        return 130
     finally:
         listener.close()
         lock.release()
@@ -69,7 +68,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
     await cairn.keeper.mend_unfinished()
     async with at_work(cairn):
         token = await _announce(cairn, listener)
-        server = uvicorn.Server(
+        server = _Server(
             uvicorn.Config(
                 create_app(cairn),
                 log_level="warning",
@@ -78,8 +77,22 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
                 server_header=False,
             )
         )
+        for asked in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(asked, server.ask_to_stop, cairn)
         await server.serve(sockets=[listener])
     _write_private(settings.data_dir / "server.json", {"token": token})
+
+
+class _Server(uvicorn.Server):
+    """Stops when it is asked to, and leaves the signals alone: the worker stops after it."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+    def ask_to_stop(self, cairn: Cairn) -> None:
+        cairn.hub.close()  # streams end, so that nobody waits for them
+        self.should_exit = True
 
 
 @asynccontextmanager

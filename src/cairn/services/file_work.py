@@ -75,7 +75,8 @@ class FileWork:
         return self._database.read(lambda c: self._of_rows(c, e.outputs))
 
     def _of_new(self, a: NewArtifact) -> FileContent:
-        staged = layout.staged_name(a.name, a.artifact_id, a.format)
+        # One that is promoted in the decision that brought it was never staged.
+        staged = None if a.promoted else layout.staged_name(a.name, a.artifact_id, a.format)
         if a.content is None:
             return trees.of_blob(self._database, a.file_path, a.checksum, a.size, staged)
         content = a.content

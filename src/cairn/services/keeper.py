@@ -120,7 +120,8 @@ class Keeper:
 
     def look(self, pipeline_id: str) -> Drift:
         """How a pipeline's folder differs from the database."""
-        expected = self._database.read(lambda c: self._expected(c, pipeline_id))
+        as_of = self._clock.now()  # what comes after the database was read is not judged
+        expected = replace(self._database.read(lambda c: self._expected(c, pipeline_id)), as_of=as_of)
         return self._projection.tree.scan(pipeline_id, expected)
 
     def _mend(self, pipeline_id: str) -> DriftReport:

@@ -18,10 +18,11 @@ from cairn.definitions import (
     PipelineDefinition,
     assign_ids,
     is_structural,
+    load,
+    templates,
 )
 from cairn.definitions import stamp as stamp_times
-from cairn.definitions.checking import Loaded as Read
-from cairn.definitions.checking import load
+from cairn.definitions import Loaded as Read
 from cairn.documents import Positions
 from cairn.files import layout
 from cairn.services import pipeline_edits as edits
@@ -79,8 +80,6 @@ class Pipelines:
         return Saved(pipeline_id, checked.warnings)
 
     async def from_template(self, name: str, *, by: Actor, command_id: UUID | None = None) -> Saved:
-        from cairn.definitions.templates import templates
-
         found = {template.name: template for template in templates()}
         if name not in found:
             raise WrongInput([("/template", f"There is no template {name!r}. There are: {', '.join(sorted(found))}.")])

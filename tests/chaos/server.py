@@ -1,0 +1,109 @@
+"""A real `cairn serve`, started and killed as its user's machine would."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+TOKEN = "chaos"
+
+
+class Server:
+    """One data folder, and the processes that serve it one after the other."""
+
+    def __init__(self, folder: Path, **environment: str) -> None:
+        self.folder = folder
+        self.data = folder / "data"
+        self.process: subprocess.Popen[str] | None = None
+        self.address = ""
+        self._log = folder / "server.log"
+        self._environment = {
+            **os.environ,
+            "CAIRN_ADMIN_TOKEN": TOKEN,
+            "CAIRN_FUNCTIONS": '["chaos_functions"]',
+            "CHAOS_FOLDER": str(folder),
+            "PYTHONPATH": str(Path(__file__).parent),
+            **environment,
+        }
+
+    def spawn(self) -> subprocess.Popen[str]:
+        port = _free_port()
+        self.address = f"http://127.0.0.1:{port}"
+        command = [Path(sys.executable).parent / "cairn", "serve", "--port", str(port), "--data-dir", str(self.data)]
+        with self._log.open("a") as log:
+            self.process = subprocess.Popen(
+                command, env=self._environment, stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True
+            )
+        return self.process
+
+    def start(self) -> None:
+        """Spawn it and wait until it answers."""
+        process = self.spawn()
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("Open "):
+                return
+        raise AssertionError(f"the server did not start:\n{self._log.read_text()[-3000:]}")
+
+    def kill(self) -> None:
+        """As the kernel does when memory runs out: at once, with nothing said."""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+            if self.process.stdout is not None:
+                self.process.stdout.close()
+            self.process = None
+
+    def stop(self) -> int:
+        """As a person does."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGINT)
+        code = self.process.wait(timeout=20)
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        self.process = None
+        return code
+
+    def call(self, method: str, path: str, body: Any = None, *, expect: int | None = None) -> Any:
+        request = urllib.request.Request(
+            self.address + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=30) as response:
+                status, data = response.status, response.read()
+        except urllib.error.HTTPError as error:
+            status, data = error.code, error.read()
+        assert expect is None or status == expect, f"{method} {path}: {status} {data[:500]!r}"
+        return json.loads(data) if data else None
+
+    def until_run_is(self, run_id: str, status: str, seconds: float = 60) -> dict[str, Any]:
+        deadline = time.monotonic() + seconds
+        while True:
+            run: dict[str, Any] = self.call("GET", f"/api/runs/{run_id}", expect=200)
+            if run["status"] == status:
+                return run
+            assert time.monotonic() < deadline, f"the run is {run['status']}, not {status}: {run['trail']}"
+            time.sleep(0.05)
+
+    def doctor(self) -> subprocess.CompletedProcess[str]:
+        command = [str(Path(sys.executable).parent / "cairn"), "doctor", "--data-dir", str(self.data), "--json"]
+        return subprocess.run(command, env=self._environment, capture_output=True, text=True, check=False)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
