@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from cairn.core import messages as m
-from cairn.core.errors import Stale
 from cairn.core.model import (
     ApprovalStatus,
     Fault,
@@ -269,38 +268,3 @@ def test_a_revised_form_is_filled_in_again() -> None:
     desk.finish("a")
     desk.answer("a", "revise")
     assert (desk.e("a").waiting_on, desk.e("a").answer) == (WaitingOn.HUMAN_FORM, "first")
-
-
-# ---- who, when, and about what ---------------------------------------------------------------------------
-def test_one_decision_counts_and_the_others_get_a_clear_answer_h4() -> None:
-    desk = asked_completion()
-    approval = desk.asked("a").id
-    desk.send(m.Decide(approval, "approve"), "bob")
-    refused = desk.refuses(m.Decide(approval, "reject"))
-    assert refused.message == "It is not asked any more: the approval is approved by bob."
-    desk.refuses(m.Decide("nowhere", "approve"))
-
-
-def test_an_answer_that_does_not_fit_the_kind_is_refused_d22() -> None:
-    desk = asked_completion()
-    refused = desk.refuses(m.Decide(desk.asked("a").id, "accept"))
-    assert refused.message == "'accept' does not answer an approval of kind completion."
-    assert refused.possible == ("approve", "revise", "reject")
-
-
-def test_a_decision_about_other_content_is_stale_d25() -> None:
-    desk = asked_completion()
-    desk.refuses(m.Decide(desk.asked("a").id, "approve", "another"), Stale)
-    desk.answer("a", "approve", digest="d")
-    assert desk.states == {"a": "COMPLETED"}
-
-
-def test_what_is_taken_away_withdraws_its_approval_d24() -> None:
-    desk = asked_completion()
-    approval = desk.asked("a").id
-    desk.send(m.CancelRun())
-    assert status_of(desk) is ApprovalStatus.WITHDRAWN
-    assert desk.detail(m.EventType.APPROVAL_WITHDRAWN) == {"kind": "completion", "reason": "the run was cancelled"}
-    refused = desk.refuses(m.Decide(approval, "approve"))
-    assert refused.message == "It is not asked any more: the approval is withdrawn."
-    desk.refuses(m.ApprovalExpired(approval, 1), Stale)

@@ -1,0 +1,143 @@
+"""Late reports, the order of effects, and what the outside is asked to do with files: D50, D21, X7."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+
+from cairn.core import messages as m
+from cairn.core.decide import decide
+from cairn.core.errors import Stale
+from cairn.core.model import Mode, Policy, RunStatus, WaitingOn
+from tests.core.desk import BEGIN, BROKEN, RESULT, Desk, plan_of
+
+
+def reports(execution: str, dispatch: int) -> list[m.Command]:
+    return [
+        m.Finished(execution, dispatch, "x"),
+        m.Failed(execution, dispatch, BROKEN),
+        m.Invalid(execution, dispatch, "x"),
+        m.InputWanted(execution, dispatch, WaitingOn.QUESTION),
+        m.ActionProposed(execution, dispatch, "x"),
+        m.ReworkWanted(execution, dispatch, "a"),
+        m.Blocked(execution, dispatch),
+        m.LimitReached(execution, dispatch),
+        m.Interrupted(execution, dispatch),
+        m.TimedOut(execution, dispatch),
+    ]
+
+
+@pytest.mark.parametrize("after", ["finished", "waiting", "cancelled", "rolled back", "restarted", "unknown", "early"])
+def test_a_late_report_changes_nothing_d50(after: str) -> None:
+    desk = Desk(plan_of("a", "b"))
+    e = desk.e("a")
+    execution, dispatch = e.id, 1
+    match after:
+        case "finished":
+            desk.finish("a")
+        case "waiting":
+            desk.send(m.InputWanted(e.id, 1, WaitingOn.QUESTION), "worker")
+        case "cancelled":
+            desk.send(m.CancelRun())
+        case "rolled back":
+            desk.send(m.RollBack("r", -1))
+        case "restarted":
+            desk.send(m.RestartRun(1))
+        case "unknown":
+            execution = "nowhere"
+        case _:
+            dispatch = 2
+    for report in reports(execution, dispatch):
+        desk.refuses(report, Stale)
+
+
+@pytest.mark.parametrize("number", range(9))
+def test_every_report_ends_its_dispatch_and_stops_nobody_d50(number: int) -> None:
+    desk = Desk(plan_of("a"))
+    e = desk.e("a")
+    report = reports(e.id, 1)[number]
+    desk.send(report, "worker")
+    stops = desk.did(m.Stop)
+    assert stops == ([m.Stop(e.id, 1)] if isinstance(report, m.Interrupted) else [])
+    for late in reports(e.id, 1):
+        desk.refuses(late, Stale)
+
+
+def test_effects_come_as_stop_files_dispatch_timers() -> None:
+    policies = {key: Policy(timeout=9.0) for key in "abc"}
+    desk = Desk(plan_of("a", ("b", "c"), policies=policies, run_timeout=99.0))
+    desk.finish("a")
+    b, c = desk.e("b"), desk.e("c")
+    desk.send(m.RollBack("r", -1))
+    a = desk.e("a")
+    assert desk.last.effects == (
+        m.Stop(b.id, 1),
+        m.Stop(c.id, 1),
+        m.MoveToErrored(b.id),
+        m.MoveToErrored(c.id),
+        m.Archive("r"),
+        m.MakeWorkspace(a.id),
+        m.Dispatch(a.id, 1),
+        m.SendLater(9.0, m.TimedOut(a.id, 1)),
+    )
+
+
+# ---- workspaces ----------------------------------------------------------------------------------------
+def test_a_workspace_goes_when_one_that_follows_its_stage_starts_d21() -> None:
+    desk = Desk(plan_of(("a", "b"), "c", policies={"c": Policy(ask_start=True)}))
+    desk.finish("a")
+    assert desk.did(m.DropWorkspaces) == []
+    desk.finish("b")
+    assert (desk.states["c"], desk.did(m.DropWorkspaces)) == ("START_ASKED", [])
+    desk.answer("c", "approve")
+    assert desk.did(m.DropWorkspaces) == [m.DropWorkspaces((desk.e("a").id, desk.e("b").id))]
+    assert [e.has_workspace for e in desk.run.current] == [False, False, True]
+
+
+def test_a_workspace_goes_once_also_when_a_form_follows_x7() -> None:
+    desk = Desk(plan_of("a", "b", policies={"b": Policy(mode=Mode.HUMAN_ONLY)}))
+    desk.finish("a")
+    assert desk.did(m.DropWorkspaces) == [m.DropWorkspaces((desk.e("a").id,))]
+    desk.answer("b", "answer")
+    assert desk.did(m.DropWorkspaces) == []
+
+
+def test_the_last_workspace_goes_when_the_run_ends_x7() -> None:
+    desk = Desk(plan_of(("a", "b")))
+    desk.finish("a")
+    desk.send(m.CancelRun())
+    assert desk.did(m.MoveToErrored) == [m.MoveToErrored(desk.e("b").id)]
+    assert desk.did(m.DropWorkspaces) == [m.DropWorkspaces((desk.e("a").id,))]
+
+
+def test_the_workspace_of_what_never_started_just_goes_d21() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True)}))
+    desk.send(m.CancelRun())
+    assert desk.last.effects == (m.DropWorkspaces((desk.e("a").id,)),)
+
+
+def test_a_retried_execution_has_an_empty_workspace_that_goes_like_any_other_d16() -> None:
+    desk = Desk(plan_of("a"))
+    e = desk.e("a")
+    desk.fail("a")
+    assert desk.did(m.MoveToErrored) == [m.MoveToErrored(e.id)]
+    desk.send(m.RetryExecution(e.id, 1))
+    assert desk.did(m.MakeWorkspace) == [m.MakeWorkspace(e.id)]
+    desk.finish("a")
+    assert desk.last.effects == (m.Promote(e.id), m.DropWorkspaces((e.id,)))
+
+
+def test_a_result_is_staged_only_if_there_is_one() -> None:
+    desk = Desk(plan_of(("a", "b"), policies=dict.fromkeys("ab", Policy(ask_completion=True))))
+    desk.send(m.Finished(desk.e("a").id, 1, "x", (RESULT,)), "worker")
+    assert desk.did(m.Stage) == [m.Stage(desk.e("a").id)]
+    desk.send(m.Finished(desk.e("b").id, 1, "x"), "worker")
+    assert (desk.did(m.Stage), desk.told) == ([], ["execution_completion_asked", "approval_asked"])
+
+
+def test_a_decision_leaves_the_run_it_was_given_as_it_was() -> None:
+    desk = Desk(plan_of("a"))
+    before, copy = desk.run, dict(desk.run.executions)
+    decide(before, m.CancelRun(), m.Given(BEGIN, "ann", UUID(int=9)))
+    assert (before.status, dict(before.executions)) == (RunStatus.IN_PROGRESS, copy)

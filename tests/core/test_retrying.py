@@ -1,0 +1,115 @@
+"""What people do about a failure: retry or dismiss it, cancel: D16, D53, D55, D58, D59, D69."""
+
+from __future__ import annotations
+
+from cairn.core import messages as m
+from cairn.core.errors import Repeated, Stale
+from cairn.core.model import (
+    OnExpiry,
+    OnFailure,
+    Policy,
+    RunStatus,
+    State,
+)
+from tests.core.desk import Desk, plan_of
+
+
+def failing(on_failure: OnFailure, *stages: str | tuple[str, ...], max_auto_retries: int = 0) -> Desk:
+    policy = Policy(on_failure=on_failure, max_auto_retries=max_auto_retries)
+    plan = plan_of(*stages)
+    return Desk(plan_of(*stages, policies=dict.fromkeys(plan.by_key, policy)))
+
+
+def test_retry_by_a_person_keeps_the_id_and_renews_everything_else_d16() -> None:
+    desk = failing(OnFailure.FAIL_RUN, "a", max_auto_retries=1)
+    desk.fail("a")
+    desk.due("a")
+    desk.fail("a")
+    failed = desk.e("a")
+    assert not failed.has_workspace
+    desk.send(m.RetryExecution(failed.id, 2))
+    assert desk.run.status is RunStatus.IN_PROGRESS
+    assert desk.e("a") == failed.changed(
+        state=State.WORKING,
+        attempt=3,
+        retries_used=0,
+        dispatch=3,
+        has_workspace=True,
+        failed_at=None,
+        working_since=desk.at,
+        worked=0.0,
+    )
+    assert desk.last.effects == (m.MakeWorkspace(failed.id), m.Dispatch(failed.id, 3))
+    assert desk.detail(m.EventType.RUN_REOPENED) == {"from": "failed", "to": "in_progress", "verb": "retry"}
+
+
+def test_retry_names_the_attempt_so_that_sent_twice_it_counts_once_d59() -> None:
+    desk = failing(OnFailure.PAUSE_PIPELINE, "a")
+    desk.fail("a")
+    command = m.RetryExecution(desk.e("a").id, 1)
+    desk.send(command)
+    desk.refuses(command, Repeated)
+    desk.refuses(m.RetryExecution(desk.e("a").id, 2))
+    desk.fail("a")
+    desk.refuses(m.RetryExecution(desk.e("a").id, 3), Stale)
+
+
+def test_resume_with_a_failed_execution_is_refused_and_says_what_helps_d16() -> None:
+    desk = failing(OnFailure.PAUSE_PIPELINE, "a")
+    desk.fail("a")
+    assert desk.run.status is RunStatus.PAUSED
+    refused = desk.refuses(m.ResumeRun())
+    assert refused.message == "A checkpoint has failed (a): retry or dismiss it, roll back, or cancel the run."
+    assert refused.possible == ("retry the execution", "cancel the execution", "roll back", "cancel")
+
+
+def test_retrying_what_was_never_allowed_to_start_asks_again_d53() -> None:
+    policy = Policy(ask_start=True, period=60.0, on_expiry=OnExpiry.FAIL)
+    desk = Desk(plan_of("a", policies={"a": policy}))
+    desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
+    assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
+    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    assert desk.states == {"a": "START_ASKED"}
+    assert desk.asked("a").attempt == 2
+
+
+def test_retrying_what_was_allowed_to_start_does_not_ask_again_d53() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True)}))
+    desk.answer("a", "approve")
+    desk.fail("a")
+    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    assert desk.states == {"a": "WORKING"}
+
+
+def test_a_dismissed_failure_leaves_its_checkpoint_to_be_started_by_hand_d55() -> None:
+    desk = failing(OnFailure.FAIL_RUN, ("a", "b"))
+    desk.fail("a")
+    desk.send(m.CancelExecution(desk.e("a").id))
+    assert desk.run.status is RunStatus.IN_PROGRESS
+    assert desk.all("a") == [State.CANCELLED, State.PENDING]
+    assert desk.all("b") == [State.CANCELLED, State.WORKING]  # a cancelled one does not count (D52)
+
+
+def test_cancelling_one_execution_stops_it_and_leaves_its_checkpoint_pending_d58() -> None:
+    desk = Desk(plan_of("a"))
+    e = desk.e("a")
+    desk.send(m.CancelExecution(e.id))
+    assert desk.all("a") == [State.CANCELLED, State.PENDING]
+    assert desk.last.effects == (m.Stop(e.id, 1), m.MoveToErrored(e.id), m.MakeWorkspace(desk.e("a").id))
+    desk.refuses(m.CancelExecution(e.id))
+    assert desk.refuses(m.CancelExecution(desk.e("a").id)).possible == ("start",)
+
+
+def test_a_run_with_only_failed_ones_left_pauses_itself_d69() -> None:
+    desk = failing(OnFailure.PAUSE_PIPELINE, ("a", "b"))
+    desk.fail("a")
+    desk.fail("b")
+    assert desk.run.status is RunStatus.PAUSED
+    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    assert (desk.run.status, desk.states) == (RunStatus.IN_PROGRESS, {"a": "WORKING", "b": "FAILED"})
+    desk.finish("a")
+    assert desk.run.status is RunStatus.PAUSED
+    assert desk.detail(m.EventType.RUN_PAUSED)["reason"] == "only failed checkpoints are left"
+    desk.send(m.RetryExecution(desk.e("b").id, 1))
+    desk.finish("b")
+    assert desk.run.status is RunStatus.COMPLETED

@@ -1,0 +1,215 @@
+"""Sending work back to an earlier checkpoint: R2, D31, D56, D59, D66."""
+
+from __future__ import annotations
+
+import pytest
+
+from cairn.core import messages as m
+from cairn.core.errors import Stale
+from cairn.core.model import ApprovalStatus, Mode, OnFailure, Policy, RunStatus, State, WaitingOn
+from tests.core.desk import Desk, plan_of
+
+
+def wanted(key: str = "a", policies: dict[str, Policy] | None = None) -> Desk:
+    """`b` works and has sent `key` back."""
+    desk = Desk(plan_of("a", "b", "c", policies=policies))
+    desk.finish("a", "a1")
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, key, "a figure is wrong"), "worker")
+    return desk
+
+
+def looked_at() -> Desk:
+    """`b` is up for approval."""
+    desk = Desk(plan_of("a", "b", policies={"b": Policy(ask_completion=True, timeout=60.0)}))
+    desk.finish("a", "a1")
+    desk.finish("b", "b1", after=50)
+    return desk
+
+
+# ---- a runner asks -----------------------------------------------------------------------------------
+def test_the_asker_waits_for_a_new_execution_of_the_earlier_checkpoint_r2() -> None:
+    desk = wanted()
+    rework, asker = desk.e("a"), desk.e("b")
+    assert (rework.state, rework.is_rework, rework.asked_by) == (State.WORKING, True, asker.id)
+    assert (rework.position, rework.asks_anew) == (0, True)
+    assert (asker.state, asker.waiting_on) == (State.WAITING, WaitingOn.REWORK)
+    assert desk.run.reworks == 1
+    assert desk.run.complete == frozenset()
+    assert desk.told == ["execution_waiting", "rework_asked", "execution_made", "execution_dispatched"]
+    assert desk.detail(m.EventType.REWORK_ASKED) == {"checkpoint": "a", "reason": "a figure is wrong"}
+    assert desk.detail(m.EventType.EXECUTION_MADE)["parent_execution_id"] == asker.id
+
+
+def test_a_finished_rework_lets_its_asker_go_on_r2() -> None:
+    desk = wanted()
+    rework = desk.e("a")
+    desk.finish("a", "a2")
+    assert desk.run.latest("a") == desk.e("a")
+    assert (desk.e("b").state, desk.e("b").dispatch, desk.e("b").attempt) == (State.WORKING, 2, 1)
+    assert desk.detail(m.EventType.REWORK_TOLD) == {"rework_execution_id": rework.id, "ended": "completed"}
+
+
+def test_a_rework_starts_by_itself_without_auto_advance_d66() -> None:
+    desk = Desk(plan_of("a", "b", auto_advance=False))
+    desk.finish("a")
+    desk.send(m.StartExecution(desk.e("b").id))
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    assert desk.e("a").state is State.WORKING
+
+
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        ("nowhere", "This run has no checkpoint 'nowhere'."),
+        ("c", "The checkpoint 'c' is not completed in this pass, so there is nothing to rework."),
+        ("b", "The checkpoint 'b' is not completed in this pass, so there is nothing to rework."),
+    ],
+)
+def test_what_cannot_be_reworked_is_told_to_the_asker_which_goes_on_d31(key: str, why: str) -> None:
+    desk = wanted(key)
+    assert (desk.states["b"], desk.e("b").dispatch, desk.run.reworks) == ("WORKING", 2, 0)
+    assert desk.detail(m.EventType.REWORK_TOLD) == {"checkpoint": key, "ended": "refused", "reason": why}
+    desk.refuses(m.ReworkWanted(desk.e("b").id, 1, key), Stale)
+
+
+def test_one_open_rework_per_checkpoint_d59() -> None:
+    desk = Desk(plan_of("a", ("b", "c")))
+    desk.finish("a")
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(m.ReworkWanted(desk.e("c").id, 1, "a"), "worker")
+    assert desk.states["c"] == "WORKING"
+    assert desk.detail(m.EventType.REWORK_TOLD)["reason"] == "The checkpoint 'a' is being reworked already."
+    desk.refuses(m.AskRework("a"))
+
+
+def test_later_checkpoints_wait_for_a_rework() -> None:
+    desk = Desk(plan_of("a", "b", "c"))
+    desk.finish("a")
+    desk.send(m.AskRework("a"))
+    desk.finish("b")
+    assert desk.states == {"a": "WORKING", "b": "COMPLETED"}
+    desk.finish("a")
+    assert desk.states == {"a": "COMPLETED", "b": "COMPLETED", "c": "WORKING"}
+
+
+# ---- limits ----------------------------------------------------------------------------------------
+def test_past_ten_a_run_people_are_asked_d31() -> None:
+    desk = Desk(plan_of("a", "b", max_reworks=1))
+    desk.finish("a")
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.finish("a")
+    desk.send(m.ReworkWanted(desk.e("b").id, 2, "a"), "worker")
+    assert (desk.e("b").waiting_on, desk.e("b").wants) == (WaitingOn.ESCALATION, "a")
+    assert desk.asked("b").reason == "This run has had 1 reworks, and no more are allowed."
+
+
+def test_past_a_depth_of_three_people_are_asked_d31() -> None:
+    desk = Desk(plan_of("a", "b", "c", "d", "e"))
+    for key in "abcd":
+        desk.finish(key)
+    for asker, key in (("e", "d"), ("d", "c"), ("c", "b")):
+        desk.send(m.ReworkWanted(desk.e(asker).id, 1, key), "worker")
+    assert desk.run.depth(desk.e("b")) == 3
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    assert desk.e("b").waiting_on is WaitingOn.ESCALATION
+    assert desk.asked("b").reason == "Reworks already stand 3 deep, and no deeper is allowed."
+    desk.answer("b", "accept")  # it goes on without
+    for key in "bcd":
+        desk.finish(key)
+    assert desk.states["e"] == "WORKING"
+
+
+@pytest.mark.parametrize("decision", ["retry", "accept", "fail", "restart"])
+def test_people_grant_the_rework_or_not_d61(decision: str) -> None:
+    desk = Desk(plan_of("a", "b", max_reworks=0))
+    desk.finish("a")
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    asker = desk.e("b")
+    desk.answer("b", decision, feedback="so be it")
+    assert desk.run.executions[asker.id].wants == {"fail": "a", "restart": "a"}.get(decision)
+    match decision:
+        case "retry":
+            assert (desk.e("a").state, desk.e("b").waiting_on) == (State.WORKING, WaitingOn.REWORK)
+            assert desk.run.reworks == 1
+            assert desk.detail(m.EventType.REWORK_ASKED)["reason"] == "so be it"
+        case "accept":
+            assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
+            assert desk.detail(m.EventType.REWORK_TOLD)["ended"] == "refused"
+        case "fail":
+            assert (desk.states["b"], desk.run.status) == ("FAILED", RunStatus.PAUSED)
+        case _:
+            assert (desk.run.pass_number, desk.states) == (2, {"a": "WORKING"})
+
+
+def test_a_rework_that_is_granted_too_late_is_refused_d61() -> None:
+    desk = Desk(plan_of("a", "b", max_reworks=0))
+    desk.finish("a")
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(m.AskRework("a"))
+    desk.refuses(m.Decide(desk.asked("b").id, "retry"))
+    assert desk.asked("b").status is ApprovalStatus.PENDING
+
+
+# ---- a person asks -------------------------------------------------------------------------------------
+def test_a_person_sends_back_for_what_awaits_approval_d66() -> None:
+    desk = looked_at()
+    approval = desk.asked("b").id
+    desk.send(m.AskRework("a", desk.e("b").id, "look again"))
+    assert desk.run.approvals[approval].status is ApprovalStatus.WITHDRAWN
+    assert (desk.e("b").waiting_on, desk.e("a").asked_by) == (WaitingOn.REWORK, desk.e("b").id)
+    desk.finish("a", "a2")
+    assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
+    assert m.SendLater(60.0, m.TimedOut(desk.e("b").id, 2)) in desk.last.effects  # its whole time, for it begins anew
+
+
+def test_a_form_that_awaited_approval_is_filled_in_again_after_the_rework_d66() -> None:
+    desk = Desk(plan_of("a", "b", policies={"b": Policy(mode=Mode.HUMAN_ONLY, ask_completion=True)}))
+    desk.finish("a")
+    desk.answer("b", "answer")
+    desk.finish("b")
+    desk.send(m.AskRework("a", desk.e("b").id))
+    desk.finish("a")
+    assert desk.e("b").waiting_on is WaitingOn.HUMAN_FORM
+
+
+def test_a_completed_run_reopens_until_the_rework_ends_d31() -> None:
+    desk = Desk(plan_of("a", "b"))
+    desk.finish("a")
+    desk.finish("b")
+    asker = desk.e("b")
+    desk.send(m.AskRework("a", asker.id))
+    assert (desk.run.status, desk.states) == (RunStatus.IN_PROGRESS, {"a": "WORKING", "b": "COMPLETED"})
+    desk.finish("a", "a2")
+    assert desk.run.status is RunStatus.COMPLETED
+    assert desk.run.executions[asker.id].state is State.COMPLETED
+    assert "rework_told" not in desk.told
+
+
+def test_a_persons_reworks_count_but_are_not_bounded_d66() -> None:
+    desk = Desk(plan_of("a", max_reworks=1))
+    desk.finish("a")
+    for count in (1, 2, 3):
+        desk.send(m.AskRework("a"))
+        assert desk.run.reworks == count
+        desk.finish("a")
+
+
+def test_only_earlier_completed_work_is_sent_back_by_who_may_look_at_it_d66() -> None:
+    desk = Desk(plan_of("a", "b", "c"))
+    desk.finish("a")
+    a, b = desk.e("a").id, desk.e("b").id
+    assert desk.refuses(m.AskRework("a", a)).message == "Only an earlier checkpoint can be sent back."
+    assert desk.refuses(m.AskRework("a", b)).message.startswith("Only work that awaits approval or is completed")
+    desk.refuses(m.AskRework("b"))
+    desk.refuses(m.AskRework("nowhere"))
+    desk.refuses(m.AskRework("a", "nowhere"), Stale)
+
+
+@pytest.mark.parametrize("on_failure", [OnFailure.FAIL_RUN, OnFailure.PAUSE_PIPELINE])
+def test_a_failed_or_cancelled_run_has_no_rework(on_failure: OnFailure) -> None:
+    desk = Desk(plan_of("a", "b", policies={"b": Policy(on_failure=on_failure)}))
+    desk.finish("a")
+    desk.fail("b")
+    if on_failure is OnFailure.PAUSE_PIPELINE:
+        desk.send(m.CancelRun())
+    desk.refuses(m.AskRework("a"))

@@ -1,0 +1,107 @@
+"""How a rework ends, and who is told: D31, D55, D56, D66."""
+
+from __future__ import annotations
+
+from cairn.core import messages as m
+from cairn.core.model import OnFailure, Policy, RunStatus, State, WaitingOn
+from tests.core.desk import RESULT, Desk, plan_of
+
+
+def wanted(key: str = "a", policies: dict[str, Policy] | None = None) -> Desk:
+    """`b` works and has sent `key` back."""
+    desk = Desk(plan_of("a", "b", "c", policies=policies))
+    desk.finish("a", "a1")
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, key, "a figure is wrong"), "worker")
+    return desk
+
+
+def test_a_failed_rework_follows_its_policy_and_the_asker_waits_d31() -> None:
+    desk = wanted()
+    desk.fail("a")
+    assert (desk.run.status, desk.e("b").waiting_on) == (RunStatus.PAUSED, WaitingOn.REWORK)
+    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    assert (desk.e("a").state, desk.e("b").waiting_on) == (State.WORKING, WaitingOn.REWORK)
+    desk.finish("a")
+    assert desk.states["b"] == "WORKING"
+
+
+def test_a_redo_of_a_failed_rework_keeps_its_parent_d56() -> None:
+    desk = wanted(policies={"a": Policy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)})
+    desk.fail("a")
+    redo = desk.e("a")
+    assert (redo.state, redo.is_rework, redo.asked_by, redo.asks_anew) == (State.PENDING, True, desk.e("b").id, True)
+    assert desk.e("b").waiting_on is WaitingOn.REWORK
+    desk.send(m.StartExecution(redo.id))
+    desk.finish("a")
+    assert desk.states["b"] == "WORKING"
+
+
+def test_a_failed_rework_that_is_dismissed_lets_its_asker_go_on_d55() -> None:
+    desk = wanted()
+    desk.fail("a")
+    desk.send(m.CancelExecution(desk.e("a").id))
+    assert desk.e("b").state is State.READY  # a pause holds until somebody resumes
+    assert desk.detail(m.EventType.REWORK_TOLD)["ended"] == "cancelled"
+    desk.send(m.ResumeRun())
+    assert desk.states["b"] == "WORKING"
+    assert [e.state for e in desk.run.executions.values() if e.key == "a"] == [State.COMPLETED, State.CANCELLED]
+
+
+def test_a_cancelled_rework_lets_its_asker_go_on_even_one_that_waits_to_be_started_d56() -> None:
+    desk = wanted(policies={"a": Policy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)})
+    desk.fail("a")
+    desk.send(m.CancelExecution(desk.e("a").id))
+    assert (desk.states["b"], desk.e("a").state) == ("WORKING", State.CANCELLED)
+
+
+def test_a_rework_that_is_refused_at_its_start_is_cancelled_and_the_asker_told_d66() -> None:
+    desk = Desk(plan_of("a", "b", policies={"a": Policy(ask_start=True)}))
+    desk.answer("a", "approve")
+    desk.finish("a")
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.answer("a", "refuse")
+    assert (desk.e("a").state, desk.states["b"]) == (State.CANCELLED, "WORKING")
+    assert desk.detail(m.EventType.REWORK_TOLD)["ended"] == "refused"
+
+
+def test_reworks_go_with_an_asker_that_is_cancelled_d56() -> None:
+    desk = Desk(plan_of("a", "b", "c"))
+    desk.finish("a")
+    desk.finish("b")
+    desk.send(m.ReworkWanted(desk.e("c").id, 1, "b"), "worker")
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(m.CancelExecution(desk.e("c").id))
+    assert [desk.all(key) for key in "abc"] == [
+        [State.COMPLETED, State.CANCELLED],
+        [State.COMPLETED, State.CANCELLED],
+        [State.CANCELLED, State.PENDING],
+    ]
+
+
+def test_reworks_go_with_an_asker_that_is_rolled_back_d56() -> None:
+    desk = wanted()
+    rework, asker = desk.e("a"), desk.e("b")
+    desk.send(m.RollBack("r", 0))
+    assert set(desk.run.rollbacks[0].archived) == {rework.id, asker.id}
+    assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
+
+
+def test_a_rework_that_is_rolled_back_lets_its_asker_go_on_d56() -> None:
+    desk = Desk(plan_of("a", ("b", "c"), needs={"c": ("a",)}))
+    desk.finish("a")
+    desk.finish("c")
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.fail("a")
+    desk.send(m.RollBack("r", 2))
+    assert desk.states == {"a": "COMPLETED", "c": "COMPLETED", "b": "WORKING"}
+    assert desk.detail(m.EventType.REWORK_TOLD)["ended"] == "archived"
+
+
+def test_a_rework_is_approved_like_any_other_r2() -> None:
+    desk = wanted(policies={"a": Policy(ask_completion=False)})
+    desk.run = desk.run.with_executions(desk.e("a").changed(policy=Policy(ask_completion=True)))
+    e = desk.e("a")
+    desk.send(m.Finished(e.id, 1, "a2", (RESULT,)), "worker")
+    assert (desk.states["a"], desk.e("b").waiting_on) == ("COMPLETION_ASKED", WaitingOn.REWORK)
+    desk.answer("a", "approve")
+    assert desk.states["b"] == "WORKING"

@@ -1,0 +1,92 @@
+"""The values themselves: copies, questions, and how executions stand."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from cairn.core import commands, messages, model
+from cairn.core.model import Execution, Plan, Policy, Run, Standing, State
+from tests.core.desk import plan_of
+
+
+def execution(key: str, ordinal: int, state: State = State.COMPLETED, **more: object) -> Execution:
+    return Execution(f"{key}{ordinal}", key, 0, 1, ordinal, state=state).changed(**more)
+
+
+def run_of(*executions: Execution) -> Run:
+    return Run("run", plan_of("a", "b"), executions={e.id: e for e in executions})
+
+
+def test_a_changed_copy_leaves_the_first_as_it_was() -> None:
+    e = execution("a", 1)
+    assert e.changed(attempt=2) == Execution("a1", "a", 0, 1, 1, state=State.COMPLETED, attempt=2)
+    assert e.attempt == 1
+    with pytest.raises(AttributeError):
+        e.attempt = 2  # type: ignore[misc]
+
+
+def test_a_field_that_does_not_exist_cannot_be_changed() -> None:
+    with pytest.raises(TypeError, match="Execution has no colour"):
+        execution("a", 1).changed(colour="red")
+
+
+def test_what_is_current_open_failed_and_done() -> None:
+    old = execution("a", 1, pass_number=0)
+    archived = execution("a", 2, archived_by="r")
+    first, again = execution("a", 3), execution("a", 4)
+    failed, working = execution("b", 5, State.FAILED), execution("b", 6, State.WORKING)
+    run = run_of(old, archived, first, again, failed, working)
+    assert run.current == (first, again, failed, working)
+    assert (run.open, run.failed, run.working) == ((working,), (failed,), True)
+    assert (run.latest("a"), run.latest("b")) == (again, None)
+    assert (run.complete, run.live_keys) == (frozenset({"a"}), {"b"})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"state": State.COMPLETED},
+        {"state": State.FAILED},
+        {"state": State.CANCELLED},
+        {"state": State.WAITING},
+        {"archived_by": "r"},
+        {"has_workspace": False},
+    ],
+)
+@pytest.mark.parametrize("state", list(State))
+def test_how_executions_stand_is_kept_up_to_date(state: State, change: dict[str, object]) -> None:
+    executions = [execution("a", 1), execution("a", 2, state), execution("b", 3, State.FAILED)]
+    for e in executions:
+        run = run_of(*executions)
+        assert run.current
+        changed = run.with_executions(e.changed(**change))
+        assert changed.standing == Standing.of(changed.executions.values(), 1)
+        assert list(changed.standing.open) == list(Standing.of(changed.executions.values(), 1).open)
+
+
+def test_what_comes_back_from_an_archive_stands_where_it_was_made() -> None:
+    run = run_of(execution("a", 1, archived_by="r"), execution("a", 2))
+    back = run.with_executions(execution("a", 1))
+    assert [e.ordinal for e in back.current] == [1, 2]
+    assert back.latest("a") == execution("a", 2)
+
+
+def test_several_at_once_and_another_pass() -> None:
+    run = run_of(execution("a", 1))
+    more = run.with_executions(execution("b", 2), execution("a", 1, State.FAILED))
+    assert (more.failed, more.complete) == ((execution("a", 1, State.FAILED),), {"b"})
+    assert more.changed(pass_number=2).current == ()
+
+
+def test_a_policy_that_is_not_told_is_the_default() -> None:
+    plan = Plan((), {"a": Policy(max_revisions=9)})
+    assert (plan.policy("a").max_revisions, plan.policy("b")) == (9, Policy())
+
+
+def test_the_facades_carry_every_public_name() -> None:
+    for member in get_args(commands.Command):
+        assert getattr(messages, member.__name__) is member
+    for facade in (messages, model):
+        assert all(hasattr(facade, name) for name in facade.__all__)
