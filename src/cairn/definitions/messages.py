@@ -104,10 +104,12 @@ def _expected(error: ValidationError) -> str:
             return f"expected a valid {name}{came}"
         case Kind.AnyOf(context) | Kind.OneOfNotValid(context):
             return f"{_choices(context)}{came}"
+        case Kind.FalseSchema():
+            return f"nothing is possible here{came}"
         case Kind.PropertyNames(inner):
             return f"the key {show(inner.instance)} is not possible here: {_expected(inner)}"
         case _:
-            return _bounds(error) or f"{error.message}"
+            return _bounds(error) or error.message
 
 
 def _bounds(error: ValidationError) -> str | None:
@@ -123,21 +125,25 @@ def _bounds(error: ValidationError) -> str | None:
         case Kind.ExclusiveMaximum(limit):
             return f"expected less than {limit}; here it is {number}"
         case Kind.MinLength(limit):
-            return f"expected at least {limit} characters; here there are {size}"
+            return f"expected at least {_count(limit, 'character')}; here there are {size}"
         case Kind.MaxLength(limit):
-            return f"expected at most {limit} characters; here there are {size}"
+            return f"expected at most {_count(limit, 'character')}; here there are {size}"
         case Kind.MinItems(limit):
-            return f"expected at least {limit} items; here there are {size}"
+            return f"expected at least {_count(limit, 'item')}; here there are {size}"
         case Kind.MaxItems(limit):
-            return f"expected at most {limit} items; here there are {size}"
+            return f"expected at most {_count(limit, 'item')}; here there are {size}"
         case Kind.MinProperties(limit):
-            return f"expected at least {limit} keys; here there are {size}"
+            return f"expected at least {_count(limit, 'key')}; here there are {size}"
         case Kind.MaxProperties(limit):
-            return f"expected at most {limit} keys; here there are {size}"
+            return f"expected at most {_count(limit, 'key')}; here there are {size}"
         case Kind.UniqueItems():
             return f"no item may stand twice; here they are {number}"
         case _:
             return None
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _has_size(value: object) -> bool:
@@ -164,6 +170,8 @@ def _not_here(error: ValidationError, schema: JsonSchema) -> str:
         found = _inside(found, part)
         if isinstance(found, dict):
             why = str(cast("dict[str, Any]", found).get("$comment", why))
+    if key is None:
+        return f"nothing is possible here; here it is {show(error.instance)}"
     return f"`{key}` does not belong here" + (f": {why}" if why else "")
 
 

@@ -1,0 +1,46 @@
+"""The corpus of definitions: valid ones, and invalid ones with one fault each."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+from typing import Any, cast
+
+from cairn.definitions import Document, PipelineDefinition, assign_ids, load, stamp
+from cairn.documents import Positions, decode_json, decode_yaml
+
+FOLDER = Path(__file__).parent / "corpus"
+VALID = sorted((FOLDER / "valid").iterdir())
+EXPECTED = cast("dict[str, dict[str, str]]", decode_json((FOLDER / "expected.json").read_bytes()))
+MORNING, EVENING = "2026-01-01T09:00:00Z", "2026-01-01T18:00:00Z"
+
+
+def read(path: Path) -> tuple[Any, Positions]:
+    return decode_yaml(path.read_text("utf-8"))
+
+
+def read_invalid(name: str) -> tuple[Any, Positions]:
+    return read(FOLDER / "invalid" / name)
+
+
+def pipeline(*checkpoints: Any, **fields: Any) -> Document:
+    return {"pipeline_name": "P", **fields, "checkpoints": list(checkpoints)}
+
+
+def ids() -> Any:
+    """Makes one id after the other."""
+    numbers = count(1)
+    return lambda: f"00000000-0000-4000-8000-{next(numbers):012x}"
+
+
+def no_id() -> str:
+    raise AssertionError("no id has to be made")
+
+
+def saved(document: Any) -> PipelineDefinition:
+    """As it is after it was first saved."""
+    return stamp(assign_ids(load(document).definition, None, ids()), None, MORNING)
+
+
+def saved_again(document: Any, old: PipelineDefinition, new_id: Any = no_id) -> PipelineDefinition:
+    return stamp(assign_ids(load(document).definition, old, new_id), old, EVENING)
