@@ -16,6 +16,7 @@ from cairn.core.messages import Failed, Finished, InputWanted, Interrupted, Inva
 from cairn.core.model import Execution, Fault, State
 from cairn.documents import digest
 from cairn.ports import Asks, Faulted, Outcome, Produced, Unfit
+from cairn.runners import CannotBegin, carry_out
 from cairn.services.engine import Step
 from cairn.services.errors import NotFound
 from cairn.services.products import Products, prepare
@@ -158,7 +159,9 @@ class Worker:
     async def _run(self, loaded: Loaded, e: Execution) -> Outcome:
         try:
             work = await self._cairn.briefing.work(loaded, e)
-            return await self._cairn.runners[e.policy.mode].carry_out(work)
+            return await carry_out(self._cairn.runners, work)
+        except CannotBegin as error:
+            return Faulted(error.fault)
         except (SQLAlchemyError, OSError, asyncio.CancelledError):
             raise
         except Exception as error:
