@@ -6,11 +6,8 @@ from alembic import context
 
 from cairn.store.tables import metadata
 
-# Foreign keys are off while SQLite's tables are rebuilt; whoever upgrades checks them at the end.
 if context.is_offline_mode():
-    context.configure(
-        url=context.config.get_main_option("sqlalchemy.url"), target_metadata=metadata, literal_binds=True
-    )
+    context.configure(url=context.config.attributes["url"], target_metadata=metadata, literal_binds=True)
     with context.begin_transaction():
         context.run_migrations()
 else:

@@ -27,7 +27,7 @@ def _blobs() -> None:
         sa.Column("compression", sa.Text(), nullable=False),
         sa.Column("complete", sa.Boolean(), nullable=False),
         sa.Column("created_at", INSTANT, nullable=False),
-        sa.CheckConstraint("compression IN ('none', 'zlib')", name="ck_blobs_compression_known"),
+        sa.CheckConstraint("compression IN ('none', 'zlib')", name="compression_known"),
         sa.PrimaryKeyConstraint("checksum", name="pk_blobs"),
         sqlite_with_rowid=False,
     )

@@ -60,7 +60,7 @@ def _pipeline_runs() -> None:
         sa.Column("files_revision", sa.Integer(), nullable=False),
         sa.CheckConstraint(
             "status IN ('not_started', 'in_progress', 'paused', 'completed', 'failed', 'cancelled')",
-            name="ck_pipeline_runs_status_known",
+            name="status_known",
         ),
         sa.ForeignKeyConstraint(["input_checksum"], ["blobs.checksum"], name="fk_pipeline_runs_input_checksum"),
         sa.ForeignKeyConstraint(["pipeline_id"], ["pipelines.pipeline_id"], name="fk_pipeline_runs_pipeline_id"),
@@ -157,29 +157,27 @@ def _checkpoint_executions() -> None:
         sa.Column("due_at", INSTANT, nullable=True),
         sa.Column("working_since", INSTANT, nullable=True),
         sa.Column("worked", REAL, nullable=False),
-        sa.CheckConstraint(
-            "ruling IN ('COMPLETE', 'RESTART', 'ESCALATE')", name="ck_checkpoint_executions_ruling_known"
-        ),
+        sa.CheckConstraint("ruling IN ('COMPLETE', 'RESTART', 'ESCALATE')", name="ruling_known"),
         sa.CheckConstraint(
             (
                 "state IN ('pending', 'waiting_approval_to_start', 'ready', 'working', 'waiting', "
                 "'waiting_approval_to_complete', 'completed', 'failed', 'cancelled')"
             ),
-            name="ck_checkpoint_executions_state_known",
+            name="state_known",
         ),
         sa.CheckConstraint(
             (
                 "status IN ('pending', 'waiting_approval_to_start', 'in_progress', "
                 "'waiting_approval_to_complete', 'completed', 'failed', 'cancelled')"
             ),
-            name="ck_checkpoint_executions_status_known",
+            name="status_known",
         ),
         sa.CheckConstraint(
             (
                 "waiting_on IN ('human_form', 'script_input', 'action_approval', 'validation_feedback', "
                 "'question', 'escalation', 'rework', 'retry_delay', 'external_blocker')"
             ),
-            name="ck_checkpoint_executions_waiting_on_known",
+            name="waiting_on_known",
         ),
         sa.ForeignKeyConstraint(
             ["answer_checksum"], ["blobs.checksum"], name="fk_checkpoint_executions_answer_checksum"

@@ -60,22 +60,21 @@ def _approvals() -> None:
         sa.Column("attempt_number", sa.Integer(), nullable=False),
         sa.Column("kept_from", sa.Text(), nullable=True),
         sa.CheckConstraint(
-            "kind IN ('start', 'completion', 'action', 'validation', 'escalation', 'input')",
-            name="ck_approvals_kind_known",
+            "kind IN ('start', 'completion', 'action', 'validation', 'escalation', 'input')", name="kind_known"
         ),
         sa.CheckConstraint(
             (
                 "status IN ('pending', 'approved', 'auto_approved', 'rejected', 'revision_requested', "
                 "'timeout', 'withdrawn')"
             ),
-            name="ck_approvals_status_known",
+            name="status_known",
         ),
         sa.CheckConstraint(
             (
                 "waiting_on IN ('human_form', 'script_input', 'action_approval', 'validation_feedback', "
                 "'question', 'escalation', 'rework', 'retry_delay', 'external_blocker')"
             ),
-            name="ck_approvals_waiting_on_known",
+            name="waiting_on_known",
         ),
         sa.ForeignKeyConstraint(
             ["execution_id"], ["checkpoint_executions.execution_id"], name="fk_approvals_execution_id"

@@ -41,7 +41,7 @@ def _artifacts() -> None:
         sa.Column("superseded_at", INSTANT, nullable=True),
         sa.CheckConstraint(
             ("artifact_type IN ('file', 'model_output', 'error_context', 'test_results', 'verification_report')"),
-            name="ck_artifacts_artifact_type_known",
+            name="artifact_type_known",
         ),
         sa.ForeignKeyConstraint(["checksum"], ["blobs.checksum"], name="fk_artifacts_checksum"),
         sa.ForeignKeyConstraint(
@@ -115,7 +115,7 @@ def _execution_logs() -> None:
         sa.Column("level", sa.Text(), nullable=False),
         sa.Column("message", sa.Text(), nullable=False),
         sa.Column("details", sa.Text(), nullable=True),
-        sa.CheckConstraint("level IN ('debug', 'info', 'warning', 'error')", name="ck_execution_logs_level_known"),
+        sa.CheckConstraint("level IN ('debug', 'info', 'warning', 'error')", name="level_known"),
         sa.ForeignKeyConstraint(
             ["execution_id"], ["checkpoint_executions.execution_id"], name="fk_execution_logs_execution_id"
         ),

@@ -38,12 +38,8 @@ def _rollback_events() -> None:
         sa.Column("rolled_back_items", sa.Text(), nullable=False),
         sa.Column("undone_at", INSTANT, nullable=True),
         sa.Column("files_done", sa.Boolean(), nullable=False),
-        sa.CheckConstraint(
-            "rollback_type IN ('checkpoint_level', 'run_level')", name="ck_rollback_events_rollback_type_known"
-        ),
-        sa.CheckConstraint(
-            "triggered_by IN ('user_request', 'checkpoint_failure')", name="ck_rollback_events_triggered_by_known"
-        ),
+        sa.CheckConstraint("rollback_type IN ('checkpoint_level', 'run_level')", name="rollback_type_known"),
+        sa.CheckConstraint("triggered_by IN ('user_request', 'checkpoint_failure')", name="triggered_by_known"),
         sa.ForeignKeyConstraint(["pipeline_id"], ["pipelines.pipeline_id"], name="fk_rollback_events_pipeline_id"),
         sa.ForeignKeyConstraint(["source_run_id"], ["pipeline_runs.run_id"], name="fk_rollback_events_source_run_id"),
         sa.ForeignKeyConstraint(["target_run_id"], ["pipeline_runs.run_id"], name="fk_rollback_events_target_run_id"),
@@ -85,7 +81,7 @@ def _archived_items() -> None:
         sa.Column("original_path", sa.Text(), nullable=False),
         sa.Column("archived_path", sa.Text(), nullable=False),
         sa.Column("size_bytes", sa.BigInteger(), nullable=False),
-        sa.CheckConstraint("item_type IN ('run', 'execution', 'artifact')", name="ck_archived_items_item_type_known"),
+        sa.CheckConstraint("item_type IN ('run', 'execution', 'artifact')", name="item_type_known"),
         sa.ForeignKeyConstraint(["rollback_id"], ["rollback_events.rollback_id"], name="fk_archived_items_rollback_id"),
         sa.PrimaryKeyConstraint("archive_item_id", name="pk_archived_items"),
     )
