@@ -17,34 +17,30 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="CAIRN_", extra="forbid", frozen=True)
 
-    data_dir: Path = Field(Path("cairn-data"), description="Where everything is kept.")
-    host: str = Field("127.0.0.1", description="Address to listen on; loopback unless you say otherwise.")
-    port: int = Field(8700, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
-    admin_token: SecretStr | None = Field(None, description="A token that signs in as admin, for automation.")
+    data_dir: Path = Field(default=Path("cairn-data"), description="Where everything is kept.")
+    host: str = Field(default="127.0.0.1", description="Address to listen on; loopback unless you say otherwise.")
+    port: int = Field(default=8700, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    admin_token: SecretStr | None = Field(default=None, description="A token that signs in as admin, for automation.")
     allowed_hosts: list[str] = Field(
         default_factory=list, description="Host names that the server answers to besides loopback and its own address."
     )
 
-    database_url: str | None = Field(None, description="PostgreSQL URL; without one, a SQLite file in the data folder.")
-    db_synchronous: Literal["FULL", "NORMAL"] = Field("FULL", description="SQLite's durability.")
-    db_pool_size: PositiveInt = Field(5, description="Connections to PostgreSQL.")
-    db_timeout_seconds: PositiveInt = Field(30, description="How long to wait for the database.")
+    database_url: str | None = Field(default=None, description="PostgreSQL; without it, a file in the data folder.")
+    db_synchronous: Literal["FULL", "NORMAL"] = Field(default="FULL", description="SQLite's durability.")
+    db_pool_size: PositiveInt = Field(default=5, description="Connections to PostgreSQL.")
+    db_timeout_seconds: PositiveInt = Field(default=30, description="How long to wait for the database.")
 
-    max_checkpoints: PositiveInt = Field(200, description="Checkpoints per pipeline.")
-    max_file_size_mb: PositiveInt = Field(100, description="Size of one file.")
-    max_payload_mb: PositiveInt = Field(
-        10, description="Size of one JSON payload; half of it gives a warning."
-    )
-    max_context_length: PositiveInt = Field(
-        200_000, description="Characters of context for one checkpoint."
-    )
-    max_checkpoint_timeout_minutes: PositiveInt = Field(480, description="Longest timeout of a checkpoint.")
-    max_retry_attempts: int = Field(5, ge=0, description="Most automatic retries of a checkpoint.")
+    max_checkpoints: PositiveInt = Field(default=200, description="Checkpoints per pipeline.")
+    max_file_size_mb: PositiveInt = Field(default=100, description="Size of one file.")
+    max_payload_mb: PositiveInt = Field(default=10, description="Size of one JSON payload; half of it gives a warning.")
+    max_context_length: PositiveInt = Field(default=200_000, description="Characters of context for one checkpoint.")
+    max_checkpoint_timeout_minutes: PositiveInt = Field(default=480, description="Longest timeout of a checkpoint.")
+    max_retry_attempts: int = Field(default=5, ge=0, description="Most automatic retries of a checkpoint.")
 
     functions: list[str] = Field(default_factory=list, description="Python modules whose functions pipelines may call.")
-    max_runners: PositiveInt = Field(32, description="Executions that are carried out at the same time.")
-    poll_seconds: float = Field(1.0, gt=0, description="How often the job queue is looked at.")
-    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="What is logged.")
+    max_runners: PositiveInt = Field(default=32, description="Executions that are carried out at the same time.")
+    poll_seconds: float = Field(default=1.0, gt=0, description="How often the job queue is looked at.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What is logged.")
 
     @property
     def max_file_bytes(self) -> int:

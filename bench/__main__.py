@@ -1,0 +1,71 @@
+"""`make bench`: a table for people, `bench/results.json` for programs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from bench.floor import Floor
+from bench.house import house, quantile
+from bench.measures import approvals, large_context, overhead
+
+AT_ONCE = 50
+RESULTS = Path(__file__).parent / "results.json"
+
+
+async def measure() -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="cairn-floor-") as folder:
+        floor = Floor(folder)
+        async with house() as cairn:
+            per_checkpoint, bare = await overhead(cairn, floor)
+            single = await approvals(cairn, 1)
+            together = await approvals(cairn, AT_ONCE)
+            context = await large_context(cairn)
+        floor.close()
+    return {
+        "overhead_per_checkpoint_ms": per_checkpoint,
+        "bare_commit_ms": round(bare, 3),
+        "ratio": round(per_checkpoint["10"] / bare, 3),
+        "approve_to_start_p50_ms": round(statistics.median(single), 3),
+        "approve_to_start_p95_ms": round(quantile(single, 0.95), 3),
+        f"approve_{AT_ONCE}_at_once_p95_ms": round(quantile(together, 0.95), 3),
+        "context": context,
+    }
+
+
+def show(results: dict[str, Any]) -> None:
+    table = Table(title="Cairn, on SQLite at synchronous=FULL")
+    table.add_column("what")
+    table.add_column("measured", justify="right")
+    table.add_column("goal", justify="right")
+    bare = results["bare_commit_ms"]
+    for n, value in results["overhead_per_checkpoint_ms"].items():
+        table.add_row(f"overhead per checkpoint, run of {n}", f"{value:.2f} ms", f"{max(3.0, 3 * bare):.2f} ms")
+    table.add_row("bare commit (one UPDATE, one INSERT)", f"{bare:.2f} ms", "")
+    table.add_row("overhead at 10, in bare commits", f"{results['ratio']:.2f}", "")
+    table.add_row("approval to next start, median", f"{results['approve_to_start_p50_ms']:.1f} ms", "10 ms")
+    table.add_row("approval to next start, P95", f"{results['approve_to_start_p95_ms']:.1f} ms", "50 ms")
+    together = results[f"approve_{AT_ONCE}_at_once_p95_ms"]
+    table.add_row(f"the same, {AT_ONCE} at once, P95", f"{together:.1f} ms", "150 ms")
+    context = results["context"]
+    told = f"{context['seconds']:.2f} s, {'intact' if context['intact'] else 'DAMAGED'}"
+    table.add_row(f"{context['megabytes']:.0f} MB through five checkpoints", told, "intact")
+    Console().print(table)
+
+
+def main() -> None:
+    results = asyncio.run(measure())
+    RESULTS.write_text(json.dumps(results, indent=2) + "\n")
+    show(results)
+    Console().print(f"written to {RESULTS.relative_to(Path.cwd())}" if RESULTS.is_relative_to(Path.cwd()) else "")
+
+
+if __name__ == "__main__":
+    main()

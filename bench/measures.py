@@ -1,0 +1,109 @@
+"""What is measured, each on a whole Cairn."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from typing import Any
+
+from bench.floor import Floor
+from bench.house import pipeline, run_to_end
+from cairn.bootstrap import Cairn
+from cairn.core.messages import EventType
+from cairn.documents import Value, decode_json, encode_json
+from cairn.services.actors import ADMIN
+from cairn.store import blobs
+from cairn.store import tables as t
+
+SIZES = (3, 10, 50)
+ROUNDS = 15
+WARM = 3
+APPROVALS = 60
+MEGABYTE = 1024 * 1024
+
+
+async def overhead(cairn: Cairn, floor: Floor) -> tuple[dict[str, float], float]:
+    """Milliseconds per checkpoint by length of the run, and per bare commit, taken in turns."""
+    noops = {"function": "bench.noop"}
+    pipelines = {n: await pipeline(cairn, [{"key": f"step_{i}", **noops} for i in range(n)]) for n in SIZES}
+    taken: dict[int, list[float]] = {n: [] for n in SIZES}
+    bare: list[float] = []
+    for turn in range(WARM + ROUNDS):
+        for n, pipeline_id in pipelines.items():
+            begun = time.perf_counter()
+            await run_to_end(cairn, pipeline_id)
+            spent = (time.perf_counter() - begun) * 1000 / n
+            commits = [floor.commit() for _ in range(10)]
+            if turn >= WARM:
+                taken[n].append(spent)
+                bare += commits
+    return {str(n): round(statistics.median(values), 3) for n, values in taken.items()}, statistics.median(bare)
+
+
+async def approvals(cairn: Cairn, at_once: int) -> list[float]:
+    """Milliseconds from an approval to the start of what it held, with so many approved at the same moment."""
+    held = {"function": "bench.noop", "approve": "start"}
+    pipeline_id = await pipeline(cairn, [{"key": "first", "function": "bench.noop"}, {"key": "held", **held}])
+    waits: list[float] = []
+    while len(waits) < APPROVALS:
+        asked = [await until_asked(cairn, pipeline_id) for _ in range(at_once)]
+        waits += await asyncio.gather(*(approve(cairn, run_id, execution) for run_id, execution in asked))
+    return waits
+
+
+async def until_asked(cairn: Cairn, pipeline_id: str) -> tuple[str, str]:
+    begun = await cairn.runs.start(pipeline_id, by=ADMIN)
+    with cairn.hub.subscribe(begun.run_id) as news:
+        while True:
+            run = (await cairn.engine.read_run(begun.run_id)).run
+            pending = [a for e in run.open for a in run.pending_of(e.id)]
+            if pending:
+                return begun.run_id, pending[0].execution
+            await news.wait(5)
+
+
+async def approve(cairn: Cairn, run_id: str, execution: str) -> float:
+    begun = time.perf_counter()
+    with cairn.hub.subscribe(run_id) as news:
+        await cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
+        while True:
+            changes = {change.event_type for change in await news.wait(5)}
+            if EventType.EXECUTION_DISPATCHED.value in changes:
+                return (time.perf_counter() - begun) * 1000
+
+
+def large_value() -> dict[str, Value]:
+    """Nine megabytes of everything that a careless encoder loses."""
+    row: dict[str, Value] = {"text": "größer 🚀" * 20, "share": 1 / 7, "none": None, "empty": [{}, ""]}
+    rows: list[Value] = [{"id": 2**70 + n, **row} for n in range(9000)]
+    return {"rows": rows, "padding": "x" * (9 * MEGABYTE - len(encode_json(rows)))}
+
+
+def passing_on(n: int) -> dict[str, Any]:
+    parameters = {"key": "input" if n == 0 else f"step_{n - 1}"}
+    config = {"function": "bench.pass_on", "parameters": parameters}
+    return {"key": f"step_{n}", "execution": {"mode": "function", "function_config": config}}
+
+
+async def large_context(cairn: Cairn) -> dict[str, Any]:
+    """Large values through five checkpoints, to the last digit."""
+    value = large_value()
+    pipeline_id = await pipeline(cairn, [passing_on(n) for n in range(5)])
+    begun = time.perf_counter()
+    run_id = await run_to_end(cairn, pipeline_id, value)
+    spent = time.perf_counter() - begun
+    found = cairn.database.read(
+        lambda c: [
+            decode_json(blobs.read(c, row.checksum), max_bytes=64 * MEGABYTE)
+            for row in c.execute(t.artifacts.select().where(t.artifacts.c.run_id == run_id))
+        ]
+    )
+    begun = time.perf_counter()
+    size = len(encode_json(value))
+    return {
+        "megabytes": round(size / MEGABYTE, 3),
+        "seconds": round(spent, 3),
+        "intact": len(found) == 5 and all(each == value for each in found),
+        "serialise_ms": round((time.perf_counter() - begun) * 1000, 3),
+    }
