@@ -45,7 +45,7 @@ def walk(seed: int) -> Walker:
             walker.edit(chance.choice)
         elif walker.run.status is not RunStatus.COMPLETED:
             walker.send(helpful(walker.run, walker.sent), f"friend {walker.sent}")
-        if chance.random() < 0.2:
+        if chance.random() < 0.05:
             walker.look_ahead()
     walker.look_ahead()
     return walker
@@ -55,13 +55,11 @@ def test_no_walk_breaks_the_run() -> None:
     """D50-D71: whatever comes, in any order, the invariants hold and the end stays in reach."""
     chance = random.Random(SEED)
     counted: Counter[str] = Counter()
-    sent = 0
-    while sent < COMMANDS:
+    while counted["commands"] < COMMANDS:
         seed = chance.randrange(10**9)
         try:
             walker = walk(seed)
         except Exception as broken:  # noqa: BLE001 - the seed is told for whatever it was
             pytest.fail(f"the walk with seed {seed} (of WALK_SEED={SEED}) broke: {broken!r}")
-        sent += walker.sent
         counted += walker.counted
-    print(f"WALK_SEED={SEED}: {sent} commands", dict(sorted(counted.items())))  # noqa: T201 - for a walk by hand
+    print(f"WALK_SEED={SEED}", dict(sorted(counted.items())))  # noqa: T201 - for a walk by hand

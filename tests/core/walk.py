@@ -38,7 +38,7 @@ class Walker:
         before = self.run
         self.sent += 1
         given = self.given(by)
-        self.counted[type(command).__name__] += 1
+        self.counted.update(("commands", type(command).__name__))
         try:
             decision = decide(before, command, given)
         except Refused:
@@ -75,7 +75,7 @@ class Walker:
             try:
                 decide(self.run, command, self.given("worker"))
             except Stale:
-                self.counted["stale"] += 1
+                self.counted.update(("commands", "stale"))
                 return
             raise AssertionError(f"late, but taken: {command}")
         self.send(command)

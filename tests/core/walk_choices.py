@@ -20,6 +20,7 @@ from cairn.core.model import (
     Policy,
     Ruling,
     Run,
+    RunStatus,
     State,
     WaitingOn,
 )
@@ -132,9 +133,11 @@ def timers(run: Run) -> list[m.Command]:
 
 def requests(run: Run) -> list[m.Command]:
     """What people often ask for."""
-    found: list[m.Command] = [m.StartRun(), m.PauseRun(), m.ResumeRun(), m.PauseRun(), m.ResumeRun()]
-    for e in run.current:
-        found += [m.StartExecution(e.id), m.RetryExecution(e.id, e.attempt)]
+    if run.status is RunStatus.NOT_STARTED:
+        return [m.StartRun()]
+    found: list[m.Command] = [m.PauseRun() if run.goes_on else m.ResumeRun()]
+    found += [m.StartExecution(e.id) for e in run.open if e.state is State.PENDING]
+    found += [m.RetryExecution(e.id, e.attempt) for e in run.failed]
     return found
 
 
@@ -156,7 +159,8 @@ def upheavals(run: Run) -> list[m.Command]:
 
 def late(run: Run) -> list[m.Command]:
     """What comes late, twice, early, or for what is gone."""
-    found: list[m.Command] = [m.RunTimedOut(run.clock - 1), m.RestartRun(run.pass_number - 1), m.UndoRollback("none")]
+    found: list[m.Command] = [m.StartRun(), m.PauseRun(), m.ResumeRun(), m.CancelRun(), m.UndoRollback("none")]
+    found += [m.RunTimedOut(run.clock - 1), m.RestartRun(run.pass_number - 1), m.Decide("none", "approve")]
     for e in run.executions.values():
         for n in (e.dispatch, e.dispatch - 1, e.dispatch + 1):
             found += [

@@ -1,0 +1,69 @@
+"""A decision is quick, however many checkpoints a run has (P10). The bounds are generous; `-s` shows the figures."""
+
+from __future__ import annotations
+
+from statistics import median
+from time import perf_counter
+from uuid import UUID
+
+import pytest
+
+from cairn.core import messages as m
+from cairn.core.draft import Draft
+from cairn.core.model import Policy, RunStatus, State
+from cairn.core.settle import ready, settle
+from tests.core.desk import Desk, plan_of
+
+KEYS = tuple(f"c{number}" for number in range(200))
+SHAPES: dict[str, tuple[str | tuple[str, ...], ...]] = {"sequential": KEYS, "parallel": (KEYS,)}
+ENOUGH = 1.0  # milliseconds
+
+
+def walk(desk: Desk) -> list[float]:
+    """Milliseconds of each `Finished`, to the end of the run."""
+    taken: list[float] = []
+    while desk.run.status is RunStatus.IN_PROGRESS:
+        e = next(e for e in desk.run.open if e.state is State.WORKING)
+        start = perf_counter()
+        desk.finish(e.key)
+        taken.append((perf_counter() - start) * 1000)
+    return taken
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_from_finished_to_the_next_dispatch(shape: str) -> None:
+    taken = walk(Desk(plan_of(*SHAPES[shape])))
+    print(f"\n200 {shape}: median {median(taken):.3f} ms, longest {max(taken):.3f} ms")  # noqa: T201
+    assert len(taken) == 200
+    assert median(taken) < ENOUGH
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_settle_and_readiness(shape: str) -> None:
+    desk = Desk(plan_of(*SHAPES[shape]))
+    for key in KEYS[:100]:
+        desk.finish(key)
+    given = m.Given(desk.at, "ann", UUID(int=1))
+    start = perf_counter()
+    for _ in range(100):
+        settle(Draft(desk.run, given))
+    assert (perf_counter() - start) * 10 < ENOUGH
+    start = perf_counter()
+    for _ in range(100):
+        ready(desk.run)
+    assert (perf_counter() - start) * 10 < ENOUGH
+
+
+def test_decisions_among_many_approvals() -> None:
+    policies = dict.fromkeys(KEYS, Policy(ask_start=True, ask_completion=True))
+    desk = Desk(plan_of(*KEYS, policies=policies))
+    taken: list[float] = []
+    for key in KEYS:
+        desk.answer(key, "approve")
+        desk.finish(key)
+        start = perf_counter()
+        desk.answer(key, "approve")
+        taken.append((perf_counter() - start) * 1000)
+    print(f"\n200 with 400 approvals: median {median(taken):.3f} ms, longest {max(taken):.3f} ms")  # noqa: T201
+    assert desk.run.status is RunStatus.COMPLETED
+    assert median(taken) < ENOUGH

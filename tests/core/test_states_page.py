@@ -1,0 +1,14 @@
+"""The drawn page of states is the one that the tables give."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def test_the_page_of_states_is_not_stale() -> None:
+    drawn = runpy.run_path(str(ROOT / "scripts" / "draw_states.py"))["page"]()
+    page = (ROOT / "docs" / "reference" / "states.md").read_text(encoding="utf-8")
+    assert page == drawn, "run scripts/draw_states.py"

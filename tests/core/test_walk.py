@@ -1,0 +1,93 @@
+"""A state machine over runs, approvals, rollbacks, reworks, timers and late results (D50-D71)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from cairn.core import messages as m
+from cairn.core.model import Run, RunStatus
+from tests.core import walk_choices as choices
+from tests.core.walk import Walker
+from tests.core.walk_friend import helpful
+
+PEOPLE = st.sampled_from(["ann", "bob", "rule:7"])
+
+
+class Walk(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.walker = Walker(Run("run", choices.plan(lambda options: options[0])))
+
+    @initialize(data=st.data())
+    def begin(self, data: st.DataObject) -> None:
+        self.walker = Walker(Run("run", choices.plan(lambda options: data.draw(st.sampled_from(options)))))
+
+    def offer(self, data: st.DataObject, commands: Sequence[m.Command]) -> None:
+        self.walker.send(data.draw(st.sampled_from(commands)), data.draw(PEOPLE))
+
+    @precondition(lambda self: self.walker.run.working)
+    @rule(data=st.data())
+    def runner_reports(self, data: st.DataObject) -> None:
+        self.offer(data, choices.reports(self.walker.run))
+
+    @precondition(lambda self: self.walker.run.working)
+    @rule(data=st.data())
+    def runner_finishes(self, data: st.DataObject) -> None:
+        self.offer(data, choices.finishes(self.walker.run))
+
+    @precondition(lambda self: self.walker.run.pending)
+    @rule(data=st.data())
+    def person_decides(self, data: st.DataObject) -> None:
+        self.offer(data, choices.decisions(self.walker.run))
+
+    @precondition(lambda self: bool(choices.timers(self.walker.run)))
+    @rule(data=st.data())
+    def timer_fires(self, data: st.DataObject) -> None:
+        self.offer(data, choices.timers(self.walker.run))
+
+    @rule(data=st.data())
+    def person_asks(self, data: st.DataObject) -> None:
+        self.offer(data, choices.requests(self.walker.run))
+
+    @rule(data=st.data())
+    def person_turns_things_over(self, data: st.DataObject) -> None:
+        self.offer(data, choices.upheavals(self.walker.run))
+
+    @rule(data=st.data())
+    def something_comes_late(self, data: st.DataObject) -> None:
+        def pick(options: Sequence[Any]) -> Any:
+            return data.draw(st.sampled_from(options))
+
+        self.walker.send_late(pick)
+
+    @rule(data=st.data())
+    def definition_is_edited(self, data: st.DataObject) -> None:
+        self.walker.edit(lambda options: data.draw(st.sampled_from(options)))
+
+    @precondition(lambda self: self.walker.run.status is not RunStatus.COMPLETED)
+    @rule()
+    def friend_helps(self) -> None:
+        self.walker.send(helpful(self.walker.run, self.walker.sent), f"friend {self.walker.sent}")
+
+    @rule()
+    def friend_looks_ahead(self) -> None:
+        self.walker.look_ahead()
+
+    def teardown(self) -> None:
+        self.walker.look_ahead()
+
+
+TestWalk = Walk.TestCase
+TestWalk.settings = settings(
+    max_examples=50,
+    stateful_step_count=40,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+    phases=[Phase.generate, Phase.shrink],
+)
