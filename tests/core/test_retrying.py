@@ -40,7 +40,7 @@ def test_retry_by_a_person_keeps_the_id_and_renews_everything_else_d16() -> None
         worked=0.0,
     )
     assert desk.last.effects == (m.MakeWorkspace(failed.id), m.Dispatch(failed.id, 3))
-    assert desk.detail(m.EventType.RUN_REOPENED) == {"from": "failed", "to": "in_progress", "verb": "retry"}
+    assert desk.detail(m.EventType.RUN_REOPENED) == {"from": "failed", "to": "in_progress", "by": "retry"}
 
 
 def test_retry_names_the_attempt_so_that_sent_twice_it_counts_once_d59() -> None:

@@ -73,7 +73,7 @@ class Draft:
         if verb in moves.RUN_EVENTS:
             self.tell(moves.RUN_EVENTS[verb], **detail)
         else:
-            self.tell(EventType.RUN_REOPENED, **detail, verb=verb.value)
+            self.tell(EventType.RUN_REOPENED, **detail, by=verb.value)
         self.run = self.run.changed(status=to, **self._times_of(to))
         if to in CLOSED:
             self.drop_workspaces(tuple(e for e in self.run.current if e.state is State.COMPLETED))
