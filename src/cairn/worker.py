@@ -181,7 +181,9 @@ class Worker:
             case Produced():
                 products = await self._prepare(loaded, e, outcome)
                 report = Finished(e.id, e.dispatch, products.digest, products.outputs, outcome.ruling)
-                return await self._report(run_id, report, job, products)
+                step = await self._report(run_id, report, job, products)
+                self._cairn.briefing.remember(step, e.id)
+                return step
             case Unfit():
                 products = await self._prepare(loaded, e, outcome)
                 report = Invalid(e.id, e.dispatch, products.digest, products.outputs, outcome.error)

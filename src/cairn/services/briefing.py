@@ -17,10 +17,10 @@ from cairn.files import Tree, layout
 from cairn.ports import Stored, Upload, Work
 from cairn.runners.context import Assembled, Resolved, Source, assemble, referenced
 from cairn.runners.inputs import map_input, read_value, run_context, sources
+from cairn.services.engine import Step
 from cairn.services.form_answers import read_answer, uploaded
 from cairn.services.logbook import Logbook
 from cairn.services.plans import Plans
-from cairn.services.products import Products
 from cairn.store import Database, Loaded, NewArtifact, blobs
 from cairn.store import tables as t
 
@@ -72,9 +72,10 @@ class Briefing:
             progress=partial(self._logbook.progress, of),
         )
 
-    def remember(self, execution_id: str, products: Products) -> None:
-        """What has just been made is read next: keep it at hand."""
-        self._keep(execution_id, tuple(self._of_new(artifact) for artifact in products.artifacts))
+    def remember(self, step: Step, execution_id: str) -> None:
+        """What has just been completed is read next: keep it at hand."""
+        if step.loaded.run.executions[execution_id].state is State.COMPLETED:
+            self._keep(execution_id, tuple(map(self._of_new, step.filing.artifacts)))
 
     async def _material(self, loaded: Loaded, e: Execution, checkpoint: CheckpointDefinition) -> Gathered:
         done = standing(loaded, e)
