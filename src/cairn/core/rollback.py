@@ -78,8 +78,7 @@ def take_away(d: Draft, record: Rollback, reason: str) -> None:
     for stopped in record.stopped:
         d.cancel(d.run.executions[stopped], "rolled back")
     d.drop_workspaces(tuple(d.run.executions[taken] for taken in record.archived))
-    for taken in record.archived:
-        e = d.put(d.run.executions[taken].changed(archived_by=record.id))
+    for e in _mark(d, record, record.id):
         d.tell(EventType.EXECUTION_ARCHIVED, e, rollback=record.id, checkpoint=e.key)
     d.run = d.run.changed(rollbacks=(*d.run.rollbacks, record))
     d.tell(
@@ -91,6 +90,13 @@ def take_away(d: Draft, record: Rollback, reason: str) -> None:
         reason=reason,
     )
     d.effects.append(Archive(record.id))
+
+
+def _mark(d: Draft, record: Rollback, archived_by: str | None) -> tuple[Execution, ...]:
+    """Put what the record names into the archive, or out of it."""
+    marked = tuple(d.run.executions[taken].changed(archived_by=archived_by) for taken in record.archived)
+    d.run = d.run.with_executions(*marked)
+    return marked
 
 
 def take_run_away(d: Draft, rollback: str) -> None:
@@ -136,8 +142,7 @@ def undo(d: Draft, rollback: str) -> None:
 
 def _put_back(d: Draft, record: Rollback) -> None:
     in_its_place = newer(d.run, record)
-    for taken in record.archived:
-        e = d.put(d.run.executions[taken].changed(archived_by=None))
+    for e in _mark(d, record, None):
         d.tell(EventType.EXECUTION_RESTORED, e, rollback=record.id, checkpoint=e.key)
     for e in in_its_place:
         if d.run.executions[e.id].state in LIVE:
