@@ -65,17 +65,19 @@ class SamplePlans(Plans):
     """Compiles to functions that need no approval, or to what a test says."""
 
     def __init__(self, policies: Mapping[str, Policy] | None = None, **fields: Any) -> None:
-        self.compiled: list[tuple[int, int]] = []  # graph's and newest revision are not told; newest and its keys are
-        self._of = policies or {}
+        self.policies: dict[int, Mapping[str, Policy]] = {1: policies or {}}  # by revision
+        self.compiled = 0
         self._fields = fields
         super().__init__(self._compile, Folders())
 
     def _compile(self, graph: Mapping[str, Any], newest: Mapping[str, Any], revision: int) -> Plan:
-        self.compiled.append((len(graph["checkpoints"]), revision))
+        self.compiled += 1
         keys = [each["key"] for each in graph["checkpoints"]]
+        given = self.policies.get(revision, {})
+        self.policies[revision] = {key: given.get(key, FUNCTION) for key in keys}
         return Plan(
             checkpoints=tuple(Checkpoint(key, position, key) for position, key in enumerate(keys)),
-            policies={key: self._of.get(key, FUNCTION) for key in keys},
+            policies=self.policies[revision],
             revision=revision,
             auto_advance=newest["config"]["auto_advance"],
             **self._fields,

@@ -51,7 +51,7 @@ class Loaded:
     revision: int
     event_seq: int
     event_head: str
-    drivers: Mapping[str, str | None]  # by execution
+    drivers: Mapping[str, str]  # by execution; whose turn has just come has none
     files_revision: int
     places: Mapping[str, Place]  # by key, as the next execution is named
     folders: Mapping[str, str]  # by execution, fixed when it was made (D38)
@@ -142,13 +142,14 @@ def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock:
     graph, newest = facts.definition_revision, _newest(connection, row)
     plan = plans.plan(connection, facts.pipeline_id, graph, newest)
     executions: dict[str, Execution] = {}
-    drivers: dict[str, str | None] = {}
+    drivers: dict[str, str] = {}
     folders: dict[str, str] = {}
     for each in connection.execute(_EXECUTIONS, of):
         made_with = each.definition_revision
         of_then = plan if made_with == newest else plans.plan(connection, facts.pipeline_id, graph, made_with)
         executions[each.execution_id] = execution_from(each, of_then.policy(each.key))
-        drivers[each.execution_id] = each.driver
+        if each.driver is not None:
+            drivers[each.execution_id] = each.driver
         folders[each.execution_id] = each.folder
     run = run_from(row, plan, executions, _load_approvals(connection, of))
     places = plans.places(connection, facts.pipeline_id, graph, newest)

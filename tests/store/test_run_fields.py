@@ -1,0 +1,135 @@
+"""Every field of the run aggregate is stored."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import timedelta
+from typing import Any
+
+from cairn.core.decide import Decision
+from cairn.core.model import (
+    Approval,
+    ApprovalStatus,
+    Execution,
+    Fault,
+    Kind,
+    Rollback,
+    RollbackTrigger,
+    Ruling,
+    Run,
+    RunStatus,
+    State,
+    Vote,
+    WaitingOn,
+)
+from cairn.store import Database, blobs, save_run
+from tests.store.samples import NOON, begin_story, make_document
+
+
+def test_every_field_of_a_run_is_kept(database: Database) -> None:
+    """A field that is added to the aggregate and not stored fails here."""
+    story = begin_story(database, make_document("a", "b", "c"))
+    answer = story.database.transact_now(lambda c: blobs.put(c, b"answer"))
+    first = Execution("e1", "a", 0, 3, 1, story.loaded.run.plan.policy("a"))
+    second = Execution(
+        id="e2",
+        key="b",
+        position=1,
+        pass_number=3,
+        ordinal=2,
+        policy=story.loaded.run.plan.policy("b"),
+        state=State.WAITING,
+        waiting_on=WaitingOn.QUESTION,
+        dispatch=4,
+        attempt=5,
+        revision=6,
+        retries_used=7,
+        validations_used=8,
+        interruptions=9,
+        start_approved=True,
+        answered=True,
+        answer=answer,
+        by_hand=True,
+        asks_anew=True,
+        digest="digest",
+        outputs=("o1", "o2"),
+        ruling=Ruling.ESCALATE,
+        is_rework=True,
+        asked_by="e1",
+        wants="c",
+        archived_by="rollback",
+        has_workspace=False,
+        errors=10,
+        last_error=Fault("type", "message \0", "trace"),
+        created_at=NOON + timedelta(seconds=1),
+        started_at=NOON + timedelta(seconds=2),
+        completed_at=NOON + timedelta(seconds=3),
+        failed_at=NOON + timedelta(seconds=4),
+        due_at=NOON + timedelta(seconds=5),
+        working_since=NOON + timedelta(seconds=6),
+        worked=0.1 + 0.2,
+    )
+    vote = Vote("bob", NOON + timedelta(microseconds=7), "modify", "words", "d2", answer)
+    plain = Approval("p1", "e1", Kind.START, "d", NOON)
+    asked = Approval(
+        id="p2",
+        execution="e2",
+        kind=Kind.ACTION,
+        digest="d2",
+        asked_at=NOON,
+        status=ApprovalStatus.TIMEOUT,
+        needed=2,
+        votes=(vote, replace(vote, by="ann")),
+        period=2,
+        expires_at=NOON + timedelta(days=1),
+        closed_at=NOON + timedelta(days=2),
+        reason="because",
+        attempt=3,
+        kept_from="p1",
+    )
+    rollback = Rollback(
+        id="r",
+        made_at=1,
+        pass_number=2,
+        status_before=RunStatus.FAILED,
+        target=3,
+        archived=("e2",),
+        stopped=("e1",),
+        triggered_by=RollbackTrigger.CHECKPOINT_FAILURE,
+        undone=True,
+        completed_before=NOON,
+    )
+    run = Run(
+        id=story.loaded.facts.run_id,
+        plan=story.loaded.run.plan,
+        status=RunStatus.PAUSED,
+        pass_number=3,
+        restart_count=2,
+        pause_requested=True,
+        executions={"e1": first, "e2": second},
+        approvals={"p1": plain, "p2": asked},
+        rollbacks=(rollback,),
+        reworks=4,
+        issued=5,
+        archived_by="rollback",
+        clock=6,
+        working_since=NOON,
+        worked=1 / 3,
+        started_at=NOON + timedelta(hours=1),
+        completed_at=NOON + timedelta(hours=2),
+        paused_at=NOON + timedelta(hours=3),
+        last_resumed_at=NOON + timedelta(hours=4),
+    )
+    assert [unset(value) for value in (run, second, asked, vote, rollback)] == [[], ["definition"], [], [], []]
+    story.database.transact_now(lambda c: save_run(c, story.loaded, Decision(run, (), ()), story.given()))
+    assert story.load().run == run
+
+
+def unset(value: Any) -> list[str]:
+    """Fields that have their default value, so that losing them would not show."""
+    found: list[str] = []
+    for each in fields(value):
+        default = each.default_factory() if callable(each.default_factory) else each.default
+        if getattr(value, each.name) == default:
+            found.append(each.name)
+    return found

@@ -1,0 +1,174 @@
+"""Whatever happens to a run, what is loaded is what was saved."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from cairn.core import messages as m
+from cairn.core.errors import Refused
+from cairn.core.model import LIVE, Plan, Policy
+from cairn.store import Database, LostRace, NewArtifact, Plans, blobs, pipeline_rows, verify
+from cairn.store.tables import artifacts, checkpoint_executions, events, pipeline_runs
+from tests.core import walk_choices
+from tests.store.samples import NOON, Folders, Story, begin_story, make_artifact, make_document
+
+STEPS = 60
+
+
+class WalkPlans(Plans):
+    """A plan made at random; each edit of the definition brings other policies."""
+
+    def __init__(self, chance: random.Random) -> None:
+        self._plan = walk_choices.plan(chance.choice)
+        self._chance = chance
+        self._policies: dict[int, Mapping[str, Policy]] = {1: self._plan.policies}
+        super().__init__(self._compile, Folders())
+
+    @property
+    def keys(self) -> list[str]:
+        return [checkpoint.key for checkpoint in self._plan.checkpoints]
+
+    def _compile(self, graph: Mapping[str, Any], newest: Mapping[str, Any], revision: int) -> Plan:
+        if revision not in self._policies:
+            self._policies[revision] = {key: walk_choices.policy(self._chance.choice) for key in self.keys}
+        return replace(self._plan, policies=self._policies[revision], revision=revision)
+
+
+class Walk:
+    def __init__(self, database: Database, seed: int) -> None:
+        self.chance = random.Random(seed)
+        plans = WalkPlans(self.chance)
+        self.document = make_document(*plans.keys)
+        self.story: Story = begin_story(database, self.document, plans)
+        self.revision = 1
+        self.counted: Counter[str] = Counter()
+
+    def commands(self) -> Sequence[m.Command]:
+        run = self.story.loaded.run
+        kinds = (
+            walk_choices.reports,
+            walk_choices.decisions,
+            walk_choices.requests,
+            walk_choices.timers,
+            walk_choices.upheavals,
+        )
+        weights = (8, 8, 6, 2, 1)
+        return self.chance.choices([kind(run) for kind in kinds], weights)[0] or [m.StartRun()]
+
+    def step(self) -> None:
+        if self.chance.random() < 0.04:
+            self.edit()
+        command, made = self.stored(self.chance.choice(self.commands()))
+        try:
+            self.story.send(command, self.chance.choice(["ann", "bob", "rule:r"]), artifacts=made)
+        except Refused:
+            self.counted["refused"] += 1
+            return
+        self.counted[type(command).__name__] += 1
+        self.check()
+
+    def stored(self, command: m.Command) -> tuple[m.Command, list[NewArtifact]]:
+        """The same with contents that exist: what is referred to has to be there."""
+        content = self.chance.choice([b"", b"x", b"y" * 2000, self.chance.randbytes(600)])
+        if isinstance(command, m.Decide) and command.answer is not None:
+            checksum = self.story.database.transact_now(lambda c: blobs.put(c, content))
+            return replace(command, answer=checksum), []
+        if isinstance(command, m.Finished | m.Invalid | m.LimitReached) and command.outputs:
+            made = make_artifact(command.execution, content, promoted=self.chance.choice([True, False]))
+            output = m.Output(made.record_id, made.name, made.checksum, made.size)
+            return replace(command, outputs=(output,)), [made]
+        return command, []
+
+    def edit(self) -> None:
+        """Somebody edits the definition: whoever holds the run loads it again."""
+        before = self.story.loaded
+        self.story.database.transact_now(
+            lambda c: pipeline_rows.save_revision(c, self.document, "bob", NOON, expected=self.revision)
+        )
+        self.revision += 1
+        if before.run.status in ("not_started", "in_progress", "paused"):
+            with pytest.raises(LostRace):
+                self.story.send(m.CancelRun())
+        self.story.loaded = self.story.load()
+        assert self.story.loaded.run.plan.revision == self.revision
+
+    # ---- what must hold --------------------------------------------------------------------------
+    def check(self) -> None:
+        saved, loaded = self.story.loaded, self.story.load()
+        assert loaded == saved
+        assert list(loaded.run.executions) == list(saved.run.executions)
+        assert list(loaded.run.approvals) == list(saved.run.approvals)
+        self.check_run_row()
+        self.check_execution_rows()
+
+    def check_run_row(self) -> None:
+        run = self.story.loaded.run
+        live = [e.position for e in run.current if e.state in LIVE]
+        columns = ("status", "total_checkpoints", "completed_checkpoints", "failed_checkpoints")
+        found = self.story.rows(pipeline_runs, *columns, "current_checkpoint_position", "archived_by")
+        assert found == [
+            (
+                run.status.value,
+                len(run.plan.checkpoints),
+                len(run.complete),
+                len(run.failed),
+                min(live, default=None),
+                run.archived_by,
+            )
+        ]
+
+    def check_execution_rows(self) -> None:
+        columns = ("execution_id", "status", "max_attempts", "max_revision_iterations", "error_count", "last_error_at")
+        found = {row[0]: row[1:] for row in self.story.rows(checkpoint_executions, *columns)}
+        for e in self.story.loaded.run.executions.values():
+            status, attempts, revisions, errors, error_at = found[e.id]
+            assert (status, attempts, revisions) == (
+                e.status.value,
+                e.policy.max_auto_retries + 1,
+                e.policy.max_revisions,
+            )
+            assert (errors, error_at is not None) == (e.errors, e.last_error is not None)
+
+    def check_trail(self) -> None:
+        told = [event for decision in self.story.decisions for event in decision.events]
+        query = sa.select(events.c.event_type, events.c["metadata"], events.c.execution_id).order_by(events.c.seq)
+        found = self.story.database.read(
+            lambda c: [tuple(row) for row in c.execute(query.where(events.c.chain == self.story.loaded.facts.run_id))]
+        )
+        assert found == [(event.type.value, dict(event.detail), event.execution) for event in told]
+        verdict = self.story.database.read(lambda c: verify(c, self.story.loaded.facts.run_id))
+        assert (verdict.valid, verdict.events) == (True, len(told))
+
+    def check_artifacts(self) -> None:
+        """What stands for an execution has not been replaced, and the other way round."""
+        standing = {output for e in self.story.loaded.run.executions.values() for output in e.outputs}
+        found = self.story.rows(artifacts, "artifact_record_id", "superseded_at")
+        assert {record for record, superseded in found if superseded is None} == standing
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_run_comes_back_as_it_was_saved(database: Database, seed: int) -> None:
+    walk = Walk(database, seed)
+    walk.check()
+    for _ in range(STEPS):
+        walk.step()
+    walk.check_trail()
+    walk.check_artifacts()
+
+
+def test_contents_are_stored_once(database: Database) -> None:
+    walk = Walk(database, 5)
+    for _ in range(STEPS):
+        walk.step()
+    checksums = {row[0] for row in walk.story.rows(artifacts, "checksum")}
+    for checksum in checksums:
+        content = database.read(lambda c, of=checksum: blobs.read(c, of))
+        assert hashlib.sha256(content).hexdigest() == checksum
