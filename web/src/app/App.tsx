@@ -32,7 +32,7 @@ export function App() {
   return (
     <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={schemeManager}>
       <QueryClientProvider client={client}>
-        <Notifications position="bottom-right" containerWidth={380} zIndex={400} />
+        <Notifications position="bottom-right" containerWidth={380} className="toasts" zIndex={400} />
         <SessionGate>
           <RouterProvider router={router} />
         </SessionGate>

@@ -1,29 +1,34 @@
 import { Button } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
+import { type NotificationData, notifications } from '@mantine/notifications'
 import { IconCircleCheckFilled, IconCloudOff, IconTrash } from '@tabler/icons-react'
 import styles from './toasts.module.css'
 
 const CONNECTION = 'connection'
 
-/** What was done, in one sentence. Errors never come as toasts: they stay where they happened. */
-export function tell(message: string): void {
-  notifications.show({
-    message,
-    autoClose: 6000,
-    icon: <IconCircleCheckFilled size={16} color="var(--green)" />,
-    withBorder: false,
+let told: string | undefined
+
+/** One toast at a time: a quick person should not look through a stack of them. */
+function show(toast: NotificationData): string {
+  if (told !== undefined) notifications.hide(told)
+  told = notifications.show({
+    role: 'status',
     classNames: { icon: styles.icon },
     closeButtonProps: { 'aria-label': 'Dismiss' },
+    ...toast,
   })
+  return told
+}
+
+/** What was done, in one sentence. Errors never come as toasts: they stay where they happened. */
+export function tell(message: string): void {
+  show({ message, autoClose: 6000, icon: <IconCircleCheckFilled size={16} color="var(--green)" /> })
 }
 
 /** What was done and can be taken back for ten seconds. */
 export function tellWithUndo(message: string, undo: () => void): void {
-  const id = notifications.show({
+  const id = show({
     autoClose: 10_000,
     icon: <IconTrash size={16} />,
-    classNames: { icon: styles.icon },
-    closeButtonProps: { 'aria-label': 'Dismiss' },
     message: (
       <span className={styles.row}>
         <span>{message}</span>
@@ -40,6 +45,7 @@ export function tellWithUndo(message: string, undo: () => void): void {
   })
 }
 
+/** The line to the server was lost, or stands again. */
 export function tellConnection(state: 'open' | 'lost'): void {
   if (state === 'open') {
     notifications.hide(CONNECTION)
@@ -47,6 +53,7 @@ export function tellConnection(state: 'open' | 'lost'): void {
   }
   notifications.show({
     id: CONNECTION,
+    role: 'status',
     message: 'Connection lost. Catching up as soon as the server answers.',
     autoClose: false,
     withCloseButton: false,

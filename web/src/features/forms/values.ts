@@ -61,9 +61,21 @@ export function answersOf(form: Form, values: Typed): Answers {
   return Object.keys(faults).length > 0 ? { faults } : { fields }
 }
 
+const LENGTH = /^\^?\.\{(\d+)?(,)?(\d+)?\}\$?$/
+
+/** A pattern that only counts characters is said in words. */
+function patternWords(pattern: string): string {
+  const [, least, comma, most] = LENGTH.exec(pattern) ?? []
+  if (least !== undefined && comma === undefined) return `Exactly ${least} characters`
+  if (least !== undefined && most === undefined) return `At least ${least} characters`
+  if (most !== undefined)
+    return Number(least ?? 0) === 0 ? `At most ${most} characters` : `${least} to ${most} characters`
+  return `Must match ${pattern}`
+}
+
 /** What the field expects, in words, when its check can be said in words. */
 export function hint(field: FormField): string | undefined {
-  if (typeof field.validation === 'string' && field.validation !== '') return `Must match ${field.validation}`
+  if (typeof field.validation === 'string' && field.validation !== '') return patternWords(field.validation)
   if (typeof field.validation !== 'object' || field.validation === null) return undefined
   const rule = field.validation as Record<string, unknown>
   const parts = [

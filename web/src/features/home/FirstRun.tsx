@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { createFromTemplate, startRun } from '~/api/changes'
 import { templates } from '~/api/queries'
 import { useRoles, useSession } from '~/api/session'
+import { sampleInput } from '~/lib/samples'
 import { mayEdit } from '~/lib/states'
 import { Failure, Refusal } from '~/ui/Failure'
 import { LoadingText } from '~/ui/Loading'
@@ -85,7 +86,10 @@ function Samples() {
     setRefusal(null)
     try {
       const pipeline = await createFromTemplate(name)
-      const run = await startRun({ pipeline_id: pipeline.pipeline_id })
+      const run = await startRun({
+        pipeline_id: pipeline.pipeline_id,
+        input: sampleInput(pipeline.input_schema),
+      })
       void client.invalidateQueries()
       await navigate({ to: '/runs/$runId', params: { runId: run.run_id } })
     } catch (fault) {

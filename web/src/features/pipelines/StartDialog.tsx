@@ -7,7 +7,8 @@ import { startRun } from '~/api/changes'
 import * as queries from '~/api/queries'
 import type { Pipeline } from '~/api/types'
 import { draftKey, dropDraft, keepDraft, readDraft } from '~/lib/drafts'
-import { jsonFault, parseJson } from '~/lib/lossless'
+import { jsonFault, parseJson, prettyValue } from '~/lib/lossless'
+import { sampleInput } from '~/lib/samples'
 import { Actions } from '~/ui/Actions'
 import { Refusal } from '~/ui/Failure'
 import { LoadingText } from '~/ui/Loading'
@@ -31,6 +32,12 @@ export function StartDialog({ pipelineId, opened, onClose }: Props) {
   )
 }
 
+/** What the schema offers as a start, so that nobody begins with an empty box where an input is wanted. */
+function openingInput(pipeline: Pipeline): string {
+  const sample = sampleInput(pipeline.input_schema)
+  return sample === undefined ? '' : prettyValue(sample)
+}
+
 function StartForm({ pipeline, onClose }: { pipeline: Pipeline; onClose: () => void }) {
   const client = useQueryClient()
   const navigate = useNavigate()
@@ -38,7 +45,7 @@ function StartForm({ pipeline, onClose }: { pipeline: Pipeline; onClose: () => v
   const key = draftKey(pipeline.pipeline_id, pipeline.revision, 'start')
   const [draft, setDraft] = useState(() => {
     const kept = readDraft(sessionStorage, key)
-    return { input: String(kept?.input ?? ''), prompt: String(kept?.prompt ?? '') }
+    return { input: String(kept?.input ?? openingInput(pipeline)), prompt: String(kept?.prompt ?? '') }
   })
   const [busy, setBusy] = useState(false)
   const [refusal, setRefusal] = useState<unknown>(null)

@@ -1,0 +1,52 @@
+"""What is looked at on every page: accessibility, overflow, and what the browser complains about."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import ConsoleMessage, Page
+
+AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
+_RUN = """
+axe.run(document, {resultTypes: ['violations']}).then((found) => JSON.stringify(found.violations.map(
+  (fault) => `${fault.id}: ${fault.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`)))
+"""
+
+
+def axe(page: Page) -> list[str]:
+    """What axe objects to. Injected through the debugger, as the page's policy lets nothing else in."""
+    debugger = page.context.new_cdp_session(page)
+    debugger.send("Runtime.evaluate", {"expression": AXE.read_text()})
+    answer: dict[str, Any] = debugger.send(
+        "Runtime.evaluate", {"expression": _RUN, "awaitPromise": True, "returnByValue": True}
+    )
+    debugger.detach()
+    found: list[str] = json.loads(answer["result"]["value"])
+    return found
+
+
+def overflow(page: Page) -> int:
+    """By how many pixels the page is wider than the window."""
+    wider: int = page.evaluate(
+        """() => Math.max(...['html', 'main'].map((name) => {
+          const part = document.querySelector(name)
+          return part === null ? 0 : part.scrollWidth - part.clientWidth
+        }))"""
+    )
+    return wider
+
+
+class Complaints:
+    """Everything that a browser says when a page does what its policy forbids, or breaks."""
+
+    def __init__(self, page: Page) -> None:
+        self.found: list[str] = []
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.found.append(f"error: {error}"))
+
+    def _console(self, message: ConsoleMessage) -> None:
+        # A refused request is part of what is tested; everything else in the console is a fault.
+        if message.type in {"error", "warning"} and "Failed to load resource" not in message.text:
+            self.found.append(f"{message.type}: {message.text}")

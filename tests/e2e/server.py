@@ -1,0 +1,111 @@
+"""A real `cairn serve` in a process of its own, on a free port, with a data folder of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+TOKEN = "e2e"
+
+
+class Server:
+    """The server, and the API as another client sees it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.address = ""
+        self.start_link = ""
+        self._log = (folder / "server.log").open("w")
+        self._process = self._start()
+
+    def _start(self) -> subprocess.Popen[str]:
+        environment = {
+            **os.environ,
+            "CAIRN_ADMIN_TOKEN": TOKEN,
+            "CAIRN_FUNCTIONS": '["e2e_functions"]',
+            "E2E_FOLDER": str(self.folder),
+            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]),
+        }
+        command = [str(Path(sys.executable).parent / "cairn"), "serve", "--port", "0"]
+        process = subprocess.Popen(
+            [*command, "--data-dir", str(self.folder / "data")],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+        )
+        assert process.stdout is not None
+        for line in process.stdout:
+            if line.startswith("Open "):
+                self.start_link = line.removeprefix("Open ").strip()
+                self.address = self.start_link.partition("/#")[0]
+                return process
+        raise AssertionError(f"the server did not start:\n{(self.folder / 'server.log').read_text()[-3000:]}")
+
+    def stop(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait(timeout=20)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+        self._log.close()
+
+    def call(self, method: str, path: str, body: Any = None, *, expect: int | None = None) -> Any:
+        """Ask the API; a text is sent as YAML."""
+        yaml = isinstance(body, str)
+        data = body.encode() if yaml else None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(
+            self.address + path,
+            method=method,
+            data=data,
+            headers={
+                "Authorization": f"Bearer {TOKEN}",
+                "Content-Type": "application/yaml" if yaml else "application/json",
+            },
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=20) as response:
+                status, answer = response.status, response.read()
+        except urllib.error.HTTPError as error:
+            status, answer = error.code, error.read()
+        assert status == expect if expect else status < 400, f"{method} {path}: {status} {answer[:500]!r}"
+        return json.loads(answer) if answer else None
+
+    def define(self, definition: str) -> str:
+        """Save a definition; the answer is the pipeline's id."""
+        pipeline_id: str = self.call("POST", "/api/pipelines", definition, expect=201)["pipeline_id"]
+        return pipeline_id
+
+    def start(self, pipeline_id: str) -> str:
+        """Start a run; the answer is its id."""
+        run_id: str = self.call("POST", "/api/runs", {"pipeline_id": pipeline_id}, expect=201)["run_id"]
+        return run_id
+
+    def run(self, run_id: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.call("GET", f"/api/runs/{run_id}")
+        return found
+
+    def until(self, run_id: str, status: str) -> dict[str, Any]:
+        """The run once it has a status."""
+        deadline = time.monotonic() + 15
+        while (run := self.run(run_id))["status"] != status:
+            assert time.monotonic() < deadline, f"the run is {run['status']}, not {status}: {run['trail']}"
+            time.sleep(0.05)
+        return run
+
+    def execution(self, run_id: str, position: int) -> dict[str, Any]:
+        """The current execution at a position."""
+        execution_id = self.run(run_id)["trail"][position]["execution_id"]
+        found: dict[str, Any] = self.call("GET", f"/api/executions/{execution_id}")
+        return found
+
+    def let_go(self, gate: str) -> None:
+        """Open the gate that `e2e.wait` waits for."""
+        (self.folder / gate).touch()
