@@ -98,7 +98,8 @@ class View:
         if is_short or inner is False or (self.types is not None and "array" not in self.types):
             return Presence.NEVER, self
         is_given = isinstance(least, int) and position < least and self.types == frozenset({"array"})
-        return Presence.CERTAIN if is_given else Presence.POSSIBLE, self.inner(cast("JsonSchema", inner))
+        presence = Presence.CERTAIN if is_given else Presence.POSSIBLE if self.is_known else Presence.UNKNOWN
+        return presence, self.inner(cast("JsonSchema", inner))
 
     def step(self, step: str | int) -> tuple[Presence, View]:
         return self.item(step) if isinstance(step, int) else self.member(step)
@@ -109,10 +110,7 @@ def compare(source: View, wanted: View, name: str, depth: int = 0) -> Iterator[t
     if not wanted.is_known or depth > _DEPTH:
         return
     if source.types is None and wanted.types is not None:
-        yield (
-            Severity.WARNING,
-            f"it cannot be told beforehand whether {name} is {_listed(wanted.types)}, as it has to be",
-        )
+        yield Severity.WARNING, f"{name} has to be {_listed(wanted.types)}; whether it is cannot be told beforehand"
     elif source.types is not None and wanted.types is not None and source.types - wanted.types:
         severity = Severity.WARNING if source.types & wanted.types else Severity.ERROR
         yield severity, f"{name} is {_listed(source.types)}, but {_listed(wanted.types)} is required"

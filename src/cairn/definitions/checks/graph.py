@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
-from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from cairn.definitions.checks.outline import Outline, Step, no_such
@@ -12,18 +12,19 @@ from cairn.definitions.references import NEEDS
 
 
 def check_graph(outline: Outline) -> Iterator[Finding]:
-    circular: set[tuple[str, str]] = set()
-    for cycle in _cycles(outline):
-        circular |= {(key, need) for key in cycle for need in cycle}
+    group: dict[str, int] = {}  # of those that wait for one another
+    for number, (cycle, together) in enumerate(_cycles(outline)):
+        group |= dict.fromkeys(together, number)
         message = f"these wait for one another, so that none could ever start: {' → '.join(cycle)}"
         if len(cycle) == 2:
             message = f"{cycle[0]!r} waits for itself, so that it could never start"
         yield Finding(outline.by_key[cycle[0]].at("dependencies", NEEDS), message)
     for step in outline.steps:
         for at, need in step.needs:
-            if (step.key, need) not in circular and (message := _fault(outline, step, need)):
+            is_told = step.key in group and group[step.key] == group.get(need)
+            if not is_told and (message := _fault(outline, step, need)):
                 yield Finding(step.at("dependencies", NEEDS, at), message)
-    yield from _check_stages(sorted(outline.by_key.values(), key=lambda step: step.position))
+    yield from _check_stages(_in_order(outline))
 
 
 def _fault(outline: Outline, step: Step, need: str) -> str | None:
@@ -34,20 +35,46 @@ def _fault(outline: Outline, step: Step, need: str) -> str | None:
     return None
 
 
-def _cycles(outline: Outline) -> Iterator[list[str]]:
-    """Circles of needs, each from its first checkpoint back to it; of circles that share checkpoints, one."""
-    left = {key: {need for _, need in step.needs if need in outline.by_key} for key, step in outline.by_key.items()}
-    while True:
-        try:
-            TopologicalSorter(left).prepare()
-        except CycleError as error:
-            around: list[str] = error.args[1][:0:-1]
-            first = around.index(min(around, key=lambda key: outline.by_key[key].position))
-            yield [*around[first:], *around[:first], around[first]]
-            for key in around:
-                left[key] -= set(around)
-        else:
-            return
+def _cycles(outline: Outline) -> Iterator[tuple[list[str], set[str]]]:
+    """A shortest circle of needs, and all that wait for one another around it; each such group once."""
+    needs = {step.key: [need for _, need in step.needs if need in outline.by_key] for step in _in_order(outline)}
+    needed_by: dict[str, list[str]] = {key: [] for key in needs}
+    for key, named in needs.items():
+        for need in named:
+            needed_by[need].append(key)
+    told: set[str] = set()
+    for key in needs:
+        if key in told:
+            continue
+        before = _reached(key, needs)
+        if key in before:
+            together = before.keys() & _reached(key, needed_by).keys()
+            told |= together
+            yield _way(key, before), together
+
+
+def _reached(start: str, edges: dict[str, list[str]]) -> dict[str, str]:
+    """Everything that the edges lead to, each with where it was reached from first."""
+    found: dict[str, str] = {}
+    left = deque([start])
+    while left:
+        key = left.popleft()
+        for other in edges[key]:
+            if other not in found:
+                found[other] = key
+                left.append(other)
+    return found
+
+
+def _way(key: str, before: dict[str, str]) -> list[str]:
+    way = [key, before[key]]
+    while way[-1] != key:
+        way.append(before[way[-1]])
+    return way[::-1]
+
+
+def _in_order(outline: Outline) -> list[Step]:
+    return sorted(outline.by_key.values(), key=lambda step: step.position)
 
 
 def _check_stages(steps: list[Step]) -> Iterator[Finding]:

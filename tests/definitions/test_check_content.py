@@ -1,0 +1,165 @@
+"""Schemas, patterns, limits, functions and artifacts inside a definition (P3, P10, X10, D40)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cairn.definitions import DefinitionError, Limits, load
+from tests.definitions.corpus import pipeline
+from tests.definitions.faults import errors, step
+
+LOOKS = {"type": "object", "properties": {"x": {"pattern": "(?=a)b"}}}
+MESSAGE = (
+    "the pattern '(?=a)b' cannot be used: it is not a regular expression, or it is too large, or it looks around or "
+    "back, which takes unbounded time"
+)
+
+
+def test_p3_every_schema_is_compiled() -> None:
+    script = {"script_path": "a.py", "requires_user_input": True, "user_input_prompt": "?", "parameters_schema": LOOKS}
+    assert errors(
+        step("a", input_schema=LOOKS, output_schema=LOOKS),
+        {"key": "b", "execution": {"mode": "script", "script_config": script}},
+        {"key": "c", "form": [{"name": "x", "validation": LOOKS}, {"name": "y", "validation": "(?=a)b"}]},
+        {"key": "d", "prompt": "x", "outputs": [{"name": "r", "format": "json", "schema": LOOKS}]},
+        input_schema=LOOKS,
+        actions={"send": {"schema": LOOKS}},
+    ) == [
+        ("/input_schema/properties/x/pattern", MESSAGE),
+        ("/actions/send/schema/properties/x/pattern", MESSAGE),
+        ("/checkpoints/0/input_schema/properties/x/pattern", MESSAGE),
+        ("/checkpoints/0/output_schema/properties/x/pattern", MESSAGE),
+        ("/checkpoints/1/execution/script_config/parameters_schema/properties/x/pattern", MESSAGE),
+        ("/checkpoints/2/form/0/validation/properties/x/pattern", MESSAGE),
+        ("/checkpoints/2/form/1/validation", MESSAGE),
+        ("/checkpoints/3/outputs/0/schema/properties/x/pattern", MESSAGE),
+    ]
+
+
+def test_s3_a_schema_never_fetches() -> None:
+    uri = "https://example.org/x.json"
+    told = f"ValueError: a schema stands for itself: {uri} is not fetched"
+    why = f"Resource '{uri}' is not present in a registry and retrieving it failed: {told}"
+    assert errors(step("a", input_schema={"$ref": uri})) == [
+        ("/checkpoints/0/input_schema", f"this JSON Schema cannot be used: {why}")
+    ]
+
+
+def test_x11_parameters_that_nobody_is_asked_for_have_to_fit() -> None:
+    schema = {"required": ["quarter"], "properties": {"pages": {"type": "integer"}}}
+    script: Any = {"script_path": "a.py", "parameters": {"pages": "many"}, "parameters_schema": schema}
+    place = "/checkpoints/0/execution/script_config/parameters"
+    checkpoint = {"key": "a", "execution": {"mode": "script", "script_config": script}}
+    assert errors(checkpoint) == [
+        (place, "`quarter` is missing: add it"),
+        (f"{place}/pages", 'expected a whole number, but here it is a text: "many"'),
+    ]
+    script |= {"requires_user_input": True, "user_input_prompt": "Which?"}
+    assert errors(checkpoint) == []
+
+
+def test_x11_unusable_schemas_of_parameters_are_told_once() -> None:
+    script = {"script_path": "a.py", "parameters_schema": {"$ref": "#/none"}}
+    assert len(errors({"key": "a", "execution": {"mode": "script", "script_config": script}})) == 1
+
+
+def test_p10_limits() -> None:
+    limits = Limits(max_checkpoints=1, max_timeout_minutes=10, max_auto_retries=1)
+    slow = {"timeout_config": {"timeout_minutes": 10.5}, "retry_config": {"max_auto_retries": 2}}
+    assert errors(step("a", execution=slow), step("b"), limits=limits) == [
+        ("/checkpoints", "a pipeline has at most 1 checkpoints, but these are 2"),
+        (
+            "/checkpoints/0/execution/timeout_config/timeout_minutes",
+            "a checkpoint takes at most 10 minutes, but here it is 10.5",
+        ),
+        (
+            "/checkpoints/0/execution/retry_config/max_auto_retries",
+            "a checkpoint is retried at most 1 times, but here it is 2",
+        ),
+    ]
+    assert errors(*(step(f"k{at}") for at in range(200))) == []
+    assert len(errors(*(step(f"k{at}") for at in range(201)))) == 1
+
+
+def test_functions_have_to_be_registered_where_they_are_known() -> None:
+    steps = [step("a"), step("b", function="samples.count")]
+    assert errors(*steps) == []
+    assert errors(*steps, functions={"samples.counts"}) == [
+        ("/checkpoints/0/function", "there is no registered function 'f'; there are 'samples.counts'"),
+        ("/checkpoints/1/function", "there is no registered function 'samples.count': did you mean 'samples.counts'?"),
+    ]
+    assert errors(*steps, functions=()) == [
+        ("/checkpoints/0/function", "there is no registered function 'f'"),
+        ("/checkpoints/1/function", "there is no registered function 'samples.count'"),
+    ]
+
+
+def test_functions_may_make_any_format() -> None:
+    assert errors(step("a", outputs=["report.pdf"])) == []
+    assert errors(step("a", loop={"until": {"kind": "declared_done"}})) == []
+
+
+@pytest.mark.parametrize("name", ["", "a b", "1a", "a..b", "a-b"])
+def test_functions_are_named_like_in_python(name: str) -> None:
+    message = "a registered function is named by letters, digits and _, its parts joined by dots; here it is "
+    assert errors(step("a", function=name)) == [("/checkpoints/0/function", f'{message}"{name}"')]
+
+
+def test_x10_a_form_makes_what_it_saves_and_what_is_uploaded() -> None:
+    artifacts = [{"name": "goals", "format": "md"}, {"name": "proof", "format": "csv"}, {"name": "x", "format": "md"}]
+    form: Any = {
+        "instructions": "x",
+        "input_fields": [{"name": "proof", "type": "file"}],
+        "save_as_artifact": True,
+        "artifact_name": "goals",
+    }
+    checkpoint = {
+        "key": "a",
+        "execution": {"mode": "human_only", "human_only_config": form},
+        "output": {"artifacts": artifacts},
+    }
+    place = "/checkpoints/0/output/artifacts"
+    assert errors(checkpoint) == [
+        (f"{place}/0/format", "the form saves 'goals' as json, not as md"),
+        (f"{place}/2", "nobody makes the artifact 'x': the form saves 'goals'"),
+    ]
+    form["save_as_artifact"] = False
+    saves = "the form saves none: set save_as_artifact and artifact_name"
+    assert errors(checkpoint) == [
+        (f"{place}/0", f"nobody makes the artifact 'goals': {saves}"),
+        (f"{place}/2", f"nobody makes the artifact 'x': {saves}"),
+    ]
+
+
+def test_p3_all_faults_are_told_at_once() -> None:
+    with pytest.raises(DefinitionError) as caught:
+        load(
+            pipeline(
+                {"key": "a", "execution": {"mode": "script"}, "needs": ["nobody"]},
+                {"key": "b", "function": "f", "input_mapping": {"x": "c"}, "input_schema": {"type": "objekt"}},
+                {"key": "b", "prompt": ""},
+            )
+        )
+    assert [finding.path for finding in caught.value.findings] == [
+        "/checkpoints/0/execution",
+        "/checkpoints/1/input_schema/type",
+        "/checkpoints/2/prompt",
+        "/checkpoints/2/key",
+        "/checkpoints/0/needs/0",
+        "/checkpoints/1/input_mapping/x",
+    ]
+    assert str(caught.value).startswith("/checkpoints/0/execution: `script_config` is missing: add it\n")
+
+
+def test_warnings_do_not_refuse() -> None:
+    loaded = load(
+        pipeline(
+            step("a"), step("b", input_mapping={"x": "a.y"}, input_schema={"properties": {"x": {"type": "string"}}})
+        )
+    )
+    assert [str(finding) for finding in loaded.warnings] == [
+        "/checkpoints/1/input_mapping/x: a.y has to be string; whether it is cannot be told beforehand"
+    ]
+    assert [checkpoint.key for checkpoint in loaded.definition.checkpoints] == ["a", "b"]

@@ -1,0 +1,351 @@
+"""Short forms, written out in full (P1, D1, D2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cairn.definitions import DefinitionError, check, expand
+from cairn.definitions.expansion import expand_tracked
+from cairn.definitions.short_forms import FORM_INSTRUCTIONS
+from tests.definitions.corpus import pipeline
+
+
+def full(**checkpoint: Any) -> Any:
+    """The full form of one checkpoint."""
+    document: Any = expand(pipeline({"key": "a", **checkpoint}))
+    return document["checkpoints"][0]
+
+
+DEFAULTS: Any = {
+    "key": "a",
+    "checkpoint_name": "A",
+    "checkpoint_description": "",
+    "dependencies": {"required_checkpoint_ids": []},
+    "inputs": {"include_previous_version": False, "include_checkpoint_outputs": []},
+    "input_mapping": {},
+    "decides": False,
+    "human_interaction": {
+        "requires_approval_to_start": False,
+        "requires_approval_to_complete": False,
+        "max_revision_iterations": 3,
+    },
+    "output": {
+        "artifacts": [],
+        "validation": {
+            "enabled": False,
+            "schema_validation_strictness": "strict",
+            "on_validation_failure": "retry",
+            "max_validation_retries": 2,
+        },
+    },
+    "instructions": {
+        "examples": [],
+        "injection_points": {
+            "previous_version_context": "before_task_prompt",
+            "checkpoint_references": "before_task_prompt",
+        },
+        "injection_format": {
+            "include_file_paths": True,
+            "include_file_contents": True,
+            "content_format": "markdown",
+        },
+    },
+}
+EXECUTION: Any = {
+    "retry_config": {"max_auto_retries": 0, "on_failure": "pause_pipeline", "retry_delay_seconds": 5},
+    "timeout_config": {"enabled": False, "on_timeout": "pause_pipeline"},
+}
+
+
+def test_d1_a_prompt_alone_is_a_whole_checkpoint() -> None:
+    agents: Any = {"creation_mode": "single", "tools": []}
+    assert full(prompt="Do it") == DEFAULTS | {
+        "instructions": DEFAULTS["instructions"] | {"task_prompt": "Do it"},
+        "execution": EXECUTION | {"mode": "agentic", "agent_config": agents},
+    }
+
+
+def test_d1_a_pipeline_has_its_defaults() -> None:
+    assert expand({"pipeline_name": "P", "$schema": "x"}) == {
+        "pipeline_name": "P",
+        "pipeline_description": "",
+        "actions": {},
+        "config": {"auto_advance": False, "timeout_config": {"enabled": False, "on_timeout": "fail_run"}},
+        "restart_policy": {"require_second_pass": False, "max_restarts": 3},
+        "checkpoints": [],
+    }
+
+
+def test_d1_what_is_written_gets_the_defaults_of_its_kind() -> None:
+    document: Any = expand(
+        pipeline(recovery={}, actions={"send": {}}, config={"timeout_config": {"timeout_minutes": 5}})
+    )
+    assert document["recovery"] == {
+        "on_agent_failure": "retry",
+        "on_session_interrupt": "resume_from_checkpoint",
+        "on_external_blocker": "escalate",
+        "max_recovery_attempts": 3,
+    }
+    assert document["actions"] == {"send": {"risk_level": "high", "description": ""}}
+    assert document["config"]["timeout_config"] == {"enabled": True, "timeout_minutes": 5, "on_timeout": "fail_run"}
+
+
+@pytest.mark.parametrize(
+    ("agents", "filled"),
+    [
+        (
+            {"creation_mode": "predefined", "agents": [{"name": "a"}]},
+            {"discussion_mode": "sequential", "max_turns": 6, "show_conversation": True, "tools": []},
+        ),
+        (
+            {"creation_mode": "meta_agent", "meta_agent_instructions": "x"},
+            {
+                "discussion_mode": "sequential",
+                "max_turns": 6,
+                "show_conversation": True,
+                "max_agents": 5,
+                "tools": [],
+            },
+        ),
+    ],
+)
+def test_d1_several_agents_discuss(agents: Any, filled: Any) -> None:
+    checkpoint = full(execution={"mode": "agentic", "agent_config": agents}, prompt="x")
+    assert checkpoint["execution"]["agent_config"] == agents | filled
+
+
+def test_d1_loops_fields_and_validation_have_their_defaults() -> None:
+    checkpoint = full(
+        script="a.py",
+        loop={"until": {"kind": "check_script", "script_path": "b.py"}},
+        output={"validation": {"validation_mode": "llm_custom", "custom_validation_prompt": "x"}},
+        inputs={"include_checkpoint_outputs": [{"checkpoint_id": "b"}]},
+    )
+    until = {"kind": "check_script", "script_path": "b.py", "entry_function": "main"}
+    assert checkpoint["loop"] == {"until": until, "max_iterations": 10, "on_limit": "fail"}
+    assert checkpoint["output"]["validation"] == {
+        "enabled": True,
+        "validation_mode": "llm_custom",
+        "custom_validation_prompt": "x",
+        "on_validation_failure": "retry",
+        "max_validation_retries": 2,
+    }
+    assert checkpoint["inputs"]["include_checkpoint_outputs"] == [{"checkpoint_id": "b", "use_summarization": False}]
+    assert full(prompt="x", loop={"until": {"kind": "json_condition"}})["loop"]["until"] == {
+        "kind": "json_condition",
+        "operator": "==",
+    }
+
+
+@pytest.mark.parametrize(
+    ("short", "execution"),
+    [
+        (
+            {"agent": "Critic"},
+            {
+                "mode": "agentic",
+                "agent_config": {"creation_mode": "single", "tools": [], "agent": {"library_agent": "Critic"}},
+            },
+        ),
+        (
+            {"agent": {"name": "Ann", "task_prompt": "x"}, "execution": {"agent_config": {"model": "m"}}},
+            {
+                "mode": "agentic",
+                "agent_config": {
+                    "creation_mode": "single",
+                    "tools": [],
+                    "model": "m",
+                    "agent": {"name": "Ann", "task_prompt": "x"},
+                },
+            },
+        ),
+        (
+            {"script": "lib/a.py"},
+            {
+                "mode": "script",
+                "script_config": {
+                    "script_path": "lib/a.py",
+                    "entry_function": "main",
+                    "requires_user_input": False,
+                    "parameters": {},
+                },
+            },
+        ),
+        (
+            {"function": "samples.count", "execution": {"function_config": {"parameters": {"n": 2}}}},
+            {"mode": "function", "function_config": {"function": "samples.count", "parameters": {"n": 2}}},
+        ),
+    ],
+)
+def test_d2_who_does_it(short: Any, execution: Any) -> None:
+    assert full(**short)["execution"] == EXECUTION | execution
+
+
+def test_d2_a_form_is_filled_in_by_a_person() -> None:
+    checkpoint = full(form=["goals", {"name": "weight", "type": "number", "required": False}], prompt="Think.")
+    assert checkpoint["execution"]["human_only_config"] == {
+        "instructions": "Think.",
+        "input_fields": [
+            {"name": "goals", "type": "text", "required": True, "label": "goals"},
+            {"name": "weight", "type": "number", "required": False, "label": "weight"},
+        ],
+        "save_as_artifact": False,
+        "artifact_format": "json",
+    }
+    assert checkpoint["execution"]["mode"] == "human_only"
+    assert "task_prompt" not in checkpoint["instructions"]
+
+
+def test_d2_a_form_without_a_prompt_is_explained_by_its_description() -> None:
+    told = ("execution", "human_only_config", "instructions")
+    described = full(form=[], checkpoint_description="What we want")
+    assert described[told[0]][told[1]][told[2]] == "What we want"
+    assert full(form=[], checkpoint_description=" ")[told[0]][told[1]][told[2]] == FORM_INSTRUCTIONS
+    given = full(prompt="So", execution={"mode": "human_only", "human_only_config": {}})
+    assert given[told[0]][told[1]][told[2]] == "So"
+
+
+def test_d2_what_a_form_puts_out_is_what_it_saves() -> None:
+    checkpoint = full(form=["a"], outputs=["my goals.json"])
+    form = checkpoint["execution"]["human_only_config"]
+    assert (form["save_as_artifact"], form["artifact_name"], form["artifact_format"]) == (True, "my goals", "json")
+    assert checkpoint["output"]["artifacts"] == [{"name": "my goals", "format": "json", "description": ""}]
+
+
+def test_x10_a_saved_form_declares_its_artifact() -> None:
+    config = {"instructions": "x", "save_as_artifact": True, "artifact_name": "notes", "artifact_format": "md"}
+    execution = {"mode": "human_only", "human_only_config": config}
+    declared = {"name": "notes", "format": "md", "description": ""}
+    assert full(execution=execution)["output"]["artifacts"] == [declared]
+    described = declared | {"description": "Kept", "artifact_id": "x"}
+    assert full(execution=execution, output={"artifacts": [described]})["output"]["artifacts"] == [described]
+
+
+def test_d2_outputs_are_names_with_formats() -> None:
+    artifacts = full(prompt="x", outputs=["a.b.md", {"name": "c", "format": "json"}])["output"]["artifacts"]
+    assert artifacts == [
+        {"name": "a.b", "format": "md", "description": ""},
+        {"name": "c", "format": "json", "description": ""},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("asked", "start", "complete"), [("start", True, False), ("complete", False, True), ("both", True, True)]
+)
+def test_d2_approve(asked: str, start: bool, complete: bool) -> None:
+    assert full(prompt="x", approve=asked)["human_interaction"] == {
+        "requires_approval_to_start": start,
+        "requires_approval_to_complete": complete,
+        "max_revision_iterations": 3,
+    }
+
+
+def test_d2_needs_and_dependencies_are_one_list() -> None:
+    dependencies = {"required_checkpoint_ids": ["b", "c"]}
+    needs = ("dependencies", "required_checkpoint_ids")
+    assert full(prompt="x", needs=["c"])[needs[0]][needs[1]] == ["c"]
+    assert full(prompt="x", needs=["d", "c"], dependencies=dependencies)[needs[0]][needs[1]] == ["b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "path", "message"),
+    [
+        (
+            {"agent": "x", "script": "a.py"},
+            "/checkpoints/0/script",
+            "`script` makes the mode script, but it is agentic already: keep one of the two",
+        ),
+        (
+            {"function": "f", "execution": {"mode": "script", "script_config": {"script_path": "a.py"}}},
+            "/checkpoints/0/function",
+            "`function` makes the mode function, but it is script already: keep one of the two",
+        ),
+        (
+            {"prompt": "x", "instructions": {"task_prompt": "y"}},
+            "/checkpoints/0/prompt",
+            "`prompt` and `instructions.task_prompt` say different things: keep one of the two",
+        ),
+        (
+            {"prompt": "x", "outputs": ["a.md"], "output": {"artifacts": []}},
+            "/checkpoints/0/outputs",
+            "`outputs` and `output.artifacts` say different things: keep one of the two",
+        ),
+        (
+            {"prompt": "x", "approve": "both", "human_interaction": {"requires_approval_to_start": False}},
+            "/checkpoints/0/approve",
+            "`approve` and `human_interaction.requires_approval_to_start` say different things: keep one of the two",
+        ),
+        (
+            {"prompt": "x", "approve": "never"},
+            "/checkpoints/0/approve",
+            "`approve` is start, complete, both, but here it is 'never'",
+        ),
+    ],
+)
+def test_d2_two_words_for_one_thing_are_a_fault(checkpoint: Any, path: str, message: str) -> None:
+    with pytest.raises(DefinitionError) as caught:
+        expand(pipeline(checkpoint))
+    assert [(finding.path, finding.message) for finding in caught.value.findings] == [(path, message)]
+    assert (path, message) in [(finding.path, finding.message) for finding in check(pipeline(checkpoint))]
+
+
+def test_d2_saying_the_same_twice_is_no_fault() -> None:
+    agreed = full(prompt="x", instructions={"task_prompt": "x"}, execution={"mode": "agentic", "agent_config": {}})
+    assert agreed["instructions"]["task_prompt"] == "x"
+
+
+def test_what_an_author_wrote_is_not_changed() -> None:
+    written = pipeline(
+        {"prompt": "x", "execution": {"retry_config": {}}, "needs": ["b"], "dependencies": {}}, config={}
+    )
+    before = repr(written)
+    expand(written)
+    assert repr(written) == before
+
+
+ILL_FORMED: list[Any] = [
+    None,
+    [],
+    "x",
+    {},
+    {"checkpoints": {}},
+    {"checkpoints": [None, 1, [], "x", {}]},
+    pipeline({"key": 5, "checkpoint_name": 5, "execution": None, "prompt": "x"}),
+    pipeline({"prompt": "x", "execution": "x", "form": "y", "outputs": 5, "needs": "z", "dependencies": 5}),
+    pipeline({"form": [None, 1, {}], "outputs": [None, 1], "output": 7, "instructions": [], "needs": [1]}),
+    pipeline({"needs": ["a"], "dependencies": {"required_checkpoint_ids": "b"}, "prompt": "x"}),
+    pipeline({"prompt": "x", "loop": [], "human_interaction": 1, "inputs": 1, "input_mapping": 1, "stage": 1}),
+    pipeline(
+        {"execution": {"mode": [], "agent_config": {"creation_mode": []}, "human_only_config": {"input_fields": 1}}}
+    ),
+    pipeline({"form": ["a"], "outputs": [{"format": "json"}]}, checkpoint_order=[1]),
+    pipeline(
+        {"prompt": "x", "inputs": {"include_checkpoint_outputs": [1, {"checkpoint_id": 1}]}}, actions=[], config=1
+    ),
+    pipeline({"prompt": "x", "input_schema": {"type": 5, "properties": [], "required": "x", "prefixItems": 1}}),
+    pipeline(
+        {"key": "a", "prompt": "x", "output_schema": {"type": 5, "properties": []}},
+        {"prompt": "y", "input_mapping": {"x": "a.b"}},
+    ),
+    pipeline(
+        {
+            "execution": {
+                "mode": "script",
+                "script_config": {"script_path": "a", "parameters_schema": {"type": 5}, "parameters": 1},
+            }
+        }
+    ),
+]
+
+
+@pytest.mark.parametrize("document", ILL_FORMED)
+def test_whatever_is_ill_formed_is_told_and_never_a_crash(document: Any) -> None:
+    expand_tracked(document)
+    assert check(document) != []
+
+
+def test_a_document_that_is_no_object_has_no_full_form() -> None:
+    with pytest.raises(DefinitionError, match="a pipeline is an object"):
+        expand([])
