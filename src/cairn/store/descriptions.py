@@ -46,6 +46,7 @@ SENTENCES: Mapping[str, str] = {
     "execution_revised": "{name} is revised, revision {revision_iteration}.",
     "execution_revalidated": "{name} is done again, as its result was not valid.",
     "execution_interrupted": "The work on {name} was interrupted.",
+    "ruling_changed": "The decision of {name} became {decision}: {reason}",
     "artifacts_created": "{name} produced {artifacts}.",
     "artifacts_promoted": "The artifacts of {name} took their permanent places.",
     "approval_asked": "{name}: an approval of kind {kind} was asked for.",

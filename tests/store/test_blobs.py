@@ -1,0 +1,222 @@
+"""Contents: stored once, in chunks, and never handed out damaged (X8, D47)."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from cairn.store import DamagedBlob, Database, MissingBlob, blobs
+from cairn.store.blobs import CHUNK
+from cairn.store.tables import blob_chunks, pipeline_runs, uploads
+from cairn.store.tables import blobs as table
+from tests.store.samples import NOON, begin_story, make_document
+
+NOISE = random.Random(7).randbytes(CHUNK + 1000)
+CONTENTS = {
+    "empty": b"",
+    "one byte": b"\0",
+    "small": b"x" * 511,
+    "compressible": b'{"a": 1}' * 1000,
+    "incompressible": NOISE[:5000],
+    "one chunk": b"y" * CHUNK,
+    "one byte more": b"y" * (CHUNK + 1),
+    "large noise": NOISE * 2,
+    "large text": b"line of text\n" * 300_000,
+    "begins like noise": NOISE[: 70 * 1024] + b"z" * CHUNK,
+}
+
+
+def checksum_of(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def count(database: Database) -> tuple[int, int]:
+    def query(connection: sa.Connection) -> tuple[int, int]:
+        found = [
+            connection.execute(sa.select(sa.func.count()).select_from(of)).scalar_one() for of in (table, blob_chunks)
+        ]
+        return found[0], found[1]
+
+    return database.read(query)
+
+
+@pytest.mark.parametrize("name", CONTENTS)
+@pytest.mark.parametrize("way", ["whole", "stream", "file"])
+def test_a_content_comes_back(database: Database, name: str, way: str) -> None:
+    content = CONTENTS[name]
+    if way == "whole":
+        checksum = database.transact_now(lambda c: blobs.put(c, content))
+    elif way == "stream":
+        pieces = (content[at : at + 10_007] for at in range(0, len(content), 10_007))
+        checksum, size = blobs.put_stream(database, pieces)
+        assert size == len(content)
+    else:
+        checksum, size = blobs.put_file(database, io.BytesIO(content))
+        assert size == len(content)
+    assert checksum == checksum_of(content)
+    assert database.read(lambda c: blobs.read(c, checksum)) == content
+    assert database.read(lambda c: blobs.size_of(c, checksum)) == len(content)
+    pieces = database.read(lambda c: list(blobs.open_stream(c, checksum)))
+    assert (b"".join(pieces), max(map(len, pieces), default=0) <= CHUNK) == (content, True)
+    assert count(database) == (1, -(-len(content) // CHUNK))
+
+
+@pytest.mark.parametrize("again", ["whole", "stream"])
+def test_the_same_content_is_stored_once(database: Database, again: str) -> None:
+    content = CONTENTS["one byte more"]
+    first = database.transact_now(lambda c: blobs.put(c, content))
+    if again == "whole":
+        assert database.transact_now(lambda c: blobs.put(c, content)) == first
+    else:
+        assert blobs.put_stream(database, iter([content])) == (first, len(content))
+    assert count(database) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "compression"),
+    [("small", "none"), ("compressible", "zlib"), ("incompressible", "none"), ("large text", "zlib")],
+)
+def test_what_gets_smaller_is_compressed(database: Database, name: str, compression: str) -> None:
+    content = CONTENTS[name]
+    database.transact_now(lambda c: blobs.put(c, content))
+    stored = sa.select(table.c.compression, sa.func.sum(sa.func.length(blob_chunks.c.data))).join(blob_chunks)
+    found, size = database.read(lambda c: c.execute(stored.group_by(table.c.compression)).one())
+    assert found == compression
+    assert size < len(content) / 5 if compression == "zlib" else size == len(content)
+
+
+def test_a_large_content_is_written_in_short_transactions_d47(database: Database) -> None:
+    commits: list[str] = []
+    database.fault = commits.append
+    blobs.put_stream(database, iter([CONTENTS["large noise"]]))
+    chunks = -(-len(CONTENTS["large noise"]) // CHUNK)
+    assert commits.count("after_commit") == chunks + 2
+
+
+# ---- what goes wrong -----------------------------------------------------------------------------------
+def test_an_unknown_content_is_told(database: Database) -> None:
+    for use in (blobs.read, blobs.open_stream):
+        with pytest.raises(MissingBlob, match="abc"):
+            database.read(lambda c, u=use: u(c, "abc"))
+    assert database.read(lambda c: blobs.size_of(c, "abc")) is None
+
+
+@pytest.mark.parametrize("way", ["whole", "stream"])
+@pytest.mark.parametrize("reached", range(4))
+def test_a_broken_off_content_is_not_there_and_can_be_put_again(database: Database, reached: int, way: str) -> None:
+    content = NOISE * 2
+    left = [reached]
+
+    def crash(point: str) -> None:
+        if point == "before_commit":
+            left[0] -= 1
+            if left[0] < 0:
+                raise OSError("crash")
+
+    database.fault = crash
+    with pytest.raises(OSError, match="crash"):
+        blobs.put_stream(database, iter([content]))
+    database.fault = lambda _: None
+    with pytest.raises(MissingBlob):
+        database.read(lambda c: blobs.read(c, checksum_of(content)))
+    if way == "whole":
+        database.transact_now(lambda c: blobs.put(c, content))
+    else:
+        blobs.put_stream(database, iter([content]))
+    assert database.read(lambda c: blobs.read(c, checksum_of(content))) == content
+    assert count(database) == (1, 3)
+
+
+def test_a_stream_that_breaks_off_leaves_nothing(database: Database) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b"x"
+        raise ConnectionError("gone")
+
+    with pytest.raises(ConnectionError):
+        blobs.put_stream(database, pieces())
+    assert count(database) == (0, 0)
+
+
+@pytest.mark.parametrize("name", ["small", "compressible", "large noise"])
+@pytest.mark.parametrize(
+    "harm",
+    [
+        sa.update(blob_chunks).values(data=b"harm"),
+        sa.delete(blob_chunks).where(blob_chunks.c.number == 0),
+    ],
+    ids=["changed", "missing"],
+)
+def test_a_damaged_content_is_never_handed_out(database: Database, name: str, harm: Any) -> None:
+    checksum = database.transact_now(lambda c: blobs.put(c, CONTENTS[name]))
+    database.transact_now(lambda c: c.execute(harm))
+    with pytest.raises(DamagedBlob, match=checksum):
+        database.read(lambda c: blobs.read(c, checksum))
+    with pytest.raises(DamagedBlob):
+        database.read(lambda c: list(blobs.open_stream(c, checksum)))
+
+
+# ---- the sweep -----------------------------------------------------------------------------------------
+def test_what_nothing_refers_to_is_swept(database: Database) -> None:
+    old = datetime.now(UTC) - timedelta(days=2)
+    kept = database.transact_now(lambda c: blobs.put(c, b"input", old))
+    loose = database.transact_now(lambda c: blobs.put(c, b"loose" * 1000, old))
+    fresh = database.transact_now(lambda c: blobs.put(c, b"fresh"))
+    begin_story(database, make_document("a"), input_checksum=kept)
+    assert database.transact_now(lambda c: blobs.sweep(c, old + timedelta(days=1))) == 1
+    assert [database.read(lambda c, of=of: blobs.size_of(c, of)) for of in (kept, loose, fresh)] == [5, None, 5]
+    assert count(database) == (2, 2)
+    assert database.transact_now(lambda c: blobs.sweep(c, old + timedelta(days=1))) == 0
+
+
+def test_what_never_arrived_whole_is_swept(database: Database) -> None:
+    def crash(point: str) -> None:
+        if point == "after_commit" and count(database)[1]:
+            raise OSError("crash")
+
+    database.fault = crash
+    with pytest.raises(OSError, match="crash"):
+        blobs.put_stream(database, iter([NOISE]))
+    database.fault = lambda _: None
+    later = datetime.now(UTC) + timedelta(hours=1)
+    assert database.transact_now(lambda c: blobs.sweep(c, later)) == 1
+    assert count(database) == (0, 0)
+
+
+def test_what_was_put_again_just_now_is_not_swept(database: Database) -> None:
+    """Whoever put it has not yet committed what refers to it."""
+    old = datetime.now(UTC) - timedelta(days=2)
+    database.transact_now(lambda c: blobs.put(c, b"x", old))
+    database.transact_now(lambda c: blobs.put(c, b"x"))
+    assert database.transact_now(lambda c: blobs.sweep(c, old + timedelta(days=1))) == 0
+
+
+def test_the_sweep_goes_on_where_it_stopped(database: Database) -> None:
+    for number in range(5):
+        database.transact_now(lambda c, n=number: blobs.put(c, bytes([n]), NOON))
+    later = NOON + timedelta(days=1)
+    assert [database.transact_now(lambda c: blobs.sweep(c, later, limit=2)) for _ in range(4)] == [2, 2, 1, 0]
+
+
+def test_every_reference_is_known_to_the_sweep() -> None:
+    refers = {
+        f"{column.table.name}.{column.name}"
+        for of in table.metadata.sorted_tables
+        for column in of.c
+        if any(key.column is table.c.checksum for key in column.foreign_keys)
+    }
+    assert refers == {
+        f"{blob_chunks.name}.checksum",
+        f"{pipeline_runs.name}.input_checksum",
+        f"{uploads.name}.checksum",
+        "artifacts.checksum",
+        "approval_decisions.answer_checksum",
+        "checkpoint_executions.answer_checksum",
+        "checkpoint_executions.context_checksum",
+    }

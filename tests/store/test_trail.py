@@ -1,0 +1,236 @@
+"""The trail: every event in its place, and every change of it found (S4)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from cairn.core import messages as m
+from cairn.core.messages import EventType
+from cairn.documents import canonical
+from cairn.store import Database, LostRace, Verdict, events, verify
+from cairn.store.descriptions import SENTENCES, describe
+from cairn.store.events import Told
+from cairn.store.tables import events as table
+from cairn.store.tables import pipeline_runs, pipelines
+from tests.store.samples import NOON, Story, begin_story, make_document
+
+OWN = ("created", "updated", "deleted", "restored", "reverted")
+
+
+@pytest.fixture
+def story(database: Database) -> Story:
+    """Six events of a run, two of its pipeline."""
+    told = begin_story(database, make_document("a", "b"))
+    told.send(m.StartRun())
+    told.send(m.PauseRun())
+    told.send(m.ResumeRun())
+    told.send(m.CancelRun())
+    append(told, "pipeline_created", {})
+    append(told, "pipeline_updated", {"number": 1})
+    return told
+
+
+def append(story: Story, type: str, metadata: Mapping[str, Any]) -> str:
+    pipeline_id = story.loaded.facts.pipeline_id
+    return story.database.transact_now(
+        lambda c: events.append_pipeline_event(c, pipeline_id, type, "ann", NOON, metadata)
+    )
+
+
+def rows(story: Story) -> list[sa.RowMapping]:
+    query = sa.select(table).where(table.c.chain == story.loaded.facts.run_id).order_by(table.c.seq)
+    return story.database.read(lambda c: list(c.execute(query).mappings()))
+
+
+def tamper(story: Story, *statements: str, **values: Any) -> None:
+    """As somebody does who has the database and no scruples."""
+
+    def change(connection: sa.Connection) -> None:
+        if story.database.kind == "sqlite":
+            for trigger in ("events_not_updated", "events_not_deleted"):
+                connection.execute(sa.text(f"DROP TRIGGER {trigger}"))
+        else:
+            connection.execute(sa.text("ALTER TABLE events DISABLE TRIGGER USER"))
+        for statement in statements:
+            connection.execute(sa.text(statement), {"run": story.loaded.facts.run_id, **values})
+
+    story.database.transact_now(change)
+
+
+def verdict(story: Story, chain: str | None = None) -> Verdict:
+    return story.database.read(lambda c: verify(c, chain))
+
+
+# ---- as it is written ------------------------------------------------------------------------------
+def test_each_event_is_bound_to_the_one_before_it(story: Story) -> None:
+    head = ""
+    for seq, row in enumerate(rows(story), 1):
+        ids = [row[f"{of}_id"] for of in ("pipeline", "run", "execution", "checkpoint", "approval", "rollback")]
+        moment = row["timestamp"].strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        said = [head, row["chain"], seq, row["event_type"], moment, row["actor"], ids, row["description"]]
+        assert row["previous_hash"] == head
+        assert row["hash"] == hashlib.sha256(canonical([*said, row["metadata"]])).hexdigest()
+        assert row["event_id"].replace("-", "") == row["hash"][:32]
+        head = row["hash"]
+    found = story.rows(pipeline_runs, "event_seq", "event_head")
+    assert found == [(len(rows(story)), head)]
+
+
+def test_events_tell_who_when_and_of_what(story: Story) -> None:
+    first, made = rows(story)[0], rows(story)[1]
+    facts = story.loaded.facts
+    e = next(iter(story.loaded.run.executions.values()))
+    assert (first["event_type"], first["actor"], first["timestamp"]) == (
+        "run_started",
+        "ann",
+        NOON + timedelta(seconds=1),
+    )
+    assert (first["pipeline_id"], first["run_id"], first["execution_id"]) == (facts.pipeline_id, facts.run_id, None)
+    assert (made["event_type"], made["execution_id"]) == ("execution_made", e.id)
+    assert made["checkpoint_id"] == story.loaded.places["a"].checkpoint_id
+    assert made["description"] == "The turn of A has come."
+
+
+def test_a_whole_trail_holds(story: Story) -> None:
+    run, pipeline = story.loaded.facts.run_id, story.loaded.facts.pipeline_id
+    count = len(rows(story))
+    assert verdict(story) == Verdict(2, count + 2, ())
+    assert verdict(story, run) == Verdict(1, count, ())
+    assert verdict(story, pipeline) == Verdict(1, 2, ())
+    assert verdict(story, "unknown") == Verdict(0, 0, ())
+    assert verdict(story).valid
+
+
+def test_metadata_is_exact(story: Story) -> None:
+    value = {"big": 2**70, "float": 0.1, "text": "ü\0", "deep": [[[{"a": None}]]]}
+    append(story, "pipeline_updated", value)
+    query = sa.select(table.c["metadata"]).order_by(table.c.id.desc()).limit(1)
+    assert story.database.read(lambda c: c.execute(query).scalar_one()) == value
+    assert verdict(story).valid
+
+
+def test_an_event_beside_the_commands_makes_holders_load_again(story: Story) -> None:
+    run_id = story.loaded.facts.run_id
+    told = Told("files_repaired", {"written": 3})
+    story.database.transact_now(lambda c: events.append_run_event(c, run_id, told, "system", NOON))
+    with pytest.raises(LostRace):
+        story.send(m.RollBack("r", -1))
+    story.loaded = story.load()
+    story.send(m.RollBack("r", -1))
+    assert verdict(story).valid
+    assert rows(story)[-1]["seq"] == story.loaded.event_seq
+
+
+# ---- tampering ---------------------------------------------------------------------------------------
+COLUMNS = {
+    "event_type": "'run_completed'",
+    "actor": "'eve'",
+    "timestamp": "'2020-01-01T00:00:00.000000Z'",
+    "description": "'All is well.'",
+    "metadata": "'[]'",
+    "pipeline_id": "'other'",
+    "run_id": "'other'",
+    "execution_id": "'other'",
+    "checkpoint_id": "'other'",
+    "approval_id": "'other'",
+    "rollback_id": "'other'",
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_a_changed_event_is_found(story: Story, column: str) -> None:
+    tamper(story, f"UPDATE events SET {column} = {COLUMNS[column]} WHERE chain = :run AND seq = 2")
+    found = verdict(story)
+    assert [(broken.seq, broken.reason) for broken in found.broken] == [(2, "it was changed after it was written")]
+    assert verdict(story, story.loaded.facts.pipeline_id).valid
+
+
+def test_a_changed_id_is_found(story: Story) -> None:
+    tamper(story, "UPDATE events SET event_id = 'other' WHERE chain = :run AND seq = 2")
+    assert [broken.reason for broken in verdict(story).broken] == ["its id was changed after it was written"]
+
+
+def test_a_removed_event_is_found(story: Story) -> None:
+    tamper(story, "DELETE FROM events WHERE chain = :run AND seq IN (2, 3)")
+    assert [(b.seq, b.reason) for b in verdict(story).broken] == [(4, "2 events before it are missing")]
+
+
+def test_a_removed_event_whose_place_was_closed_is_found(story: Story) -> None:
+    last = len(rows(story))
+    moves = [f"UPDATE events SET seq = {seq - 1} WHERE chain = :run AND seq = {seq}" for seq in range(3, last + 1)]
+    tamper(story, "DELETE FROM events WHERE chain = :run AND seq = 2", *moves)
+    found = verdict(story).broken
+    assert found[0].reason == "it does not follow the event before it"
+    assert found[-1].reason == "the last 1 events are missing"
+
+
+def test_a_cut_off_end_is_found(story: Story) -> None:
+    last = len(rows(story))
+    tamper(story, "DELETE FROM events WHERE chain = :run AND seq > 1")
+    assert [(b.seq, b.reason) for b in verdict(story).broken] == [(2, f"the last {last - 1} events are missing")]
+
+
+def test_a_trail_that_is_gone_is_found(story: Story) -> None:
+    tamper(story, "DELETE FROM events WHERE chain = :run")
+    found = verdict(story)
+    assert (found.chains, [b.seq for b in found.broken]) == (2, [1])
+
+
+def test_an_event_that_was_forged_at_the_end_is_found(story: Story) -> None:
+    chain = story.loaded.chain
+    _, forged = events.seal(chain, [Told("run_completed", {})], "eve", NOON)
+    story.database.transact_now(lambda c: events.insert(c, forged))
+    assert [(b.seq, b.reason) for b in verdict(story).broken] == [(chain.seq + 1, "it was added beside the program")]
+
+
+def test_a_rewritten_trail_is_found_by_its_head(story: Story) -> None:
+    """Somebody seals everything anew, but the run knows how its trail ended."""
+    tamper(story, "DELETE FROM events WHERE chain = :run")
+    begin = events.Chain(story.loaded.facts.run_id, story.loaded.facts.pipeline_id, story.loaded.facts.run_id, 0, "")
+    told = [Told("run_started", {})] * story.loaded.event_seq
+    story.database.transact_now(lambda c: events.insert(c, events.seal(begin, told, "eve", NOON)[1]))
+    assert [b.seq for b in verdict(story).broken] == [story.loaded.event_seq]
+
+
+# ---- the pipeline's own ------------------------------------------------------------------------------
+def test_a_pipeline_has_a_chain_of_its_own(story: Story) -> None:
+    told = append(story, "checkpoint_added", {"checkpoint": "c"})
+    query = sa.select(table.c.seq, table.c.run_id, table.c.description).where(table.c.event_id == told)
+    row = story.database.read(lambda c: c.execute(query).one())
+    assert tuple(row) == (3, None, "c was added.")
+    query = sa.select(pipelines.c.event_seq)
+    assert story.database.read(lambda c: c.execute(query).scalar_one()) == 3
+
+
+# ---- descriptions ------------------------------------------------------------------------------------
+def test_every_event_has_a_sentence() -> None:
+    assert {str(each) for each in EventType} <= set(SENTENCES)
+    assert {f"pipeline_{what}" for what in OWN} <= set(SENTENCES)
+
+
+@pytest.mark.parametrize("type", SENTENCES)
+def test_a_sentence_is_made_from_any_metadata(type: str) -> None:
+    for metadata in ({}, {"error": "x" * 1000 + "\0\ud800"}, {"artifacts": [{"name": "n"}], "waiting_on": "a_b"}):
+        sentence = describe(type, None, metadata)
+        assert "{" not in sentence
+        assert len(sentence) < 300
+        assert "\0" not in sentence
+        sentence.encode()
+
+
+def test_sentences_are_for_people() -> None:
+    assert describe("execution_failed", "Design", {"error": "out of paper"}) == "Design has failed: out of paper"
+    assert (
+        describe("artifacts_created", "Design", {"artifacts": [{"name": "a"}, {"name": "b"}]})
+        == "Design produced a, b."
+    )
+    assert (
+        describe("execution_waiting", None, {"checkpoint": "d", "waiting_on": "human_form"}) == "d waits: human form."
+    )
+    assert describe("something_new", None, {}) == "Something new."
