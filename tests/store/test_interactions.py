@@ -1,0 +1,46 @@
+"""What people did to an execution, as a view of its approvals (seed's `human_interactions`)."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from cairn.core import messages as m
+from cairn.core.model import Mode, Policy
+from cairn.store import Database, blobs
+from tests.store.samples import SamplePlans, begin_story, make_document
+
+
+def test_decisions_are_seen_as_interactions_h1(database: Database) -> None:
+    plans = SamplePlans({"a": Policy(mode=Mode.HUMAN_ONLY, ask_start=True, ask_completion=True, approvers=1)})
+    story = begin_story(database, make_document("a"), plans)
+    story.send(m.StartRun())
+
+    def decide(decision: str, **given: str) -> None:
+        approval = story.loaded.run.pending[0]
+        story.send(m.Decide(approval.id, decision, **given), by="bob")
+
+    def finish() -> None:
+        e = next(iter(story.loaded.run.open))
+        story.send(m.Finished(e.id, e.dispatch, "digest"))
+
+    answer = database.transact_now(lambda c: blobs.put(c, b"{}"))
+    decide("approve", feedback="go")
+    decide("answer", answer=answer)
+    finish()
+    decide("revise", feedback="shorter")
+    decide("answer", answer=answer)
+    finish()
+    decide("approve")
+    query = sa.text(
+        "SELECT type, user_input, system_response, actor, answer_checksum FROM human_interactions ORDER BY timestamp"
+    )
+    assert database.read(lambda c: [tuple(row) for row in c.execute(query)]) == [
+        ("approval_to_start", "go", "approve", "bob", None),
+        ("human_form", "", "answer", "bob", answer),
+        ("revision_request", "shorter", "revise", "bob", None),
+        ("human_form", "", "answer", "bob", answer),
+        ("approval_to_complete", "", "approve", "bob", None),
+    ]
+    e = next(iter(story.loaded.run.executions))
+    ids = sa.text("SELECT count(DISTINCT interaction_id), min(execution_id) FROM human_interactions")
+    assert database.read(lambda c: tuple(c.execute(ids).one())) == (5, e)
