@@ -1,0 +1,139 @@
+"""A running Cairn and somebody who talks to it over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import httpx
+import sqlalchemy as sa
+from fastapi import FastAPI
+from pydantic import SecretStr
+
+from cairn.api.app import create_app
+from cairn.bootstrap import Cairn, build
+from cairn.config import Settings
+from cairn.runners import FunctionRegistry
+from cairn.worker import Worker
+
+TOKEN = "a-token-for-tests"
+BASE = "http://127.0.0.1:8700"
+Json = dict[str, Any]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class House:
+    """The services, the application around them, and a signed-in client."""
+
+    cairn: Cairn
+    app: FastAPI
+    client: httpx.AsyncClient
+
+    def visitor(self, token: str | None = None, base: str = BASE) -> httpx.AsyncClient:
+        """Somebody else; without a token, not signed in."""
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return httpx.AsyncClient(transport=transport(self.app), base_url=base, headers=headers)
+
+    # ---- short ways --------------------------------------------------------------------------------
+    async def get(self, path: str, **params: Any) -> Any:
+        response = await self.client.get(path, params=params)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    async def post(self, path: str, body: Any = None, status: int = 200, **options: Any) -> Any:
+        response = await self.client.post(path, json=body, **options)
+        assert response.status_code == status, response.text
+        return response.json()
+
+    async def put(self, path: str, body: Any = None, status: int = 200, **options: Any) -> Any:
+        response = await self.client.put(path, json=body, **options)
+        assert response.status_code == status, response.text
+        return response.json()
+
+    async def pipeline(self, *checkpoints: Json, **fields: Any) -> Json:
+        body = {"pipeline_name": "Journey", "checkpoints": list(checkpoints) or [form("goals")], **fields}
+        return await self.post("/api/pipelines", body, 201)
+
+    async def run(self, pipeline: Json, **fields: Any) -> Json:
+        return await self.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"], **fields}, 201)
+
+    async def execution(self, run: Json, position: int = 0) -> Json:
+        """The one whose turn has come."""
+
+        async def find() -> Json | None:
+            listed = await self.get(f"/api/runs/{run['run_id']}/checkpoints")
+            found = [e for e in listed["items"] if e["checkpoint_position"] == position]
+            return found[-1] if found else None
+
+        return await self.until(find)
+
+    async def fill(self, run: Json, position: int = 0, **fields: Any) -> Json:
+        """Submit the form; the execution as it is when the runner has taken it."""
+        name = (await self.execution(run, position))["execution_id"]
+        await self.post(f"/api/executions/{name}/submit", {"fields": fields})
+
+        async def settled() -> Json | None:
+            now = await self.get(f"/api/executions/{name}")
+            return now if now["status"] != "in_progress" else None
+
+        return await self.until(settled)
+
+    async def until(self, probe: Callable[[], Awaitable[T | None]]) -> T:
+        return await until(probe)
+
+
+async def until(probe: Callable[[], Awaitable[T | None]], seconds: float = 10.0) -> T:
+    """The first answer that is not None."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if (found := await probe()) is not None:
+            return found
+        await asyncio.sleep(0.01)
+    raise AssertionError(f"not within {seconds} seconds")
+
+
+def form(key: str, **more: Any) -> Json:
+    """A checkpoint that a person does and nobody approves."""
+    field = {"name": key, "type": "text", "label": key.capitalize()}
+    return {"key": key, "checkpoint_name": key.capitalize(), "form": [field], "outputs": [f"{key}.json"], **more}
+
+
+def transport(app: FastAPI) -> httpx.ASGITransport:
+    return httpx.ASGITransport(app, raise_app_exceptions=False, client=("127.0.0.1", 50000))
+
+
+@asynccontextmanager
+async def open_house(
+    folder: Path, url: str | None = None, functions: FunctionRegistry | None = None, **settings: Any
+) -> AsyncGenerator[House, None]:
+    chosen = Settings(data_dir=folder, database_url=url, admin_token=SecretStr(TOKEN), poll_seconds=0.05, **settings)
+    cairn = build(chosen, functions=functions) if functions is not None else build(chosen)
+    worker = Worker(cairn)
+    await worker.start()
+    app = create_app(cairn)
+    try:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with httpx.AsyncClient(transport=transport(app), base_url=BASE, headers=headers) as client:
+            yield House(cairn, app, client)
+    finally:
+        cairn.hub.close()
+        await _quiet(cairn)
+        await worker.stop()
+        cairn.close()
+
+
+async def _quiet(cairn: Cairn) -> None:
+    """Wait until no lane is under way: one that is broken off waits for the end of the process."""
+    table = "workflow_status" if cairn.database.kind == "sqlite" else "dbos.workflow_status"
+    query = sa.text(f"SELECT count(*) FROM {table} WHERE name = 'lane' AND status IN ('PENDING', 'ENQUEUED')")
+
+    async def is_quiet() -> bool | None:
+        return None if await cairn.database.aread(lambda c: c.execute(query).scalar_one()) else True
+
+    await until(is_quiet)

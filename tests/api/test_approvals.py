@@ -1,0 +1,130 @@
+"""Approvals over HTTP (H1, H3a, H4, D22 to D25, D41)."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.api.house import House, Json, form
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+NOBODY = "00000000-0000-0000-0000-000000000000"
+
+
+async def up_for_approval(house: House, approve: str = "complete") -> Json:
+    """The pending approval of a run's first checkpoint."""
+    run = await house.run(await house.pipeline(form("goals", approve=approve)))
+    if approve == "complete":
+        await house.fill(run, goals="grow")
+    [pending] = (await house.get("/api/approvals", run_id=run["run_id"]))["items"]
+    return pending
+
+
+async def test_an_approval_shows_what_it_is_about(house: House) -> None:
+    pending = await up_for_approval(house)
+    assert (pending["kind"], pending["status"], pending["possible"]) == (
+        "completion",
+        "pending",
+        ["approve", "revise", "reject"],
+    )
+    assert (pending["checkpoint_name"], pending["run_version"], pending["needed"], pending["given"]) == (
+        "Goals",
+        1,
+        1,
+        0,
+    )
+    shown = await house.get(f"/api/approvals/{pending['approval_id']}")
+    assert {name: shown[name] for name in pending} == pending
+    assert [artifact["artifact_name"] for artifact in shown["artifacts"]] == ["goals"]
+    assert (shown["form"]["values"], shown["context_available"]) == ({"goals": "grow"}, True)
+
+
+async def test_a_decision_is_bound_to_what_was_looked_at(house: House) -> None:
+    """H3a, D25."""
+    pending = await up_for_approval(house)
+    path = f"/api/approvals/{pending['approval_id']}"
+    stale = await house.put(f"{path}/approve", {"digest": "0" * 64}, 409)
+    assert "changed" in stale["detail"]
+    assert (await house.get(path))["status"] == "pending"
+    approved = await house.put(f"{path}/approve", {"digest": pending["digest"], "feedback": "Good"})
+    assert (approved["status"], approved["given"], approved["possible"]) == ("approved", 1, [])
+    assert [(d["by"], d["decision"], d["feedback"], d["digest"]) for d in approved["decisions"]] == [
+        ("admin", "approve", "Good", pending["digest"])
+    ]
+    assert (await house.put(f"{path}/approve", {}, 409))["title"] == "Not possible now"
+    assert (await house.get(f"/api/executions/{pending['execution_id']}"))["status"] == "completed"
+
+
+async def test_words_are_required_where_they_matter(house: House) -> None:
+    pending = await up_for_approval(house)
+    path = f"/api/approvals/{pending['approval_id']}"
+    assert [e["path"] for e in (await house.put(f"{path}/reject", {}, 422))["errors"]] == ["/reason"]
+    assert [e["path"] for e in (await house.put(f"{path}/revise", {"feedback": "  "}, 422))["errors"]] == ["/feedback"]
+    assert (await house.put(f"{path}/refuse", {}, 409))["possible"] == ["approve", "revise", "reject"]
+    assert (await house.client.put(f"{path}/nonsense", json={})).status_code == 422
+    rejected = await house.put(f"{path}/reject", {"reason": "wrong market"})
+    assert (rejected["status"], rejected["decisions"][0]["feedback"]) == ("rejected", "wrong market")
+    run = await house.get(f"/api/runs/{pending['run_id']}")
+    assert (run["status"], run["trail"][0]["status"]) == ("failed", "failed")
+    assert "wrong market" in (run["trail"][0]["error"] or "")
+
+
+async def test_a_form_is_answered_as_an_approval_too(house: House) -> None:
+    run = await house.run(await house.pipeline())
+    [pending] = (await house.get("/api/approvals", run_id=run["run_id"], kind="input"))["items"]
+    path = f"/api/approvals/{pending['approval_id']}"
+    wrong = await house.put(f"{path}/answer", {"fields": {}}, 422)
+    assert [error["path"] for error in wrong["errors"]] == ["/fields/goals"]
+    answered = await house.put(f"{path}/answer", {"fields": {"goals": "grow"}})
+    assert answered["status"] == "approved"
+
+
+async def test_two_who_decide_at_once_move_the_run_once(house: House) -> None:
+    """H4."""
+    pending = await up_for_approval(house)
+    path = f"/api/approvals/{pending['approval_id']}"
+    answers = await asyncio.gather(
+        *(house.client.put(f"{path}/approve", json={"digest": pending["digest"]}) for _ in range(5))
+    )
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409, 409, 409]
+    decided = await house.get(path)
+    assert len(decided["decisions"]) == 1
+
+
+async def test_what_is_taken_away_is_withdrawn(house: House) -> None:
+    """D24."""
+    pending = await up_for_approval(house, "start")
+    await house.post(f"/api/runs/{pending['run_id']}/cancel")
+    withdrawn = await house.get(f"/api/approvals/{pending['approval_id']}")
+    assert (withdrawn["status"], withdrawn["possible"]) == ("withdrawn", [])
+    assert (await house.put(f"/api/approvals/{pending['approval_id']}/approve", {}, 409))["title"]
+
+
+async def test_the_queue_filters_sorts_and_pages(house: House) -> None:
+    pipeline = await house.pipeline(form("goals", approve="start"))
+    for _ in range(3):
+        await house.run(pipeline)
+    mine = {"pipeline_id": pipeline["pipeline_id"]}
+    for sort in ("age", "deadline"):
+        seen: list[str] = []
+        cursor: str | None = None
+        while True:
+            page = await house.get(
+                "/api/approvals", **mine, sort=sort, limit=2, **({"cursor": cursor} if cursor else {})
+            )
+            seen += [approval["approval_id"] for approval in page["items"]]
+            if (cursor := page["next_cursor"]) is None:
+                break
+        assert len(set(seen)) == len(seen) == 3, sort
+    ages = [a["asked_at"] for a in (await house.get("/api/approvals", **mine))["items"]]
+    assert ages == sorted(ages)
+    assert (await house.get("/api/approvals", **mine, kind=["completion", "input"]))["items"] == []
+    assert (await house.get("/api/approvals", **mine, status="approved"))["items"] == []
+    assert (await house.client.get("/api/approvals", params={"sort": "mood"})).status_code == 422
+
+
+async def test_unknown_approvals_are_not_found(house: House) -> None:
+    assert (await house.client.get(f"/api/approvals/{NOBODY}")).status_code == 404
+    assert (await house.client.put(f"/api/approvals/{NOBODY}/approve", json={})).status_code == 404
+    assert (await house.client.put("/api/approvals/7/approve", json={})).status_code == 404

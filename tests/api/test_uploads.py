@@ -1,0 +1,125 @@
+"""Files for forms (X10, D40, D47): streamed, bounded, one at a time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.api.house import House, form
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+NOBODY = "00000000-0000-0000-0000-000000000000"
+BOUNDARY = {"Content-Type": "multipart/form-data; boundary=b"}
+
+
+async def waiting(house: House) -> tuple[str, str]:
+    """A form with a file field: its run and its execution."""
+    field = {"name": "figures", "type": "file", "label": "Figures"}
+    run = await house.run(await house.pipeline(form("goals", form=[field])))
+    return run["run_id"], (await house.execution(run))["execution_id"]
+
+
+async def test_a_file_is_uploaded_and_submitted(house: House) -> None:
+    run, execution = await waiting(house)
+    content = b"a,b\n1,2\n" * 300_000
+    answer = await house.client.post(
+        f"/api/executions/{execution}/files", files={"file": ("../größe.csv", content, "text/csv")}
+    )
+    assert answer.status_code == 201, answer.text
+    upload = answer.json()
+    assert upload == {
+        "upload_id": upload["upload_id"],
+        "filename": "größe.csv",
+        "size_bytes": len(content),
+        "checksum": hashlib.sha256(content).hexdigest(),
+    }
+    unknown = await house.post(f"/api/executions/{execution}/submit", {"fields": {"figures": NOBODY}}, 422)
+    assert unknown["errors"][0]["path"] == "/fields/figures"
+    done = await house.fill({"run_id": run}, figures=upload["upload_id"])
+    assert done["status"] == "completed"
+    kept = {a["checksum"]: a for a in done["artifacts_generated"]}
+    path = f"/api/artifacts/{kept[upload['checksum']]['artifact_record_id']}/download"
+    assert (await house.client.get(path)).content == content
+
+
+async def test_the_same_key_gives_the_same_upload(house: House) -> None:
+    _, execution = await waiting(house)
+    path, key = f"/api/executions/{execution}/files", {"Idempotency-Key": f"upload-{execution}"}
+    first = await house.client.post(path, files={"file": ("a.txt", b"one")}, headers=key)
+    again = await house.client.post(path, files={"file": ("a.txt", b"one")}, headers=key)
+    assert (again.status_code, again.json()) == (201, first.json())
+    other = await house.client.post(path, files={"file": ("a.txt", b"longer")}, headers=key)
+    assert other.status_code == 422
+
+
+async def test_what_is_announced_too_large_is_refused_before_it_is_sent(house: House) -> None:
+    _, execution = await waiting(house)
+    taken = 0
+
+    async def content() -> AsyncIterator[bytes]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield b"x" * 65536
+
+    headers = {**BOUNDARY, "Content-Length": str(200 * 1024 * 1024)}
+    answer = await house.client.post(f"/api/executions/{execution}/files", content=content(), headers=headers)
+    assert (answer.status_code, answer.json()["title"]) == (413, "Too large")
+    assert taken <= 1
+
+
+async def test_what_turns_out_too_large_is_refused_while_it_comes(house: House) -> None:
+    _, execution = await waiting(house)
+    limit = house.cairn.settings.max_file_bytes
+    sent = 0
+
+    async def content() -> AsyncIterator[bytes]:
+        nonlocal sent
+        yield b'--b\r\nContent-Disposition: form-data; name="file"; filename="big"\r\n\r\n'
+        while sent < 2 * limit:
+            sent += 1024 * 1024
+            yield b"x" * (1024 * 1024)
+        yield b"\r\n--b--\r\n"
+
+    answer = await house.client.post(f"/api/executions/{execution}/files", content=content(), headers=BOUNDARY)
+    assert (answer.status_code, answer.json()["detail"]) == (
+        413,
+        f"The file is too large: at most {limit:,} bytes are taken.",
+    )
+    assert sent <= limit + 8 * 1024 * 1024
+    assert (await house.get(f"/api/executions/{execution}"))["status"] == "in_progress"
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        (b"{}", {"Content-Type": "application/json"}, 415),
+        (b"", {"Content-Type": "multipart/form-data"}, 415),
+        (b"--b\r\nnonsense", BOUNDARY, 400),
+        (b'--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nbroken off', BOUNDARY, 400),
+        (b"--b--\r\n", BOUNDARY, 422),
+        (b'--b\r\nContent-Disposition: form-data; name="file"\r\n\r\nno name\r\n--b--\r\n', BOUNDARY, 422),
+        (b'--b\r\nContent-Disposition: form-data; name="file"; filename=""\r\n\r\n\r\n--b--\r\n', BOUNDARY, 422),
+    ],
+)
+async def test_what_is_no_file_is_told(house: House, body: bytes, headers: dict[str, str], status: int) -> None:
+    _, execution = await waiting(house)
+    answer = await house.client.post(f"/api/executions/{execution}/files", content=body, headers=headers)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json"), answer.text
+
+
+async def test_one_file_at_a_time(house: House) -> None:
+    _, execution = await waiting(house)
+    files = [("file", ("a.txt", b"a")), ("file", ("b.txt", b"b"))]
+    answer = await house.client.post(f"/api/executions/{execution}/files", files=files)
+    assert (answer.status_code, answer.json()["errors"][0]["message"]) == (422, "Only one file is taken at a time.")
+
+
+async def test_only_a_form_that_waits_takes_files(house: House) -> None:
+    run = await house.run(await house.pipeline())
+    done = await house.fill(run, goals="grow")
+    answer = await house.client.post(f"/api/executions/{done['execution_id']}/files", files={"file": ("a", b"a")})
+    assert answer.status_code == 409
+    assert (await house.client.post(f"/api/executions/{NOBODY}/files", files={"file": ("a", b"a")})).status_code == 404
