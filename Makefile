@@ -35,7 +35,7 @@ endif
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help run setup dev test check check-style check-types check-layers check-web test-python test-web coverage \
-	system-packages bench api-types format lock clean no-web
+	system-packages bench api-types docs format lock clean no-web
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -96,6 +96,10 @@ api-types: $(PACKAGE) $(WEB_MODULES) $(WEB_TOOLS) ## make the web app's types fr
 	$(VENV)/bin/python -m cairn.api.openapi > $(VENV)/openapi.json
 	mv $(VENV)/openapi.json web/openapi.json
 	cd web && $(NPM) run generate
+
+docs: $(PACKAGE) ## write the pages of docs/reference from the code
+	$(VENV)/bin/python scripts/draw_states.py
+	$(VENV)/bin/python scripts/make_reference.py
 
 format: $(DEV) ## format the Python code and fix what the linter can
 	$(VENV)/bin/ruff format

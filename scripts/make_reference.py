@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Writes the pages of docs/reference/ that are made from code: `make docs`."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+from cairn.api.app import describe
+from cairn.api.openapi import TAGS
+from cairn.api.problems import KINDS
+from cairn.cli.main import app as commands
+from cairn.config import Settings
+from cairn.core.events import EventType
+from cairn.definitions import authoring_schema
+from cairn.services import pipelines
+from cairn.store.descriptions import SENTENCES
+
+FOLDER = Path(__file__).parent.parent / "docs" / "reference"
+MADE = "Made from `{source}` by `scripts/make_reference.py`: run `make docs` after changing it."
+SHORT_FORMS = ("agent", "prompt", "script", "function", "form", "outputs", "approve", "needs")
+
+# Parts of a definition that are checked and kept, and that nothing carries out yet.
+LATER = frozenset(
+    {
+        "Agent",
+        "AgentConfig",
+        "Budget",
+        "Loop",
+        "LoopCondition",
+        "NamedAgent",
+        "Recovery",
+        "ScriptConfig",
+        "Checkpoint.agent",
+        "Checkpoint.loop",
+        "Checkpoint.script",
+        "Execution.agent_config",
+        "Execution.script_config",
+        "Inputs.include_checkpoint_outputs.use_summarization",
+        "Pipeline.actions",
+        "Pipeline.budget",
+        "Pipeline.recovery",
+        "Validation.custom_validation_prompt",
+        "Validation.schema_validation_strictness",
+        "Validation.validation_mode",
+    }
+)
+
+
+# ---- writing ----------------------------------------------------------------------------------------
+def page(title: str, source: str, *parts: str) -> str:
+    return "\n\n".join([f"# {title}", MADE.format(source=source), *(part for part in parts if part)]) + "\n"
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def code(value: object) -> str:
+    return f"`{value}`"
+
+
+def plain(text: str) -> str:
+    """Without the ids of requirements, and on one line."""
+    return " ".join(re.sub(r"\s*\([A-Z]\d+[a-z]?\)", "", text).split())
+
+
+# ---- settings ---------------------------------------------------------------------------------------
+SETTINGS = """\
+What is not set has its default. A setting is taken from the command line (`--data-dir`, `--host`, `--port`), else from
+the environment, else from `settings.toml` in the data folder. In the environment a list is written as JSON:
+`CAIRN_FUNCTIONS='["my_functions"]'`. In the file the names are in lower case and without the prefix:
+`functions = ["my_functions"]`; a name there that is not in this table is refused."""
+
+
+def settings() -> str:
+    properties: dict[str, Any] = Settings.model_json_schema()["properties"]
+    rows = [
+        (code(name), code(f"CAIRN_{name.upper()}"), kind(schema), default(schema), schema["description"])
+        for name, schema in properties.items()
+    ]
+    heads = ("setting", "in the environment", "type", "default", "meaning")
+    return page("Settings", "src/cairn/config.py", SETTINGS, table(heads, rows))
+
+
+# ---- events -----------------------------------------------------------------------------------------
+EVENTS = """\
+Every change of a pipeline or a run writes its events in the same transaction. An event says what happened
+(`event_type`, `description`, `metadata`), to what (`pipeline_id`, `run_id`, `execution_id`, `checkpoint_id`,
+`approval_id`, `rollback_id`), when (`timestamp`) and by whom (`actor`). `seq` counts the events of one run, or of one
+pipeline; `hash` binds each to the one before it, so that a change or a gap shows: `GET /api/events/verify` and
+`cairn doctor` look for both. In the descriptions below, what stands in italics is filled in."""
+
+
+def events() -> str:
+    of_runs = [(code(event.value), sentence(event.value), remark(event)) for event in EventType]
+    of_pipelines = [(code(name), sentence(name)) for name in told_of_pipelines()]
+    return page(
+        "Events",
+        "src/cairn/core/events.py",
+        EVENTS,
+        "## Of a run",
+        table(("event", "description", "remark"), of_runs),
+        "## Of a pipeline",
+        table(("event", "description"), of_pipelines),
+    )
+
+
+def sentence(name: str) -> str:
+    words = {"name": "checkpoint"}
+    return re.sub(r"\{(\w+)\}", lambda found: f"*{words.get(found[1], found[1]).replace('_', ' ')}*", SENTENCES[name])
+
+
+def remark(event: EventType) -> str:
+    """The comment beside the event."""
+    found = re.search(rf"^    {event.name} = .*?  # (?!noqa)(.*)$", inspect.getsource(EventType), re.MULTILINE)
+    return found[1] if found else ""
+
+
+def told_of_pipelines() -> list[str]:
+    calls = [node for node in ast.walk(ast.parse(inspect.getsource(pipelines))) if isinstance(node, ast.Call)]
+    tells = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "tell"]
+    return sorted({call.args[2].value for call in tells if isinstance(call.args[2], ast.Constant)}, key=_order)
+
+
+def _order(name: str) -> int:
+    return list(SENTENCES).index(name)
+
+
+# ---- definition fields --------------------------------------------------------------------------------
+DEFINITION = """\
+Every field that a definition may have. [The guide](../guide/definitions.md) shows how they are used. `cairn schema`
+prints the same as a JSON Schema, for editors. *Not yet*: it is checked and kept, and nothing carries it out in this
+version."""
+
+
+def definition() -> str:
+    schema = authoring_schema()
+    parts: list[str] = [DEFINITION, *section("Pipeline", schema)]
+    for name, inner in schema["$defs"].items():
+        if "properties" in inner and "title" in inner:
+            parts += section(name, inner)
+    return page("Definition fields", "src/cairn/definitions/schema.json", *parts)
+
+
+def section(name: str, schema: dict[str, Any]) -> list[str]:
+    heading = f"## {name}" + (" (not yet)" if name in LATER else "")
+    required: list[str] = schema.get("required", [])
+    fields = list(rows_of(name, schema["properties"], required))
+    text = plain(schema.get("description", ""))
+    if name != "Checkpoint":
+        return [heading, text, table(("field", "type", "default", "meaning"), fields)]
+    short = [row for row in fields if row[0].strip("`") in SHORT_FORMS]
+    return [
+        heading,
+        text,
+        table(("field", "type", "default", "meaning"), [row for row in fields if row not in short]),
+        "### Short forms",
+        "Written instead of the full form, and stored as the full form.",
+        table(("short form", "type", "default", "meaning"), short),
+    ]
+
+
+def rows_of(owner: str, fields: dict[str, Any], required: Sequence[str] = (), before: str = "") -> Iterable[list[str]]:
+    """A row for each field; those of an object that has no section of its own stand right after it."""
+    for name, schema in fields.items():
+        if name == "$schema":
+            continue
+        meaning = plain(schema.get("description") or resolved(schema).get("description", ""))
+        later = f"{owner}.{before}{name}" in LATER
+        given = "required" if name in required else default(schema)
+        yield [code(f"{before}{name}"), kind(schema), given, meaning + (" *Not yet.*" if later else "")]
+        inner = schema.get("items", schema)
+        if "properties" in inner:
+            yield from rows_of(owner, inner["properties"], inner.get("required", ()), f"{before}{name}.")
+
+
+def resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    while str(schema.get("$ref", "")).startswith("#"):
+        schema = authoring_schema()["$defs"][schema["$ref"].rpartition("/")[2]]
+    return schema
+
+
+def kind(schema: dict[str, Any]) -> str:
+    """The type of a field in a few words."""
+    found = resolved(schema)
+    if "$ref" in found:
+        return "JSON Schema"
+    if "properties" in found and "title" in found:
+        name = found["title"]
+        return f"[{name}](#{name.lower()}{'-not-yet' if name in LATER else ''})"
+    if "enum" in found:
+        return " or ".join(code(choice) for choice in found["enum"])
+    if "anyOf" in found:
+        return " or ".join(dict.fromkeys(kind(choice) for choice in found["anyOf"] if choice.get("type") != "null"))
+    if found.get("type") == "array":
+        return f"list of {kind(found.get('items', {}))}"
+    names = found.get("type", "any value")
+    listed: list[str] = names if isinstance(names, list) else [names]
+    return " or ".join({"string": "text"}.get(name, name) for name in listed)
+
+
+def default(schema: dict[str, Any]) -> str:
+    value = schema.get("default", resolved(schema).get("default"))
+    if value is None:
+        return ""
+    return code({True: "true", False: "false"}[value] if isinstance(value, bool) else value) if value != "" else ""
+
+
+# ---- HTTP ----------------------------------------------------------------------------------------------
+HTTP = """\
+Every operation, who may call it, and what can go wrong. [The guide](../guide/api.md) tells how to sign in, page,
+repeat and follow. A running server has all of it with types and examples at `GET /api/openapi.json`. *Everybody* is
+whoever is signed in; an admin may do everything."""
+
+
+def http() -> str:
+    spec = describe().openapi()
+    parts: list[str] = [HTTP]
+    for tag, told in TAGS.items():
+        rows = [
+            (code(f"{method.upper()} {path}"), plain(operation["description"].partition("\n\n")[0]), roles(operation))
+            for path, methods in spec["paths"].items()
+            for method, operation in methods.items()
+            if operation["tags"] == [tag]
+        ]
+        parts += [f"## {tag}", told, table(("operation", "what it does", "who"), rows)]
+    problems = [(code(f"urn:cairn:problem:{slug}"), str(status), title) for slug, (status, title) in KINDS.items()]
+    parts += [
+        "## Problems",
+        "The `type` of an error, its status and its title.",
+        table(("type", "status", "title"), problems),
+    ]
+    return page("HTTP operations", "src/cairn/api/", *parts)
+
+
+def roles(operation: dict[str, Any]) -> str:
+    allowed: list[str] | None = operation.get("x-roles")
+    if allowed is None:
+        return "no sign-in needed"
+    if "viewer" in allowed:
+        return "everybody"
+    return ", ".join(role for role in allowed if role != "admin") or "admin"
+
+
+# ---- command line ----------------------------------------------------------------------------------------
+CLI = "The commands that there are. Those that work with pipelines and runs come later: use the web app or the API."
+
+
+def cli() -> str:
+    parts: list[str] = [CLI]
+    root: Any = typer.main.get_command(commands)
+    for name, command in root.commands.items():
+        text, _, example = inspect.cleandoc(command.help).partition("Example: ")
+        parts += [f"## cairn {name}", " ".join(text.split())]
+        options = [
+            (code(", ".join(option.opts)), option.help, shown(option)) for option in command.params if option.opts
+        ]
+        parts += [table(("option", "meaning", "default"), options)] if options else []
+        parts += [f"```sh\n{example.strip()}\n```"] if example else []
+    return page("Command line", "src/cairn/cli/main.py", *parts)
+
+
+def shown(option: Any) -> str:
+    return code(option.show_default) if isinstance(option.show_default, str) else ""
+
+
+PAGES = {
+    "settings.md": settings,
+    "events.md": events,
+    "definition.md": definition,
+    "http.md": http,
+    "cli.md": cli,
+}
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, make in PAGES.items():
+        (FOLDER / name).write_text(make(), encoding="utf-8")
