@@ -10,6 +10,7 @@ from cairn.core.model import (
     OnFailure,
     OnInvalid,
     Policy,
+    Ruling,
     RunStatus,
     State,
     Vote,
@@ -202,7 +203,15 @@ def test_escalation_retry_renews_the_budgets_d61_d63() -> None:
     e = desk.e("a")
     assert (e.state, e.attempt) == (State.WORKING, 2)
     assert (e.retries_used, e.validations_used, e.interruptions, e.worked) == (0, 0, 0, 0.0)
-    assert "execution_retried" in desk.told
+    assert desk.detail(m.EventType.EXECUTION_RETRIED) == {"checkpoint": "a", "attempt_number": 2}
+
+
+def test_escalation_retry_asks_a_form_again_d61() -> None:
+    desk = Desk(plan_of("a", decides=("a",), policies={"a": Policy(mode=Mode.HUMAN_ONLY)}))
+    desk.answer("a", "answer")
+    desk.finish("a", ruling=Ruling.ESCALATE)
+    desk.answer("a", "retry")
+    assert desk.e("a").waiting_on is WaitingOn.HUMAN_FORM
 
 
 def test_escalation_accept_completes_and_stands_for_the_approval_d61() -> None:
