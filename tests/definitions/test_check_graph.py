@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cairn.definitions import check, compile_plan, load
@@ -114,6 +114,7 @@ def test_d33_what_decides_stands_alone() -> None:
 KEYS = [f"k{at}" for at in range(6)]
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from([None, "s1", "s2"]), st.sets(st.sampled_from(KEYS), max_size=3)),

@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cairn.definitions import DefinitionError, expand, full_schema, slug
@@ -36,6 +36,7 @@ def test_d38_slugs(name: str, made: str) -> None:
     assert slug(name) == made
 
 
+@settings(deadline=None)
 @given(st.text(), st.sets(st.text(max_size=5)))
 def test_d2_every_name_gives_a_key_that_is_not_taken(name: str, taken: set[str]) -> None:
     key = key_for(name, taken)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, cast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from cairn.documents import MAX_DEPTH, DocumentError, Value, canonical, decode_json, digest, encode_json
 from tests.documents.values import exact, nested, values
@@ -21,6 +21,7 @@ def refusal(text: bytes | str, **limits: int) -> tuple[str, int | None, int | No
     return caught.value.message, caught.value.line, caught.value.column
 
 
+@settings(deadline=None)
 @given(values)
 def test_p8_what_is_written_is_read_back_exactly(value: Value) -> None:
     assert exact(decode_json(encode_json(value))) == exact(value)
@@ -29,6 +30,7 @@ def test_p8_what_is_written_is_read_back_exactly(value: Value) -> None:
     assert exact(json.loads(encode_json(value))) == exact(value)
 
 
+@settings(deadline=None)
 @given(values)
 def test_canonical_form_is_one_spelling_whatever_the_order_and_layout(value: Value) -> None:
     turned = cast("Value", json.loads(json.dumps(value), object_pairs_hook=lambda pairs: dict(reversed(pairs))))

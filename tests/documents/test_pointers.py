@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cairn.documents import Value
@@ -12,6 +12,7 @@ from cairn.documents.values import walk
 from tests.documents.values import values
 
 
+@settings(deadline=None)
 @given(st.lists(st.text()))
 def test_parts_come_back_from_a_pointer(parts: list[str]) -> None:
     assert split(join(parts)) == tuple(parts)
@@ -20,6 +21,7 @@ def test_parts_come_back_from_a_pointer(parts: list[str]) -> None:
         assert parent(join(parts)) == join(parts[:-1])
 
 
+@settings(deadline=None)
 @given(values)
 def test_every_value_is_found_by_its_pointer(value: Value) -> None:
     for way, found in walk(value):

@@ -23,7 +23,21 @@ _NOT_IN_BLOCK = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe
 def encode_yaml(value: Value) -> str:
     """One YAML document. What JSON cannot hold is refused, as by `encode_json`."""
     encode_json(value)
-    return "\n".join(_lines(value)) + "\n"
+    return "\n".join(_document(value)) + "\n"
+
+
+def _document(value: Value) -> Iterator[str]:
+    if not isinstance(value, dict) or not value:
+        yield from _lines(value)
+        return
+    for key, inner in value.items():
+        start = f"{_scalar(key, in_flow=True)}:"
+        if isinstance(inner, list) and any(isinstance(item, dict) and item for item in inner):
+            # What the document is about: one line for each thing that is said of it reads well in a diff.
+            yield start
+            yield from (_INDENT + line if line else "" for item in inner for line in _item(item, opened=True))
+        else:
+            yield from _member(start, inner)
 
 
 def _lines(value: Value) -> Iterator[str]:
@@ -52,11 +66,11 @@ def _member(start: str, value: Value) -> Iterator[str]:
         yield from (_INDENT + line if line else "" for line in _lines(value))
 
 
-def _item(value: Value) -> Iterator[str]:
+def _item(value: Value, *, opened: bool = False) -> Iterator[str]:
     """`- ` and its value, whose first line stands beside it."""
     if isinstance(value, str) and _is_block(value):
         yield from _block("- ", value)
-    elif isinstance(value, dict | list) and not _fits(value, 2):
+    elif value and isinstance(value, dict | list) and (opened or not _fits(value, 2)):
         for number, line in enumerate(_lines(value)):
             yield f"{_INDENT if number else '- '}{line}" if line else ""
     else:

@@ -1,0 +1,124 @@
+"""What the run needs of a definition (D3, D15, D67)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cairn.core.model import Checkpoint, Mode, OnBlocker, OnFailure, OnInvalid, Plan, Policy
+from cairn.definitions import compile_graph, compile_plan, compile_policies
+from tests.definitions.corpus import pipeline, saved, saved_again
+
+DOCUMENT = pipeline(
+    {"key": "plan", "prompt": "x"},
+    {"key": "build", "function": "f", "stage": "make", "needs": ["plan"]},
+    {"key": "sell", "form": ["x"], "stage": "make"},
+    {
+        "key": "decide",
+        "script": "a.py",
+        "decides": True,
+        "approve": "both",
+        "human_interaction": {"max_revision_iterations": 1},
+        "execution": {
+            "retry_config": {"max_auto_retries": 2, "on_failure": "fail_run", "retry_delay_seconds": 7},
+            "timeout_config": {"timeout_minutes": 1.5, "on_timeout": "rollback_checkpoint"},
+        },
+        "output": {
+            "validation": {
+                "validation_mode": "llm_schema",
+                "on_validation_failure": "ask_human",
+                "max_validation_retries": 4,
+            }
+        },
+    },
+    config={"auto_advance": True, "timeout_config": {"timeout_minutes": 60}},
+    restart_policy={"require_second_pass": True, "max_restarts": 2},
+    recovery={"on_external_blocker": "wait"},
+)
+
+
+def test_the_graph() -> None:
+    definition = saved(DOCUMENT)
+    plan, build, sell, decide = definition.checkpoint_order
+    assert compile_graph(definition) == (
+        Checkpoint("plan", 0, "plan", id=plan, name="Plan"),
+        Checkpoint("build", 1, "make", ("plan",), id=build, name="Build"),
+        Checkpoint("sell", 2, "make", id=sell, name="Sell"),
+        Checkpoint("decide", 3, "decide", decides=True, id=decide, name="Decide"),
+    )
+
+
+def test_the_policies() -> None:
+    policies = compile_policies(saved(DOCUMENT))
+    digests = {key: policy.digest for key, policy in policies.items()}
+    assert len(set(digests.values())) == 4
+    assert policies == {
+        "plan": Policy(mode=Mode.AGENTIC, digest=digests["plan"]),
+        "build": Policy(mode=Mode.FUNCTION, digest=digests["build"]),
+        "sell": Policy(mode=Mode.HUMAN_ONLY, digest=digests["sell"]),
+        "decide": Policy(
+            mode=Mode.SCRIPT,
+            ask_start=True,
+            ask_completion=True,
+            max_auto_retries=2,
+            retry_delay=7.0,
+            on_failure=OnFailure.FAIL_RUN,
+            timeout=90.0,
+            on_timeout=OnFailure.ROLLBACK_CHECKPOINT,
+            max_revisions=1,
+            on_invalid=OnInvalid.ASK_HUMAN,
+            max_validation_retries=4,
+            digest=digests["decide"],
+        ),
+    }
+
+
+def test_h3a_the_digest_is_of_what_a_person_sees_and_not_of_its_times() -> None:
+    old = saved(DOCUMENT)
+    listed: Any = DOCUMENT["checkpoints"]
+    new = saved_again(DOCUMENT | {"checkpoints": [listed[0] | {"prompt": "y"}, *listed[1:]]}, old)
+    before, after = compile_policies(old), compile_policies(new)
+    assert [key for key in before if before[key].digest != after[key].digest] == ["plan"]
+    touched = new.model_copy(
+        update={"checkpoints": tuple(one.model_copy(update={"updated_at": "later"}) for one in new.checkpoints)}
+    )
+    assert compile_policies(touched) == after
+
+
+def test_d3_the_graph_is_of_the_start_and_everything_else_is_the_newest() -> None:
+    old = saved(DOCUMENT)
+    listed: Any = DOCUMENT["checkpoints"]
+    renamed = listed[1] | {
+        "key": "make",
+        "checkpoint_id": old.checkpoints[1].checkpoint_id,
+        "stage": "other",
+        "approve": "start",
+    }
+    new = saved_again(pipeline(listed[0], renamed, *listed[2:]), old)
+    assert compile_plan(old, new, revision=7) == Plan(
+        checkpoints=compile_graph(old),
+        policies={"build" if key == "make" else key: policy for key, policy in compile_policies(new).items()},
+        revision=7,
+    )
+    assert compile_plan(old, new).policy("build").ask_start
+
+
+def test_settings_of_the_pipeline() -> None:
+    definition = saved(DOCUMENT)
+    plan = compile_plan(definition, definition)
+    assert plan == Plan(
+        checkpoints=compile_graph(definition),
+        policies=compile_policies(definition),
+        auto_advance=True,
+        run_timeout=3600.0,
+        require_second_pass=True,
+        max_restarts=2,
+        on_blocker=OnBlocker.WAIT,
+    )
+
+
+def test_a_checkpoint_that_is_gone_is_carried_out_as_it_was() -> None:
+    old = saved(DOCUMENT)
+    empty = saved_again(pipeline(), old)
+    plan = compile_plan(old, empty)
+    assert plan.policies == compile_policies(old)
+    assert plan.run_timeout is None
