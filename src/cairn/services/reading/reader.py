@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import sqlalchemy as sa
 
@@ -19,13 +19,23 @@ from cairn.services.reading import (
     rollbacks,
     run_detail,
     runs,
+    texts,
 )
 from cairn.services.reading.filters import ApprovalFilter, ArtifactFilter, EventFilter, RunFilter
 from cairn.services.views.approvals import ApprovalDetail, ApprovalPage
 from cairn.services.views.artifacts import Artifact, ArtifactPage
 from cairn.services.views.events import Change, Event, EventPage, LogLine, LogPage, MessagePage, Verdict
 from cairn.services.views.executions import Context, Execution, ExecutionPage
-from cairn.services.views.pipelines import Checkpoint, Finding, Pipeline, PipelinePage, RevisionDetail, RevisionPage
+from cairn.services.views.pipelines import (
+    Checkpoint,
+    DefinitionDiff,
+    Finding,
+    Pipeline,
+    PipelinePage,
+    RevisionDetail,
+    RevisionPage,
+    TemplatePage,
+)
 from cairn.services.views.rollbacks import Rollback, RollbackPage, RollbackPreview
 from cairn.services.views.runs import Run, RunPage
 from cairn.store import Database, Loaded, blobs
@@ -66,6 +76,15 @@ class Reading:
 
     def revision(self, pipeline_id: str, revision: int) -> RevisionDetail:
         return self._read(lambda c: pipelines.get_revision(c, pipeline_id, revision))
+
+    def definition_text(self, pipeline_id: str, format: Literal["yaml", "json"]) -> tuple[str, int]:
+        return self._read(lambda c: texts.definition_text(c, self._plans, pipeline_id, format))
+
+    def diff(self, pipeline_id: str, before: int, after: int) -> DefinitionDiff:
+        return self._read(lambda c: texts.compare(c, self._plans, pipeline_id, before, after))
+
+    def templates(self) -> TemplatePage:
+        return texts.list_templates()
 
     # ---- runs ------------------------------------------------------------------------------------
     def runs(self, wanted: RunFilter, limit: int, cursor: str | None) -> RunPage:

@@ -1,0 +1,46 @@
+"""Definitions as texts: to be kept in git, compared, and begun from."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import sqlalchemy as sa
+
+from cairn.definitions import diff, templates, text_diff, to_yaml, without_ids
+from cairn.documents import encode_json
+from cairn.services.errors import NotFound
+from cairn.services.plans import Plans
+from cairn.services.reading import pipelines
+from cairn.services.views.pipelines import DefinitionChange, DefinitionDiff, Template, TemplatePage
+
+
+def definition_text(
+    connection: sa.Connection, plans: Plans, pipeline_id: str, format: Literal["yaml", "json"]
+) -> tuple[str, int]:
+    """The newest definition without ids and versions, and its revision."""
+    revision: int = pipelines.find(connection, pipeline_id).revision
+    definition = plans.definition(connection, pipeline_id, revision)
+    if format == "yaml":
+        return to_yaml(definition), revision
+    return encode_json(without_ids(definition).document, indent=True).decode() + "\n", revision
+
+
+def compare(connection: sa.Connection, plans: Plans, pipeline_id: str, before: int, after: int) -> DefinitionDiff:
+    newest = pipelines.find(connection, pipeline_id).revision
+    for revision in (before, after):
+        if revision > newest:
+            raise NotFound("revision", f"{revision} of pipeline {pipeline_id}")
+    old, new = (plans.definition(connection, pipeline_id, revision) for revision in (before, after))
+    changes = [
+        DefinitionChange(path=change.path, kind=change.kind.value, before=change.before, after=change.after)
+        for change in diff(old, new)
+    ]
+    return DefinitionDiff(changes=changes, text=text_diff(old, new, (f"revision {before}", f"revision {after}")))
+
+
+def list_templates() -> TemplatePage:
+    items = [
+        Template(name=found.name, title=found.title, description=found.description, text=found.text)
+        for found in templates()
+    ]
+    return TemplatePage(items=items, next_cursor=None)
