@@ -17,11 +17,9 @@ axe.run(document, {resultTypes: ['violations']}).then((found) => JSON.stringify(
 
 def axe(page: Page) -> list[str]:
     """What axe objects to. Injected through the debugger, as the page's policy lets nothing else in."""
-    debugger = page.context.new_cdp_session(page)
+    debugger: Any = page.context.new_cdp_session(page)
     debugger.send("Runtime.evaluate", {"expression": AXE.read_text()})
-    answer: dict[str, Any] = debugger.send(
-        "Runtime.evaluate", {"expression": _RUN, "awaitPromise": True, "returnByValue": True}
-    )
+    answer = debugger.send("Runtime.evaluate", {"expression": _RUN, "awaitPromise": True, "returnByValue": True})
     debugger.detach()
     found: list[str] = json.loads(answer["result"]["value"])
     return found

@@ -33,7 +33,7 @@ DESIGN = {
 
 
 def test_a_person_walks_the_whole_way(page: Page, fresh_server: Server) -> None:
-    """S1, X1–X6, X9, X10, H3a, R1, D25, in the browser alone."""
+    """S1, X1 to X6, X9, X10, H3a, R1, D25, in the browser alone."""
     sign_in_and_create(page, fresh_server)
     first_version(page)
     second_version_with_the_first_at_hand(page)

@@ -1,3 +1,4 @@
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useMemo, useState } from 'react'
@@ -16,6 +17,7 @@ import { Timeline } from '~/features/runs/Timeline'
 import { useTask } from '~/features/runs/useTask'
 import { versionWord } from '~/features/runs/versions'
 import { useKeys } from '~/lib/keys'
+import type { Problem } from '~/lib/problems'
 import { mayDecide, mayEdit } from '~/lib/states'
 import { Failure } from '~/ui/Failure'
 import { LoadingRows } from '~/ui/Loading'
@@ -54,6 +56,7 @@ function OpenRun({ run }: { run: Run }) {
   const task = useTask(run.run_id)
   const [rollingBack, setRollingBack] = useState(false)
   const [sending, setSending] = useState(false)
+  const [tooLate, setTooLate] = useState<Problem | null>(null)
   const selected = run.trail.find((item) => item.checkpoint_id === search.checkpoint) ?? opening(run.trail)
   const executionId = selected?.execution_id ?? null
   const { data: execution } = useQuery({
@@ -86,7 +89,12 @@ function OpenRun({ run }: { run: Run }) {
       }
     >
       <RunHead run={run} />
-      <Notes run={run} mayUndo={mayEdit(roles)} />
+      <Notes
+        run={run}
+        mayUndo={mayEdit(roles)}
+        tooLate={question.kind === 'decide' ? null : tooLate}
+        onSeen={() => setTooLate(null)}
+      />
       <CheckpointPicker run={run} selected={selected} onSelect={select} />
       <div className={styles.columns}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
@@ -121,6 +129,7 @@ function OpenRun({ run }: { run: Run }) {
               : `revision ${current.revision_iteration} of ${current.max_revision_iterations}`
           }
           mayDecide={mayDecide(roles)}
+          onTooLate={setTooLate}
           onLook={() => select(selected?.checkpoint_id, 'artifacts')}
         />
       ) : question.kind === 'fill in' ? (
@@ -159,9 +168,20 @@ function OpenRun({ run }: { run: Run }) {
   )
 }
 
-function Notes({ run, mayUndo }: { run: Run; mayUndo: boolean }) {
+type NotesProps = { run: Run; mayUndo: boolean; tooLate: Problem | null; onSeen: () => void }
+
+function Notes({ run, mayUndo, tooLate, onSeen }: NotesProps) {
   return (
     <div className={styles.notes}>
+      {tooLate !== null && (
+        <Notice
+          tone="ochre"
+          title="Your decision came too late and was not recorded."
+          actions={<Button onClick={onSeen}>Understood</Button>}
+        >
+          {tooLate.detail}
+        </Notice>
+      )}
       {run.archived_by !== null && (
         <Notice tone="grey" title="This run was archived by a rollback.">
           It can be read, but it does not go on. Undo the rollback to bring it back.

@@ -1,4 +1,5 @@
 import type { RunSummary, TrailItem } from '~/api/types'
+import { count } from './sizes'
 import { executionState } from './states'
 
 /** One pebble of the trail: done, open, or what the current one is about. */
@@ -43,5 +44,5 @@ export function trailInWords(pebbles: readonly Pebble[]): string {
     .map((kind) => [kind, pebbles.filter((pebble) => pebble === kind).length] as const)
     .filter(([, number]) => number > 0)
     .map(([kind, number]) => `${number} ${WORDS[kind]}`)
-  return parts.length === 0 ? 'No checkpoints' : `${pebbles.length} checkpoints: ${parts.join(', ')}`
+  return parts.length === 0 ? 'No checkpoints' : `${count(pebbles.length, 'checkpoint')}: ${parts.join(', ')}`
 }

@@ -18,13 +18,19 @@ import { type Ask, asksOf } from './decisions'
 import { WordsDialog } from './WordsDialog'
 
 type Shown = { approval: Approval; artifacts: readonly Artifact[] }
-type Props = Shown & { revision: string | null; mayDecide: boolean; onLook: () => void }
+type Props = Shown & {
+  revision: string | null
+  mayDecide: boolean
+  onLook: () => void
+  /** Another decision was first, or the work changed. The bar may be gone by then. */
+  onTooLate: (problem: Problem) => void
+}
 
 /**
  * Asks for a decision on exactly what is shown. What was shown first stays pinned: if it changes while somebody reads,
  * that is said, and nothing is decided until they looked again.
  */
-export function DecisionBar({ approval, artifacts, revision, mayDecide, onLook }: Props) {
+export function DecisionBar({ approval, artifacts, revision, mayDecide, onLook, onTooLate }: Props) {
   const client = useQueryClient()
   const now = useNow()
   const [shown, setShown] = useState<Shown>({ approval, artifacts })
@@ -46,7 +52,12 @@ export function DecisionBar({ approval, artifacts, revision, mayDecide, onLook }
       tell(ask.done)
       return true
     } catch (error) {
-      setProblem(asProblem(error))
+      const refusal = asProblem(error)
+      setProblem(refusal)
+      if (isStale(refusal)) {
+        setDialog(null)
+        onTooLate(refusal)
+      }
       return false
     } finally {
       await Promise.all([
@@ -99,7 +110,7 @@ export function DecisionBar({ approval, artifacts, revision, mayDecide, onLook }
             problem !== null &&
             dialog === null && (
               <Notice tone={isStale(problem) ? 'ochre' : 'red'} title="Your decision was not recorded.">
-                {problem.detail}
+                {problem.detail} What you wrote is kept.
               </Notice>
             )
           )

@@ -38,7 +38,7 @@ export function Consequences({
           </Effect>
         )}
         <Effect icon={<IconPlayerPlay size={17} color="var(--blue)" />} name="Then">
-          {thenWords(preview, target)}
+          {thenWords(preview.then, target)}
         </Effect>
       </dl>
       {preview.warnings.map((warning) => (

@@ -19,8 +19,10 @@ const listed = (words: string[]) =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 
 /** What goes on afterwards. */
-export function thenWords(preview: Pick<RollbackPreview, 'then'>, target: number | null): string {
-  const { checkpoint_name: name, begins } = preview.then
+export function thenWords(
+  { checkpoint_name: name, begins }: RollbackPreview['then'],
+  target: number | null,
+): string {
   const subject = name ?? 'The run'
   const run = target === null ? '' : ` v${target} goes on; numbers are never used twice.`
   switch (begins) {

@@ -188,11 +188,11 @@ function RunningBar({
       title={item === null ? 'The run goes on' : `${item.name}: ${lower(executionState(item, now).word)}`}
       detail={[
         narrated,
-        run.pause_requested && 'It pauses after this checkpoint.',
-        next !== undefined && `${next.name} comes next.`,
+        run.pause_requested && 'pauses after this checkpoint',
+        next !== undefined && `then ${next.name}`,
       ]
         .filter(Boolean)
-        .join(' ')}
+        .join(' · ')}
       notice={notice}
       actions={
         allowed &&

@@ -1,0 +1,33 @@
+"""Small pipelines for the browser tests."""
+
+from __future__ import annotations
+
+
+def form_then_approval(name: str, fields: str = "[{name: goal, label: Goal}]") -> str:
+    """One form, approved when it is filled in."""
+    return f"""
+pipeline_name: {name}
+checkpoints:
+  - key: goals
+    checkpoint_name: Goals
+    form: {fields}
+    outputs: [goals.json]
+    approve: complete
+"""
+
+
+def one_function(name: str, function: str, parameters: str = "{}", more: str = "") -> str:
+    """One function, with its parameters."""
+    return f"""
+pipeline_name: {name}
+config: {{ auto_advance: true }}
+checkpoints:
+  - key: work
+    checkpoint_name: Work
+    function: {function}
+    execution:
+      function_config:
+        parameters: {parameters}
+    outputs: [result.json]
+{more}
+"""

@@ -1,0 +1,53 @@
+"""Who may come in, and where they land (S1)."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.server import Server
+
+
+def test_the_link_is_asked_for_and_the_address_is_kept(page: Page, server: Server) -> None:
+    page.goto(f"{server.address}/runs?status=failed")
+    expect(page.get_by_role("heading", name="Sign in to Cairn")).to_be_visible()
+    field = page.get_by_label("Start link or token")
+    field.fill("two words")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("This holds no token.")).to_be_visible()
+    field.fill("wrong")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("This token is not valid")).to_be_visible()
+    field.fill(server.start_link)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("heading", name="Runs")).to_be_visible()
+    assert page.url == f"{server.address}/runs?status=failed"
+
+
+def test_a_start_link_that_is_no_longer_valid_says_so(page: Page, server: Server) -> None:
+    page.goto(f"{server.address}/#token=old")
+    expect(page.get_by_text("This token is not valid")).to_be_visible()
+    assert "token" not in page.url
+
+
+def test_signing_out_ends_the_session(signed_in: Page) -> None:
+    signed_in.get_by_role("button", name="your account").click()
+    signed_in.get_by_role("menuitem", name="Sign out").click()
+    expect(signed_in.get_by_role("heading", name="Sign in to Cairn")).to_be_visible()
+    signed_in.reload()
+    expect(signed_in.get_by_role("heading", name="Sign in to Cairn")).to_be_visible()
+
+
+def test_a_session_that_ended_elsewhere_shows_the_sign_in(signed_in: Page, server: Server) -> None:
+    signed_in.context.clear_cookies()
+    signed_in.get_by_role("link", name="Runs").click()
+    expect(signed_in.get_by_role("heading", name="Sign in to Cairn")).to_be_visible()
+
+
+def test_the_scheme_is_kept(signed_in: Page) -> None:
+    html = signed_in.locator("html")
+    expect(html).to_have_attribute("data-mantine-color-scheme", "light")
+    signed_in.get_by_role("button", name="your account").click()
+    signed_in.get_by_role("menuitem", name="Dark").click()
+    expect(html).to_have_attribute("data-mantine-color-scheme", "dark")
+    signed_in.reload(wait_until="commit")
+    expect(html).to_have_attribute("data-mantine-color-scheme", "dark")

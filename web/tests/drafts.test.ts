@@ -1,0 +1,42 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { draftKey, dropDraft, keepDraft, readDraft } from '~/lib/drafts'
+
+const KEY = draftKey('execution', 1)
+
+beforeEach(() => sessionStorage.clear())
+
+describe('drafts (X10: nothing entered is lost)', () => {
+  it('are there after a reload and gone after they are sent', () => {
+    expect(readDraft(sessionStorage, KEY)).toBeNull()
+    expect(keepDraft(sessionStorage, KEY, { name: 'ACME', critical: true })).toBe(true)
+    expect(readDraft(sessionStorage, KEY)).toEqual({ name: 'ACME', critical: true })
+    dropDraft(sessionStorage, KEY)
+    expect(readDraft(sessionStorage, KEY)).toBeNull()
+  })
+  it('belong to one revision', () => {
+    keepDraft(sessionStorage, KEY, { name: 'ACME' })
+    expect(readDraft(sessionStorage, draftKey('execution', 2))).toBeNull()
+  })
+  it('do not stop the typing when the storage is full or forbidden', () => {
+    const closed = {
+      getItem: () => {
+        throw new Error('forbidden')
+      },
+      setItem: () => {
+        throw new Error('full')
+      },
+      removeItem: () => {
+        throw new Error('forbidden')
+      },
+    }
+    expect(keepDraft(closed, KEY, {})).toBe(false)
+    expect(readDraft(closed, KEY)).toBeNull()
+    expect(() => dropDraft(closed, KEY)).not.toThrow()
+  })
+  it('that are no drafts are ignored', () => {
+    sessionStorage.setItem(KEY, '[1]')
+    expect(readDraft(sessionStorage, KEY)).toBeNull()
+    sessionStorage.setItem(KEY, '{')
+    expect(readDraft(sessionStorage, KEY)).toBeNull()
+  })
+})

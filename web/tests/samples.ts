@@ -1,0 +1,108 @@
+import type { Approval, Execution, Run, TrailItem } from '~/api/types'
+
+export const AT = '2026-03-02T09:30:00.000000Z'
+
+export function trailItem(facts: Partial<TrailItem> = {}): TrailItem {
+  return {
+    position: 0,
+    checkpoint_id: `checkpoint-${facts.position ?? 0}`,
+    key: 'goals',
+    name: 'Goals',
+    description: '',
+    stage: 'goals',
+    mode: 'human_only',
+    needs: [],
+    asks_to_start: false,
+    asks_to_complete: false,
+    execution_id: `execution-${facts.position ?? 0}`,
+    status: 'in_progress',
+    waiting_on: null,
+    attempt_number: 1,
+    revision_iteration: 0,
+    started_at: AT,
+    completed_at: null,
+    worked_seconds: 0,
+    artifact_count: 0,
+    error: null,
+    retry_due_at: null,
+    is_rework: false,
+    ...facts,
+  }
+}
+
+export function approval(facts: Partial<Approval> = {}): Approval {
+  return {
+    approval_id: 'approval',
+    kind: 'completion',
+    status: 'pending',
+    digest: 'a'.repeat(64),
+    run_id: 'run',
+    run_version: 1,
+    pipeline_id: 'pipeline',
+    pipeline_name: 'Goals to design',
+    execution_id: 'execution-0',
+    checkpoint_id: 'checkpoint-0',
+    checkpoint_name: 'Goals',
+    checkpoint_position: 0,
+    asked_at: AT,
+    expires_at: null,
+    closed_at: null,
+    needed: 1,
+    given: 0,
+    reason: '',
+    decisions: [],
+    possible: ['approve', 'revise', 'reject'],
+    ...facts,
+  }
+}
+
+export function runWith(trail: TrailItem[], facts: Partial<Run> = {}): Run {
+  return {
+    run_id: 'run',
+    pipeline_id: 'pipeline',
+    pipeline_name: 'Goals to design',
+    pipeline_definition_version: 1,
+    run_version: 1,
+    test: false,
+    status: 'in_progress',
+    pause_requested: false,
+    created_at: AT,
+    created_by: 'admin',
+    started_at: AT,
+    completed_at: null,
+    metadata: {
+      total_checkpoints: trail.length,
+      completed_checkpoints: 0,
+      failed_checkpoints: 0,
+      paused_checkpoint_position: null,
+    },
+    current_checkpoint_id: null,
+    current_checkpoint_position: null,
+    waiting: 0,
+    archived_by: null,
+    paused_at: null,
+    last_resumed_at: null,
+    previous_run_id: null,
+    extends_from_run_version: null,
+    original_prompt: null,
+    pass_number: 1,
+    restart_count: 0,
+    checkpoint_execution_history: [],
+    rollback_history: [],
+    trail,
+    progress: {
+      completed: 0,
+      total: trail.length,
+      elapsed_seconds: 0,
+      estimated_seconds_left: null,
+      current: [],
+    },
+    possible: [],
+    waiting_approvals: [],
+    warnings: [],
+    ...facts,
+  }
+}
+
+export const executionOf = (item: TrailItem, pending: Approval | null) =>
+  ({ execution_id: item.execution_id, approval: pending }) as Execution

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import type { Role, RunStatus, TrailItem } from '~/api/types'
+import { approvalState, executionState, question, runState, runStateOnTrail } from '~/lib/states'
+import { trailItem } from './samples'
+
+const ADMIN: Role[] = ['admin']
+const run = (status: RunStatus, waiting = 0, pause_requested = false) => ({
+  status,
+  waiting,
+  pause_requested,
+})
+
+describe('runState', () => {
+  it.each<[RunStatus, string, string]>([
+    ['not_started', 'grey', 'Not started'],
+    ['in_progress', 'blue', 'Running'],
+    ['paused', 'grey', 'Paused'],
+    ['completed', 'green', 'Completed'],
+    ['failed', 'red', 'Failed'],
+    ['cancelled', 'grey', 'Cancelled'],
+  ])('%s is %s, %s', (status, tone, word) =>
+    expect(runState(run(status), ADMIN)).toMatchObject({ tone, word }),
+  )
+
+  it('shows that a run waits, not that it runs', () =>
+    expect(runState(run('in_progress', 1), ADMIN)).toEqual({
+      tone: 'ochre',
+      sign: 'person',
+      word: 'Waiting for you',
+    }))
+  it('says to a viewer that others are waited for', () =>
+    expect(runState(run('in_progress', 1), ['viewer']).word).toBe('Waits for people'))
+  it('tells that a pause is on its way', () =>
+    expect(runState(run('in_progress', 0, true), ADMIN).word).toBe('Pauses after this checkpoint'))
+})
+
+describe('executionState', () => {
+  it.each<[Partial<TrailItem>, string, string]>([
+    [{ status: 'upcoming' }, 'grey', 'Not yet'],
+    [{ status: 'pending' }, 'ochre', 'Waits for a start'],
+    [{ status: 'waiting_approval_to_start' }, 'ochre', 'Waits to start'],
+    [{ status: 'waiting_approval_to_complete' }, 'ochre', 'Waits for approval'],
+    [{ status: 'in_progress' }, 'blue', 'Running'],
+    [{ status: 'in_progress', waiting_on: 'human_form' }, 'ochre', 'Needs input'],
+    [{ status: 'in_progress', waiting_on: 'escalation' }, 'ochre', 'Escalated'],
+    [{ status: 'in_progress', waiting_on: 'rework' }, 'grey', 'In rework'],
+    [{ status: 'completed' }, 'green', 'Completed'],
+    [{ status: 'failed' }, 'red', 'Failed'],
+    [{ status: 'cancelled' }, 'grey', 'Cancelled'],
+  ])('%o is %s, %s', (facts, tone, word) =>
+    expect(executionState(trailItem(facts))).toMatchObject({ tone, word }),
+  )
+
+  it('counts down to a retry', () => {
+    const now = new Date('2026-03-02T09:30:00Z')
+    const item = trailItem({
+      status: 'in_progress',
+      waiting_on: 'retry_delay',
+      retry_due_at: '2026-03-02T09:30:11.2Z',
+    })
+    expect(executionState(item, now).word).toBe('Retries in 12 s')
+  })
+})
+
+describe('runStateOnTrail', () => {
+  const trail = [trailItem({ status: 'completed' }), trailItem({ status: 'pending', position: 1 })]
+
+  it('sees that somebody must start the next one', () =>
+    expect(runStateOnTrail({ ...run('in_progress'), trail }, ADMIN).word).toBe('Waiting for you'))
+  it('is running while anything runs', () =>
+    expect(
+      runStateOnTrail(
+        { ...run('in_progress'), trail: [...trail, trailItem({ status: 'in_progress' })] },
+        ADMIN,
+      ).word,
+    ).toBe('Running'))
+  it('leaves a run that is over alone', () =>
+    expect(runStateOnTrail({ ...run('cancelled'), trail }, ADMIN).word).toBe('Cancelled'))
+})
+
+describe('approvals', () => {
+  it('are yours while you can decide', () => {
+    expect(approvalState({ status: 'pending', possible: ['approve'] }).word).toBe('Waiting for you')
+    expect(approvalState({ status: 'pending', possible: [] }).word).toBe('Waits for approval')
+    expect(approvalState({ status: 'auto_approved', possible: [] }).word).toBe('Approved by rule')
+  })
+  it('ask what they are about', () => {
+    expect(question({ kind: 'start', checkpoint_name: 'Design' })).toBe('Let Design start')
+    expect(question({ kind: 'completion', checkpoint_name: 'Design' })).toBe('Approve Design')
+    expect(question({ kind: 'input', checkpoint_name: 'Design' })).toBe('Fill in Design')
+  })
+})
