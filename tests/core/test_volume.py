@@ -16,7 +16,7 @@ from tests.core.walk import Walker
 from tests.core.walk_friend import helpful
 
 SEED = int(os.environ.get("WALK_SEED", "0")) or random.SystemRandom().randrange(1, 10**9)
-COMMANDS = int(os.environ.get("WALK_COMMANDS", "12000"))
+COMMANDS = int(os.environ.get("WALK_COMMANDS", "10000"))
 OFFERS: list[Callable[[Run], list[m.Command]]] = [
     choices.reports,
     choices.reports,
