@@ -85,7 +85,7 @@ class Lane:
         drivers = {e.id: f"exec:{e.id}:1" for e in decision.run.open if e.id not in self.loaded.drivers}
 
         def save(connection: sa.Connection) -> Loaded:
-            inside = time.perf_counter()
+            inside, cpu = time.perf_counter(), time.thread_time()
             saved = save_run(
                 connection,
                 self.loaded,
@@ -96,6 +96,7 @@ class Lane:
                 files_through=self.loaded.revision,
             )
             self.time("statements", inside)
+            self.times.setdefault("statements, CPU", []).append((time.thread_time() - cpu) * 1000)
             return saved
 
         waiting = time.perf_counter()
@@ -199,7 +200,7 @@ async def one_lane(database: Database, plans: Plans, bare: BareCommit, runs: int
             times.setdefault(what, []).extend(measured)
     times["commit and hops"] = [a - b for a, b in zip(times["saved"], times["statements"], strict=True)]
     print(f"one lane, {runs} runs of {count} checkpoints (ms)")
-    for what in ("bare commit", "saved", "statements", "commit and hops", "decide"):
+    for what in ("bare commit", "saved", "statements", "statements, CPU", "commit and hops", "decide"):
         row = sorted(times[what][len(times[what]) // 20 :])
         print(f"  {what:<16} median {statistics.median(row):6.3f}   p95 {row[int(len(row) * 0.95)]:6.3f}")
     print(f"  saved / bare     {statistics.median(times['saved']) / statistics.median(times['bare commit']):6.2f}")

@@ -41,7 +41,10 @@ def test_a_definition_is_kept_as_it_was_written_p5(database: Database) -> None:
 
 def test_the_rows_are_those_of_the_newest_revision(database: Database) -> None:
     first = make_document("a", "b")
-    second = {**make_document("c", "a", pipeline_id=first["pipeline_id"], version=2), "pipeline_name": "Other"}
+    second: dict[str, Any] = {
+        **make_document("c", "a", pipeline_id=first["pipeline_id"], version=2),
+        "pipeline_name": "Other",
+    }
     ids = {each["key"]: each["checkpoint_id"] for each in (*first["checkpoints"], *second["checkpoints"])}
     database.transact_now(lambda c: pipeline_rows.insert_pipeline(c, first, "ann", NOON))
     database.transact_now(lambda c: pipeline_rows.save_revision(c, second, "bob", LATER, expected=1))

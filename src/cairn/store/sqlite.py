@@ -16,7 +16,7 @@ Use: TypeAlias = Literal["write", "read", "system", "migrate"]
 
 _WRITES = ("INSERT", "UPDATE", "DELETE", "REPLAC", "BEGIN ")  # BEGIN IMMEDIATE
 _KIB_OF_CACHE = 16 * 1024
-_PAGES_BETWEEN_CHECKPOINTS = 1000
+_PAGES_BETWEEN_CHECKPOINTS = 4000  # 16 MiB: under load each page is written back once for many changes
 _LARGEST_IDLE_LOG = 64 * 1024 * 1024
 
 

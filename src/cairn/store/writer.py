@@ -22,6 +22,7 @@ Change: TypeAlias = Callable[[sa.Connection], Any]
 
 _LONGEST_BATCH = 0.004  # seconds of work after which a batch is committed, whatever else waits
 _MOST_IN_BATCH = 64
+_IDLE = 1.0  # seconds without a change after which the log is written back into the file
 _BETWEEN_OPTIMIZES = 3600.0
 
 
@@ -78,10 +79,20 @@ class Writer:
 
     # ---- everything below runs in the thread ---------------------------------------------------------
     def _work(self) -> None:
-        while (job := self._waiting.get()) is not None:
+        is_tidy = True
+        while True:
+            try:
+                job = self._waiting.get(timeout=None if is_tidy else _IDLE)
+            except queue.Empty:
+                self._tidy("PRAGMA wal_checkpoint(PASSIVE)")
+                if monotonic() - self._optimized > _BETWEEN_OPTIMIZES:
+                    self._optimize()
+                is_tidy = True
+                continue
+            if job is None:
+                break
             self._carry_out(job)
-            if monotonic() - self._optimized > _BETWEEN_OPTIMIZES:
-                self._optimize()
+            is_tidy = False
         self._optimize()
         self._drop_connection()
 
@@ -171,12 +182,15 @@ class Writer:
     def _optimize(self) -> None:
         """Let SQLite refresh what it knows about the tables that were used."""
         self._optimized = monotonic()
+        self._tidy("PRAGMA optimize")
+
+    def _tidy(self, statement: str) -> None:
+        """What SQLite does outside of transactions, while nobody waits."""
         if self._connection is not None:
             try:
-                cast("Any", self._connection.connection.dbapi_connection).execute("PRAGMA optimize")
-                self._connection.rollback()
+                cast("Any", self._connection.connection.dbapi_connection).execute(statement).close()
             except Exception:
-                log.exception("PRAGMA optimize failed.")
+                log.exception("%s failed.", statement)
                 self._drop_connection()
 
 

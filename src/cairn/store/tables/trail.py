@@ -12,8 +12,9 @@ from cairn.store.types import BigInteger, one_of
 events = sa.Table(
     "events",
     metadata,
+    # Never reused without SQLite's AUTOINCREMENT: nothing is ever deleted.
     sa.Column("id", BigInteger, primary_key=True, autoincrement=True),
-    text("event_id", unique=True),
+    text("event_id"),  # made from the hash; an index to say so would be most of what an event costs
     text("chain"),  # the run's id, or the pipeline's
     whole("seq"),
     text("event_type"),
@@ -32,7 +33,6 @@ events = sa.Table(
     sa.UniqueConstraint("chain", "seq"),
     index("ix_events_of_pipeline", "pipeline_id", "id"),
     index("ix_events_of_execution", "execution_id", "id", where="execution_id IS NOT NULL"),
-    sqlite_autoincrement=True,
 )
 
 rollback_events = sa.Table(

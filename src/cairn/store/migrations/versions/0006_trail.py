@@ -58,8 +58,6 @@ def _events() -> None:
         sa.Column("hash", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_events"),
         sa.UniqueConstraint("chain", "seq", name="uq_events_chain"),
-        sa.UniqueConstraint("event_id", name="uq_events_event_id"),
-        sqlite_autoincrement=True,
     )
     op.create_index(
         "ix_events_of_execution",
