@@ -118,8 +118,25 @@ _RUN = (
     .where(pipeline_runs.c.run_id == sa.bindparam("run_id"))
 )
 _RUN_LOCKED = _RUN.with_for_update(of=pipeline_runs)
+# What is only shown to people is left out: a run may have hundreds of executions.
+_SHOWN_ONLY = frozenset(
+    {
+        "run_id",
+        "checkpoint_id",
+        "checkpoint_name",
+        "status",
+        "max_attempts",
+        "max_revision_iterations",
+        "regression_context",
+        "last_error_at",
+        "context_checksum",
+        "progress",
+        "temp_workspace_path",
+        "permanent_output_path",
+    }
+)
 _EXECUTIONS = (
-    sa.select(checkpoint_executions)
+    sa.select(*(column for column in checkpoint_executions.c if column.name not in _SHOWN_ONLY))
     .where(checkpoint_executions.c.run_id == sa.bindparam("run_id"))
     .order_by(checkpoint_executions.c.ordinal)
 )
