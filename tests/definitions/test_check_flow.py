@@ -236,7 +236,7 @@ def test_x9_outputs_that_are_read_exist() -> None:
     ) == [
         (f"{place}/0/checkpoint_id", "'c' comes later: its output is not there yet when 'b' starts"),
         (f"{place}/1/checkpoint_id", "'b' cannot read its own output: nothing stands there when it starts"),
-        (f"{place}/2/artifact_ids/0", "'a' makes it not: there is no artifact 'q'; there are 'r'"),
+        (f"{place}/2/artifact_ids/0", "'a' does not make it: there is no artifact 'q'; there are 'r'"),
     ]
     assert errors(first, reading({"checkpoint_id": "nobody"})) == [
         (f"{place}/0/checkpoint_id", "there is no checkpoint 'nobody'; there are 'a'")

@@ -122,3 +122,9 @@ def test_a_checkpoint_that_is_gone_is_carried_out_as_it_was() -> None:
     plan = compile_plan(old, empty)
     assert plan.policies == compile_policies(old)
     assert plan.run_timeout is None
+
+
+def test_a_definition_knows_its_checkpoints() -> None:
+    definition = saved(DOCUMENT)
+    assert definition.checkpoint("sell") is definition.checkpoints[2]
+    assert definition.by_id[definition.checkpoints[1].checkpoint_id].key == "build"

@@ -88,9 +88,7 @@ def follow(path: Path, context: Mapping[str, Value]) -> Value:
     """What stands at the path; LookupError that says what was expected where."""
     if path.root not in context:
         known = ", ".join(sorted(context)) or "nothing"
-        raise LookupError(
-            f"{path} was expected to lead to a value, but there is no {path.root!r} yet; there is {known}"
-        )
+        raise LookupError(f"{path} expected {path.root!r} in the run's context, which has {known}")
     value = context[path.root]
     for count, step in enumerate(path.steps):
         match value, step:

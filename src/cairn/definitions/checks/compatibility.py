@@ -54,14 +54,21 @@ class View:
         return bool(self.schema)
 
     @property
-    def types(self) -> frozenset[str] | None:
+    def stated(self) -> frozenset[str] | None:
         """The types that it takes; None if it does not say."""
         if (named := self.schema.get("type")) is not None:
             return frozenset(_with_integers([named] if isinstance(named, str) else named))
         values = [self.schema["const"]] if "const" in self.schema else self.schema.get("enum")
         if not isinstance(values, list):
-            return frozenset({"object"}) if self.properties and not _OPEN & self.schema.keys() else None
+            return None
         return frozenset("integer" if _is_whole(value) else type_name(value) for value in cast("list[object]", values))
+
+    @property
+    def types(self) -> frozenset[str] | None:
+        """The types that what it describes will have: where properties are declared, an object is meant."""
+        if self.stated is not None or not self.properties or _OPEN & self.schema.keys():
+            return self.stated
+        return frozenset({"object"})
 
     @property
     def properties(self) -> dict[str, JsonSchema]:
@@ -71,9 +78,7 @@ class View:
     @property
     def required(self) -> list[str]:
         found = self.schema.get("required")
-        return (
-            [name for name in cast("list[object]", found) if isinstance(name, str)] if isinstance(found, list) else []
-        )
+        return cast("list[str]", found) if isinstance(found, list) else []
 
     def member(self, name: str) -> tuple[Presence, View]:
         """The property of that name. Those that are declared are all, unless the schema says that it takes others."""
@@ -109,12 +114,13 @@ def compare(source: View, wanted: View, name: str, depth: int = 0) -> Iterator[t
     """Why what `source` describes does not fit, or may not fit, what is `wanted`."""
     if not wanted.is_known or depth > _DEPTH:
         return
-    if source.types is None and wanted.types is not None:
-        yield Severity.WARNING, f"{name} has to be {_listed(wanted.types)}; whether it is cannot be told beforehand"
-    elif source.types is not None and wanted.types is not None and source.types - wanted.types:
-        severity = Severity.WARNING if source.types & wanted.types else Severity.ERROR
-        yield severity, f"{name} is {_listed(source.types)}, but {_listed(wanted.types)} is required"
-    if "object" not in (wanted.types or {"object"}) or "object" not in (source.types or {"object"}):
+    comes, fits = source.types, wanted.stated
+    if comes is None and fits is not None:
+        yield Severity.WARNING, f"{name} has to be {listed(fits)}; whether it is cannot be told beforehand"
+    elif comes is not None and fits is not None and comes - fits:
+        severity = Severity.WARNING if comes & fits else Severity.ERROR
+        yield severity, f"{name} is {listed(comes)}, but {listed(fits)} is required"
+    if "object" not in (fits or {"object"}) or "object" not in (comes or {"object"}):
         return
     for key in dict.fromkeys([*wanted.required, *wanted.properties]):
         presence, inner = source.member(key)
@@ -150,5 +156,5 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _listed(types: frozenset[str]) -> str:
+def listed(types: frozenset[str]) -> str:
     return " or ".join(sorted(types - ({"integer"} if "number" in types else set())))

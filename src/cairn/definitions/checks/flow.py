@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cairn.definitions.checks.compatibility import Presence, View, compare
+from cairn.definitions.checks.compatibility import Presence, View, compare, listed
 from cairn.definitions.checks.outline import Outline, Step, no_such
 from cairn.definitions.checks.outputs import output_schema
 from cairn.definitions.findings import Finding, warning
@@ -39,7 +39,7 @@ def _check_references(outline: Outline, step: Step) -> Iterator[Finding]:
         names = [name for _, artifact in artifacts if (name := text(artifact, "name"))]
         for place, name in texts(reference, "artifact_ids"):
             if name not in names:
-                message = f"{key!r} makes it not: {no_such('artifact', name, names)}"
+                message = f"{key!r} does not make it: {no_such('artifact', name, names)}"
                 yield Finding(step.at(*way, at, "artifact_ids", place), message)
 
 
@@ -106,8 +106,8 @@ def _view(outline: Outline, path: str, value: Value, *, fills: bool = False) -> 
 def _check_targets(step: Step, targets: list[str], wanted: View) -> Iterator[Finding]:
     """The mapped input is an object of exactly these names."""
     place = step.at("input_schema")
-    if wanted.types is not None and "object" not in wanted.types:
-        yield Finding(place, f"the mapped input is an object, but {' or '.join(sorted(wanted.types))} is required")
+    if wanted.stated is not None and "object" not in wanted.stated:
+        yield Finding(place, f"the mapped input is an object, but {listed(wanted.stated)} is required")
         return
     for name in wanted.required:
         if name not in targets:

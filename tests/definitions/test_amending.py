@@ -1,0 +1,111 @@
+"""A change of some fields of a checkpoint, in whichever form (P1, D2)."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from cairn.definitions import Document, amend, load
+from cairn.definitions.model import CheckpointDefinition
+from tests.definitions.corpus import pipeline, saved, saved_again
+
+
+def amended(checkpoint: Any, **changes: Any) -> CheckpointDefinition:
+    """The checkpoint after the change, its ids kept."""
+    old = saved(pipeline({"key": "first", "prompt": "x"}, {"key": "a", **checkpoint}))
+    stored: Any = old.document
+    first, second = stored["checkpoints"]
+    document: Document = pipeline(first, amend(second, changes))
+    new = saved_again(document, old, lambda: "00000000-0000-4000-8000-0000000000ff")
+    assert new.checkpoints[1].checkpoint_id == old.checkpoints[1].checkpoint_id
+    return new.checkpoints[1]
+
+
+def written(**checkpoint: Any) -> CheckpointDefinition:
+    return load(pipeline({"key": "first", "prompt": "x"}, {"key": "a", **checkpoint})).definition.checkpoints[1]
+
+
+def content(checkpoint: CheckpointDefinition) -> Any:
+    """Without ids and times."""
+    document = checkpoint.document
+    for name in ("checkpoint_id", "created_at", "updated_at"):
+        document.pop(name, None)
+    return repr(_without_ids(document))
+
+
+def _without_ids(value: Any) -> Any:
+    if isinstance(value, dict):
+        inner = cast("dict[str, Any]", value)
+        ids = ("artifact_id", "field_id", "agent_id")
+        return {key: _without_ids(one) for key, one in sorted(inner.items()) if key not in ids}
+    if isinstance(value, list):
+        return [_without_ids(one) for one in cast("list[Any]", value)]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("before", "changes", "after"),
+    [
+        ({"prompt": "x"}, {"prompt": "y"}, {"prompt": "y"}),
+        ({"prompt": "x", "needs": ["first"]}, {"needs": []}, {"prompt": "x"}),
+        ({"prompt": "x", "outputs": ["a.md"]}, {"outputs": ["b.md"]}, {"prompt": "x", "outputs": ["b.md"]}),
+        ({"prompt": "x", "approve": "both"}, {"approve": "start"}, {"prompt": "x", "approve": "start"}),
+        ({"prompt": "x"}, {"agent": "Critic"}, {"prompt": "x", "agent": "Critic"}),
+        ({"agent": "Writer"}, {"agent": "Critic"}, {"agent": "Critic"}),
+        ({"script": "a.py"}, {"function": "f"}, {"function": "f"}),
+        ({"function": "f"}, {"script": "a.py"}, {"script": "a.py"}),
+        (
+            {"prompt": "x"},
+            {"form": ["a"], "prompt": "y"},
+            {"form": ["a"], "prompt": "y", "instructions": {"task_prompt": "x"}},
+        ),
+        ({"form": ["a"], "prompt": "x"}, {"prompt": "y"}, {"form": ["a"], "prompt": "y"}),
+        ({"form": ["a"], "prompt": "x"}, {"form": ["b"]}, {"form": ["b"], "prompt": "x"}),
+        ({"form": ["a"], "outputs": ["a.json"]}, {"outputs": ["b.md"]}, {"form": ["a"], "outputs": ["b.md"]}),
+        ({"form": ["a"]}, {"script": "a.py", "prompt": "y"}, {"script": "a.py", "prompt": "y"}),
+        (
+            {"prompt": "x", "execution": {"retry_config": {"max_auto_retries": 2}}},
+            {"script": "a.py"},
+            {"prompt": "x", "script": "a.py", "execution": {"retry_config": {"max_auto_retries": 2}}},
+        ),
+        (
+            {"prompt": "x"},
+            {"checkpoint_name": "New", "decides": True},
+            {"prompt": "x", "checkpoint_name": "New", "decides": True},
+        ),
+    ],
+)
+def test_what_is_given_replaces_what_was(before: Any, changes: Any, after: Any) -> None:
+    assert content(amended(before, **changes)) == content(written(**after))
+
+
+def form(**config: Any) -> Any:
+    return {"mode": "human_only", "human_only_config": {"instructions": "x", **config}}
+
+
+def test_an_artifact_that_a_form_saves_under_another_name_is_the_same_one() -> None:
+    before = {"execution": form(save_as_artifact=True, artifact_name="goals")}
+    first = saved(pipeline({"key": "first", "prompt": "x"}, {"key": "a", **before})).checkpoints[1].output.artifacts[0]
+    renamed = amended(before, execution=form(save_as_artifact=True, artifact_name="aims", artifact_format="md"))
+    assert [(one.name, one.format, one.artifact_id) for one in renamed.output.artifacts] == [
+        ("aims", "md", first.artifact_id)
+    ]
+    assert amended(before, execution=form()).output.artifacts == ()
+    assert [
+        one.name
+        for one in amended(before, execution=form(save_as_artifact=True, artifact_name="goals")).output.artifacts
+    ] == ["goals"]
+
+
+def test_a_form_that_begins_to_be_saved_declares_its_artifact() -> None:
+    before = {"execution": form()}
+    after = amended(before, execution=form(save_as_artifact=True, artifact_name="goals"))
+    assert [one.name for one in after.output.artifacts] == ["goals"]
+
+
+def test_what_is_amended_is_not_changed_itself() -> None:
+    checkpoint: Any = written(prompt="x", outputs=["a.md"]).document
+    before = repr(checkpoint)
+    amend(checkpoint, {"prompt": "y", "outputs": [], "script": "a.py", "approve": "both", "needs": []})
+    assert repr(checkpoint) == before

@@ -1,0 +1,97 @@
+"""What two schemas say of one another: required properties and types; what cannot be told is a warning (D7)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cairn.definitions.checks.compatibility import Presence, View, compare
+
+CERTAIN, POSSIBLE, UNKNOWN, NEVER = Presence.CERTAIN, Presence.POSSIBLE, Presence.UNKNOWN, Presence.NEVER
+OPEN = {"properties": {"b": True}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "step", "presence"),
+    [
+        (True, "a", UNKNOWN),
+        (False, "a", NEVER),
+        ({}, "a", UNKNOWN),
+        ({"type": "object"}, "a", UNKNOWN),
+        ({"type": "string"}, "a", NEVER),
+        ({"enum": ["x", None]}, "a", NEVER),
+        ({"const": {}}, "a", UNKNOWN),
+        ({"properties": {"a": True}, "required": ["a"]}, "a", CERTAIN),
+        ({"type": "object", "properties": {"a": True}, "required": ["a"]}, "a", CERTAIN),
+        ({"type": ["object", "null"], "properties": {"a": True}, "required": ["a"]}, "a", POSSIBLE),
+        ({"properties": {"a": True}}, "a", POSSIBLE),
+        ({"properties": {"a": {"default": 1}}}, "a", POSSIBLE),
+        (OPEN, "a", NEVER),
+        (OPEN | {"additionalProperties": True}, "a", UNKNOWN),
+        (OPEN | {"additionalProperties": {}}, "a", UNKNOWN),
+        (OPEN | {"additionalProperties": {"type": "string"}}, "a", POSSIBLE),
+        (OPEN | {"additionalProperties": False}, "a", NEVER),
+        (OPEN | {"patternProperties": {"^a": True}}, "a", UNKNOWN),
+        (OPEN | {"allOf": [{"properties": {"a": True}}]}, "a", UNKNOWN),
+        ({"additionalProperties": False}, "a", NEVER),
+        ({"$ref": "#/$defs/x", "$defs": {"x": {"properties": {"a": True}, "required": ["a"]}}}, "a", CERTAIN),
+        ({"$ref": "#/$defs/x", "$defs": {"x": True}}, "a", UNKNOWN),
+        ({"$ref": "#/nowhere"}, "a", UNKNOWN),
+        ({"$ref": "#anchor"}, "a", UNKNOWN),
+        ({"$ref": "#"}, "a", UNKNOWN),
+        (True, 0, UNKNOWN),
+        ({"type": "array"}, 0, POSSIBLE),
+        ({"type": "object"}, 0, NEVER),
+        ({"type": "array", "minItems": 2}, 1, CERTAIN),
+        ({"type": "array", "minItems": 2}, 2, POSSIBLE),
+        ({"minItems": 2}, 0, POSSIBLE),
+        ({"type": "array", "maxItems": 2}, 2, NEVER),
+        ({"type": "array", "prefixItems": [True], "items": False}, 0, POSSIBLE),
+        ({"type": "array", "prefixItems": [True], "items": False}, 1, NEVER),
+    ],
+)
+def test_what_can_be_found_in_a_schema(schema: Any, step: str | int, presence: Presence) -> None:
+    assert View.of(schema).step(step)[0] is presence
+
+
+def test_the_way_goes_on_inside() -> None:
+    view = View.of({"properties": {"a": {"items": {"type": "string"}}}, "additionalProperties": {"type": "number"}})
+    assert view.member("a")[1].item(3)[1].types == {"string"}
+    assert view.member("b")[1].types == {"number", "integer"}
+    filled = View.of({"properties": {"a": {"properties": {"b": {"default": 1}}}}}, fills=True)
+    assert filled.member("a")[1].member("b")[0] is CERTAIN
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted", "told"),
+    [
+        ({"type": "integer"}, {"type": "number"}, []),
+        ({"type": "number"}, {"type": "integer"}, ["warning: x is number, but integer is required"]),
+        ({"type": "string"}, {"type": "number"}, ["error: x is string, but number is required"]),
+        ({"enum": [1, "a"]}, {"type": "string"}, ["warning: x is integer or string, but string is required"]),
+        ({"const": True}, {"type": "boolean"}, []),
+        ({"const": True}, {"enum": [1]}, ["error: x is boolean, but integer is required"]),
+        (True, {"type": "string"}, ["warning: x has to be string; whether it is cannot be told beforehand"]),
+        ({"type": "string"}, True, []),
+        ({"type": "string"}, {"properties": {"a": True}, "required": ["a"]}, []),
+        (
+            True,
+            {"required": ["a"]},
+            ["warning: x.a is required, but it cannot be told beforehand whether it will be there"],
+        ),
+        (
+            {"properties": {"a": {"type": "string"}}},
+            {"type": "object", "properties": {"a": {"type": "number"}, "b": {"type": "number"}}},
+            ["error: x.a is string, but number is required"],
+        ),
+    ],
+)
+def test_what_comes_fits_what_is_wanted(source: Any, wanted: Any, told: list[str]) -> None:
+    found = compare(View.of(source), View.of(wanted), "x")
+    assert [f"{severity.value}: {message}" for severity, message in found] == told
+
+
+def test_a_schema_may_refer_to_itself() -> None:
+    tree: Any = {"type": "object", "properties": {"child": {"$ref": "#"}}, "required": ["child"]}
+    assert list(compare(View.of(tree), View.of(tree), "x")) == []

@@ -1,0 +1,112 @@
+"""What differs between two definitions (P5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+
+from cairn.definitions import Change, ChangeKind, diff, text_diff
+from tests.definitions.corpus import ids, pipeline, saved, saved_again
+from tests.definitions.drafts import pipelines
+
+A: Any = {"key": "a", "prompt": "x", "outputs": ["r.md", "s.md", "t.md"]}
+B: Any = {"key": "b", "form": ["x"]}
+C: Any = {"key": "c", "script": "c.py"}
+
+
+def changes(before: Any, after: Any) -> list[Change]:
+    old = saved(before)
+    made = ids()
+    for _ in range(100):
+        made()
+    return diff(old, saved_again(after, old, made))
+
+
+def test_no_change_is_none() -> None:
+    assert changes(pipeline(A, B), pipeline(A, B)) == []
+
+
+def test_fields_are_changed_added_and_removed() -> None:
+    before = pipeline(A, B, budget={"max_calls": 1}, original_prompt="p")
+    after = pipeline(A | {"prompt": "y", "stage": "s"}, B, input_schema={}, budget={"max_tokens": 5})
+    assert changes(before, after) == [
+        Change("/original_prompt", ChangeKind.REMOVED, before="p"),
+        Change("/budget/max_calls", ChangeKind.REMOVED, before=1),
+        Change("/budget/max_tokens", ChangeKind.ADDED, after=5),
+        Change("/input_schema", ChangeKind.ADDED, after={}),
+        Change("/checkpoints/0/instructions/task_prompt", ChangeKind.CHANGED, "x", "y"),
+        Change("/checkpoints/0/stage", ChangeKind.ADDED, after="s"),
+    ]
+
+
+def test_types_are_told_apart() -> None:
+    script: Any = {"script_path": "a.py", "parameters": {"n": 1}}
+    other: Any = script | {"parameters": {"n": 1.0}}
+    before, after = ({"key": "a", "execution": {"mode": "script", "script_config": one}} for one in (script, other))
+    assert changes(pipeline(before), pipeline(after)) == [
+        Change("/checkpoints/0/execution/script_config/parameters/n", ChangeKind.CHANGED, 1, 1.0)
+    ]
+
+
+def test_checkpoints_are_added_removed_and_moved() -> None:
+    found = changes(pipeline(A, B, C), pipeline(C, {"key": "d", "prompt": "d"}, A))
+    assert [(change.path, change.kind) for change in found] == [
+        ("/checkpoints/1", ChangeKind.REMOVED),
+        ("/checkpoints/0", ChangeKind.MOVED),
+        ("/checkpoints/1", ChangeKind.ADDED),
+    ]
+
+
+def test_a_renamed_checkpoint_is_the_same_one() -> None:
+    old = saved(pipeline(A))
+    new = saved_again(pipeline(A | {"key": "z", "checkpoint_id": old.checkpoints[0].checkpoint_id}), old)
+    assert diff(old, new) == [
+        Change("/checkpoints/0/key", ChangeKind.CHANGED, "a", "z"),
+        Change("/checkpoints/0/checkpoint_name", ChangeKind.CHANGED, "A", "Z"),
+    ]
+
+
+def test_artifacts_are_matched_by_id() -> None:
+    found = changes(pipeline(A), pipeline(A | {"outputs": ["u.md", "t.md", "r.json"]}))
+    place = "/checkpoints/0/output/artifacts"
+    assert [(change.path, change.kind) for change in found] == [
+        (f"{place}/1", ChangeKind.REMOVED),
+        (f"{place}/0", ChangeKind.ADDED),
+        (f"{place}/1", ChangeKind.MOVED),
+        (f"{place}/2/format", ChangeKind.CHANGED),
+    ]
+
+
+def test_as_text() -> None:
+    old = saved(pipeline(A, B))
+    new = saved_again(pipeline(A | {"prompt": "y"}, B), old)
+    assert (
+        text_diff(old, new, ("revision 1", "revision 2"))
+        == """\
+--- revision 1
++++ revision 2
+@@ -1,7 +1,7 @@
+ pipeline_name: P
+ checkpoints:
+   - key: a
+-    prompt: x
++    prompt: y
+     outputs: [r.md, s.md, t.md]
+   - key: b
+     form: [x]
+"""
+    )
+    assert text_diff(old, old) == ""
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(pipelines, pipelines)
+def test_only_what_is_the_same_has_no_difference(before: Any, after: Any) -> None:
+    old = saved(before)
+    made = ids()
+    for _ in range(1000):
+        made()
+    new = saved_again(after, old, made)
+    assert (diff(old, new) == []) is (old.document == new.document)
+    assert diff(new, new) == []

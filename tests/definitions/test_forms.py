@@ -1,0 +1,136 @@
+"""Forms: every field type, and wrong input told per field (X10, D40)."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from cairn.definitions import Finding, InputField, forms
+from cairn.definitions.patterns import MAX_TEXT, check_pattern, matches
+
+
+def field(name: str = "x", **given: Any) -> InputField:
+    return InputField.parse({"name": name, **given})
+
+
+def told(fields: list[InputField], values: Any) -> list[tuple[str, str]]:
+    _, findings = forms.check(fields, values)
+    return [(finding.path, finding.message) for finding in findings]
+
+
+@pytest.mark.parametrize(
+    ("type", "value"),
+    [
+        ("text", "größer 🚀"),
+        ("multiline_text", "a\nb\n"),
+        ("number", 12345678901234567890123),
+        ("number", 0),
+        ("number", 1.0),
+        ("boolean", False),
+        ("file", "0b9c6a1e-52a3-4c1d-8b7e-1f2a3b4c5d6e"),
+    ],
+)
+def test_x10_what_fits_is_kept_exactly(type: str, value: Any) -> None:
+    clean, findings = forms.check([field(type=type)], {"x": value})
+    assert (clean, findings) == ({"x": value}, [])
+    assert repr(clean["x"]) == repr(value)
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "message"),
+    [
+        ("text", 1, "expected a text, but got 1"),
+        ("multiline_text", ["a"], 'expected a text, but got ["a"]'),
+        ("number", "1", 'expected a number, but got "1"'),
+        ("number", True, "expected a number, but got true"),
+        ("number", float("inf"), "expected a number, but got inf"),
+        ("boolean", 1, "expected true or false, but got 1"),
+        ("boolean", "true", 'expected true or false, but got "true"'),
+        ("file", {"id": 1}, 'expected the id of an uploaded file, but got {"id":1}'),
+    ],
+)
+def test_x10_what_is_of_another_type_is_told(type: str, value: Any, message: str) -> None:
+    assert told([field(type=type)], {"x": value}) == [("/x", message)]
+
+
+def test_x10_required_and_default() -> None:
+    fields = [
+        field("a", label="What?"),
+        field("b", required=False),
+        field("c", default="given"),
+        field("d", type="number", required=False, default=0),
+        field("e", required=False),
+        field("f", type="number", required=False),
+        field("g", default=""),
+        field("h", type="boolean", default=False),
+    ]
+    clean, findings = forms.check(fields, {"a": "", "b": None, "c": None, "e": "", "f": ""})
+    assert clean == {"c": "given", "d": 0, "e": "", "h": False}
+    assert findings == [Finding("/a", "What? is required"), Finding("/g", "g is required")]
+
+
+def test_x10_unknown_fields_are_told_and_nothing_entered_is_lost() -> None:
+    clean, findings = forms.check([field("a"), field("b/c")], {"a": 5, "b/c": "kept", "z": 1})
+    assert clean == {"a": 5, "b/c": "kept"}
+    assert [(finding.path, finding.message) for finding in findings] == [
+        ("/z", "the form has no field 'z'; it has 'a', 'b/c'"),
+        ("/a", "expected a text, but got 5"),
+    ]
+    assert told([], {"z": 1}) == [("/z", "the form has no field 'z'; it has none")]
+    assert told([field("b/c")], {}) == [("/b~1c", "b/c is required")]
+
+
+@pytest.mark.parametrize(
+    ("given", "value", "fits"),
+    [
+        ({"validation": "[a-z]+"}, "abc", True),
+        ({"validation": "[a-z]+"}, "abc1", False),
+        ({"validation": "a|b"}, "ab", False),
+        ({"validation": "[a-z]+"}, "abc\n", False),
+        ({"validation": "^.{3,}$"}, "abcd", True),
+        ({"validation": "(?i)abc"}, "ABC", True),
+        ({"validation": ".{3}", "type": "multiline_text"}, "a\nb", True),
+        ({"validation": ".{3}"}, "a\nb", False),
+        ({"validation": "[0-9]+", "type": "number"}, 12345678901234567890123, True),
+        ({"validation": "[0-9]+", "type": "number"}, 1.5, False),
+        ({"validation": "true", "type": "boolean"}, True, True),
+        ({"validation": "[a-z]+", "required": False}, "", True),
+        ({"validation": {"minLength": 2}}, "ab", True),
+        ({"validation": {"minLength": 2}}, "a", False),
+        ({"validation": {"type": "integer", "maximum": 10}, "type": "number"}, 10, True),
+        ({"validation": {"type": "integer", "maximum": 10}, "type": "number"}, 10**30, False),
+    ],
+)
+def test_d40_validation_is_a_whole_match_or_a_schema(given: Any, value: Any, fits: bool) -> None:
+    assert (told([field(**given)], {"x": value}) == []) is fits
+
+
+def test_d40_what_does_not_match_is_told() -> None:
+    assert told([field(validation="[a-z]+")], {"x": "A"}) == [
+        ("/x", 'expected a text that matches [a-z]+, but got "A"')
+    ]
+    assert told([field(validation={"minLength": 2})], {"x": "a"}) == [
+        ("/x", "expected at least 2 characters; here there are 1")
+    ]
+
+
+def test_d40_a_pattern_takes_bounded_time() -> None:
+    begun = time.perf_counter()
+    assert not matches("(a+)+b", "a" * MAX_TEXT)
+    assert not matches("(x+x+)+y", "x" * MAX_TEXT)
+    assert time.perf_counter() - begun < 1
+    message = "at most 10,000 characters can be checked, but these are 10,001"
+    assert told([field(validation=".*")], {"x": "a" * (MAX_TEXT + 1)}) == [("/x", message)]
+    assert told([field()], {"x": "a" * (MAX_TEXT + 1)}) == []
+
+
+@pytest.mark.parametrize("pattern", ["(", "a)|(b", "(?=a)b", r"(a)\1", "(a{1000}){1000}", "(?x)a#"])
+def test_d40_patterns_that_cannot_be_bounded_are_refused(pattern: str) -> None:
+    assert "cannot be used" in (check_pattern(pattern) or "")
+
+
+@pytest.mark.parametrize("pattern", ["", "a+", "^.{0,2000}$", r"\d{2}-\d{2}", r"\p{L}+", "(?i)x"])
+def test_d40_ordinary_patterns_are_taken(pattern: str) -> None:
+    assert check_pattern(pattern) is None

@@ -1,0 +1,95 @@
+"""Paths into a run's context (D8)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cairn.definitions import mapping
+from cairn.definitions.mapping import MappingError, Path, PathError, parse_path, resolve
+from cairn.documents import Value
+from cairn.documents.values import walk
+from tests.documents.values import exact, texts, values
+
+CONTEXT: Any = {
+    "input": {"text": "x", "tags": [1, {"a.b": None}], "empty": {}},
+    "ticket": {"id": 12345678901234567890123, "ratio": 1.0, "nothing": None, "": "blank"},
+    "list": [],
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("input", Path("input")),
+        ("ticket.customer.name", Path("ticket", ("customer", "name"))),
+        ("my-step_2.a[0][1].b?", Path("my-step_2", ("a", 0, 1, "b"), is_optional=True)),
+        ('a["b.c"].["d"][""]', Path("a", ("b.c", "d", ""))),
+        ("größe.größe mit raum", Path("größe", ("größe mit raum",))),
+        (" a.b ", Path("a", ("b",))),
+    ],
+)
+def test_paths(text: str, path: Path) -> None:
+    assert parse_path(text) == path
+    assert parse_path(str(path)) == path
+
+
+@pytest.mark.parametrize("text", ["", "?", ".a", "[0]", "a.", "a..b", "a[", "a[-1]", "a[x]", "a?b", 'a["x', r'a["\x"]'])
+def test_what_is_no_path_is_told(text: str) -> None:
+    with pytest.raises(PathError, match="is not a path"):
+        parse_path(text)
+
+
+@settings(deadline=None)
+@given(values, st.booleans())
+def test_p8_everything_can_be_reached_and_keeps_its_type(value: Value, is_optional: bool) -> None:
+    for way, found in walk(value):
+        path = Path("step", tuple(way), is_optional)
+        assert parse_path(str(path)) == path
+        assert exact(resolve({"x": str(path)}, {"step": value})["x"]) == exact(found)
+
+
+@settings(deadline=None)
+@given(st.lists(texts | st.integers(0, 10**8)))
+def test_every_path_can_be_written(steps: list[str | int]) -> None:
+    path = Path("a", tuple(steps))
+    assert parse_path(str(path)) == path
+
+
+def test_mapped_inputs() -> None:
+    paths = {"a": "input.text", "b": 'input.tags[1]["a.b"]', "c": "ticket", "d": "input.none?", "e": "other.x?"}
+    assert resolve(paths, CONTEXT) == {"a": "x", "b": None, "c": CONTEXT["ticket"]}
+
+
+def test_d8_no_mapping_gives_the_whole_context() -> None:
+    assert resolve({}, CONTEXT) == CONTEXT
+
+
+def test_d8_every_missing_source_is_told_with_what_was_expected_where() -> None:
+    paths = {
+        "a": "input.txet",
+        "b": "input.tags[2]",
+        "c": "ticket.id.x",
+        "d": "other.x",
+        "e": "input.empty.x",
+        "f": "list.x",
+        "g": "input[0]",
+        "h": "input.text",
+    }
+    with pytest.raises(MappingError) as caught:
+        mapping.resolve(paths, CONTEXT)
+    assert caught.value.faults == {
+        "a": "input.txet expected the key 'txet' in input, which has the keys 'text', 'tags', 'empty'",
+        "b": "input.tags[2] expected an item at position 2 in input.tags, which is a list of 2",
+        "c": "ticket.id.x expected the key 'x' in ticket.id, which is 12345678901234567890123",
+        "d": "other.x expected 'other' in the run's context, which has input, list, ticket",
+        "e": "input.empty.x expected the key 'x' in input.empty, which is an empty object",
+        "f": "list.x expected the key 'x' in list, which is a list of 0",
+        "g": "input[0] expected an item at position 0 in input, which has the keys 'text', 'tags', 'empty'",
+    }
+    assert str(caught.value).startswith("a: input.txet expected")
+    with pytest.raises(MappingError, match="in the run's context, which has nothing"):
+        resolve({"x": "a"}, {})

@@ -1,0 +1,65 @@
+"""Ready-made pipelines: each passes its own check (P6)."""
+
+from __future__ import annotations
+
+import jsonschema_rs
+import pytest
+
+from cairn.core.model import Mode
+from cairn.definitions import (
+    Template,
+    authoring_schema,
+    check,
+    check_value,
+    compile_plan,
+    fill_defaults,
+    load,
+    templates,
+)
+from tests.definitions.corpus import saved, saved_again
+
+FUNCTIONS = [f"samples.{name}" for name in ("count_words", "find_keywords", "reading_time", "write_report")]
+
+
+def test_there_are_two() -> None:
+    assert [(template.name, template.title) for template in templates()] == [
+        ("product-discovery", "Product discovery"),
+        ("text-report", "Text report"),
+    ]
+    assert all(template.description and template.text.startswith("#") for template in templates())
+
+
+@pytest.mark.parametrize("template", templates(), ids=lambda template: template.name)
+def test_p6_a_template_can_be_used_as_it_is(template: Template) -> None:
+    document, positions = template.read()
+    assert check(document, positions=positions, functions=FUNCTIONS) == []
+    assert jsonschema_rs.validator_for(authoring_schema()).is_valid(document)
+    definition = saved(document)
+    assert saved_again(document, definition) == definition
+    assert definition.original_prompt
+
+
+def test_text_report_measures_side_by_side_and_fills_its_input() -> None:
+    definition = load(templates()[1].read()[0]).definition
+    plan = compile_plan(definition, definition)
+    assert plan.auto_advance
+    assert plan.stages == {
+        "measure": ("count_words", "find_keywords", "reading_time"),
+        "write_report": ("write_report",),
+    }
+    assert [policy.mode for policy in plan.policies.values()] == [Mode.FUNCTION] * 4
+    assert plan.policy("write_report").ask_completion
+    assert definition.input_schema is not None
+    filled = fill_defaults(definition.input_schema, {})
+    assert check_value(definition.input_schema, filled) == []
+
+
+def test_product_discovery_asks_people_and_builds_on_the_previous_version() -> None:
+    definition = load(templates()[0].read()[0]).definition
+    assert [one.execution.mode for one in definition.checkpoints] == [Mode.HUMAN_ONLY] * 3
+    assert all(one.inputs.include_previous_version for one in definition.checkpoints)
+    assert [
+        [reference.checkpoint_id for reference in one.inputs.include_checkpoint_outputs]
+        for one in definition.checkpoints
+    ] == [[], ["business_goals"], ["business_goals", "requirements"]]
+    assert all(one.human_interaction.requires_approval_to_complete for one in definition.checkpoints)
