@@ -17,6 +17,7 @@ from cairn.runners import Limits as RunnerLimits
 from cairn.services.access import Access
 from cairn.services.approvals import Approvals
 from cairn.services.briefing import Briefing
+from cairn.services.effects import Effects
 from cairn.services.engine import Engine
 from cairn.services.executions import Executions
 from cairn.services.form_answers import FormAnswers
@@ -24,8 +25,10 @@ from cairn.services.hub import Hub
 from cairn.services.idempotency import Idempotency
 from cairn.services.keeper import Keeper
 from cairn.services.logbook import Logbook
+from cairn.services.mending import Mending
 from cairn.services.pipelines import Pipelines
 from cairn.services.plans import Plans
+from cairn.services.products import Storing
 from cairn.services.projection import Projection
 from cairn.services.reading import Reading
 from cairn.services.rollbacks import Rollbacks
@@ -47,6 +50,7 @@ class Cairn:
     runners: dict[Mode, Runner]
     briefing: Briefing
     logbook: Logbook
+    storing: Storing
     keeper: Keeper
     pipelines: Pipelines
     runs: Runs
@@ -79,9 +83,10 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
     tree = Tree(settings.data_dir.resolve() / "pipelines")
     jobs = DbosJobs(settings.url, database.system_engine, poll_seconds=settings.poll_seconds)
     hub, plans = Hub(), Plans()
-    projection = Projection(database, tree)
-    engine = Engine(database, jobs, plans, projection, hub, clock)
     logbook = Logbook(database, hub, clock)
+    projection = Projection(database, tree, logbook)
+    engine = Engine(database, jobs, plans, Effects(database, projection, hub), clock)
+    mending = Mending(database, plans, projection, clock)
     limits = RunnerLimits(
         max_payload_bytes=settings.max_payload_bytes,
         max_file_bytes=settings.max_file_bytes,
@@ -106,8 +111,9 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         runners=runners,
         briefing=briefing,
         logbook=logbook,
-        keeper=Keeper(database, engine, projection, clock),
-        pipelines=Pipelines(engine, limits=definition_limits, functions=functions),
+        storing=Storing(database),
+        keeper=Keeper(database, engine, projection, mending, clock),
+        pipelines=Pipelines(engine, projection, mending, hub, limits=definition_limits, functions=functions),
         runs=Runs(
             engine, modes=frozenset(mode.value for mode in runners), max_payload_bytes=settings.max_payload_bytes
         ),

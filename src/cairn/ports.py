@@ -40,9 +40,15 @@ class JobEngine(Protocol):
 
     async def stop(self) -> None: ...
 
+    def sweep(self, before: datetime) -> int:
+        """Remove some of the jobs that have been over since before that time; the answer is how many."""
+        ...
+
 
 class LaneJob(Protocol):
-    async def __call__(self, job: str, run_id: str) -> None: ...
+    async def __call__(self, job: str, run_id: str, *, own: bool) -> None:
+        """`own`: this very process has enqueued it, and wakes it by itself."""
+        ...
 
 
 class TimerJob(Protocol):

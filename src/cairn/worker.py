@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar, assert_never
 
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError, SQLAlchemyError
 
 from cairn.bootstrap import Cairn
 from cairn.core.errors import Refused
@@ -19,8 +19,9 @@ from cairn.ports import Asks, Faulted, Outcome, Produced, Unfit
 from cairn.runners import CannotBegin, carry_out
 from cairn.services.engine import Step
 from cairn.services.errors import NotFound
-from cairn.services.products import Products, prepare
-from cairn.store import Loaded
+from cairn.services.orphans import working
+from cairn.services.products import Products
+from cairn.store import DamagedBlob, Fenced, Loaded, LostRace, MissingBlob, Unstorable
 
 log = logging.getLogger(__name__)
 
@@ -28,8 +29,11 @@ FIRST_WAIT, LONGEST_WAIT = 0.05, 5.0  # seconds between tries while the database
 STOP_SECONDS = 10.0  # how long a runner may take to stop
 ADOPT_SECONDS = 15.0  # how often work without a driver is looked for
 FILED_SECONDS = 1.0  # how often it is written down whose files stand
+MEND_SECONDS = 5.0  # how often files that could not follow are tried again
 T = TypeVar("T")
 WORKER, TIMER = "worker", "timer"  # who reports
+AWAY = (SQLAlchemyError, OSError, LostRace, Fenced)  # what goes better another time
+UNSAVABLE = (IntegrityError, DataError, ProgrammingError, Unstorable, MissingBlob, DamagedBlob)  # what does not
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +53,20 @@ class Worker:
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = False
 
-    # ---- its own life ------------------------------------------------------------------------------
+    # ---- its own life --------------------------------------------------------------------------------
     async def start(self) -> None:
-        self._engine.attach(self)
+        keeper = self._cairn.keeper
+        self._engine.effects.attach(self)
         await self._cairn.jobs.start(self.lane, self.timer)
+        await self._take_up()
         await self.adopt()
         self._spawn(self._every(ADOPT_SECONDS, self.adopt))
-        self._spawn(self._every(FILED_SECONDS, self._cairn.keeper.write_down_filed))
+        self._spawn(self._every(FILED_SECONDS, keeper.write_down_filed))
+        self._spawn(self._every(MEND_SECONDS, keeper.mend_failed))
 
     async def stop(self) -> None:
-        """Runners stop; what they were at goes on after the next start."""
+        """Runners stop; what they were at goes on after the next start. What is being saved is saved to its end."""
         self._stopping = True
-        self._engine.attach(None)
         for reminder in self._reminders:
             reminder.cancel()
         running = [held.task for held in self._running.values()]
@@ -68,6 +74,9 @@ class Worker:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._engine.come_to_rest()
+        self._engine.effects.attach(None)
+        await self._cairn.logbook.flush()
         await self._cairn.keeper.write_down_filed()
         await self._cairn.jobs.stop()
 
@@ -76,32 +85,32 @@ class Worker:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _every(self, seconds: float, act: Callable[[], Awaitable[None]]) -> None:
+    async def _every(self, seconds: float, act: Callable[[], Awaitable[Any]]) -> None:
         while True:
             await asyncio.sleep(seconds)
             try:
                 await act()
-            except (SQLAlchemyError, OSError):
+            except Exception:
                 log.exception("%s failed; it is tried again", act.__qualname__)
 
     # ---- lanes ---------------------------------------------------------------------------------------
     def wake(self, job: str, run_id: str) -> None:
         """Right after the commit: no need to wait for the queue."""
-        self._lane(job, run_id, claim=False)
+        if not self._stopping:
+            self._lane(job, run_id, claim=False)
 
-    async def lane(self, job: str, run_id: str) -> None:
+    async def lane(self, job: str, run_id: str, *, own: bool) -> None:
         """Called by the job engine. It joins the lane that was woken; else it takes over what nobody drives."""
-        try:
-            await asyncio.shield(self._lane(job, run_id, claim=job not in self._engine.own_jobs))
-        except asyncio.CancelledError:
-            if not self._stopping:
-                raise
-            await asyncio.Event().wait()  # the job stays unfinished, so that it is taken up after the next start
-        self._engine.own_jobs.discard(job)
+        if own and job not in self._lanes:
+            async with self._engine.holding(run_id):
+                pass  # who committed it wakes it when the files stand
+        await asyncio.shield(self._lane(job, run_id, claim=not own))
 
     def _lane(self, job: str, run_id: str, *, claim: bool) -> asyncio.Task[None]:
         lane = self._lanes.get(job)
         if lane is None:
+            if self._stopping:
+                raise asyncio.CancelledError  # the job stays as it is for the next start
             lane = asyncio.get_running_loop().create_task(self._drive(job, run_id, claim=claim), name=job)
             self._lanes[job] = lane
             lane.add_done_callback(lambda _: self._lanes.pop(job, None))
@@ -110,25 +119,26 @@ class Worker:
     async def _drive(self, job: str, run_id: str, *, claim: bool) -> None:
         """An exception would end the job for good: what is away is waited for, what is over is left."""
         try:
-            await self._patiently(lambda: self._drive_on(job, run_id, claim=claim))
+            loaded = await self._patiently(lambda: self._engine.read_run(run_id))
+            if claim and (mine := _driven_by(loaded, job)) is not None:
+                loaded = (await self._report(run_id, Interrupted(mine.id, mine.dispatch), job)).loaded
+            await self._drive_on(job, loaded)
         except (Refused, NotFound):
             log.info("lane %s is over: somebody else moved the run on", job)
         except Exception:
             log.exception("lane %s broke off; its work is adopted again", job)
 
-    async def _drive_on(self, job: str, run_id: str, *, claim: bool) -> None:
-        loaded = await self._engine.read_run(run_id)
+    async def _drive_on(self, job: str, loaded: Loaded) -> None:
         mine = _driven_by(loaded, job)
-        if mine is not None and claim:
-            step = await self._report(run_id, Interrupted(mine.id, mine.dispatch), job)
-            loaded, mine = step.loaded, _driven_by(step.loaded, job)
+        if mine is None:
+            return
         while mine is not None:
             outcome = await self._carry_out(loaded, mine)
             if outcome is None:
-                break
-            step = await self._conclude(loaded, mine, outcome, job)
-            loaded, mine = step.loaded, _driven_by(step.loaded, job)
-        await self._engine.rest(run_id)
+                return
+            loaded = (await self._conclude(loaded, mine, outcome, job)).loaded
+            mine = _driven_by(loaded, job)
+        await self._cairn.keeper.rest(loaded.facts.run_id)
 
     async def _patiently(self, act: Callable[[], Awaitable[T]]) -> T:
         """Again and again while the database or the disk is away (R9)."""
@@ -136,56 +146,72 @@ class Worker:
         while True:
             try:
                 return await act()
-            except (SQLAlchemyError, OSError) as error:
+            except UNSAVABLE:
+                raise
+            except AWAY as error:
                 log.warning("not possible now, tried again in %.2g s: %s", wait, error)
                 await asyncio.sleep(wait)
                 wait = min(wait * 2, LONGEST_WAIT)
 
-    # ---- one execution -----------------------------------------------------------------------------------
+    # ---- one execution -------------------------------------------------------------------------------
     async def _carry_out(self, loaded: Loaded, e: Execution) -> Outcome | None:
         """What came of it; nothing if it was stopped."""
-        async with self._slots:
-            task = asyncio.get_running_loop().create_task(self._run(loaded, e))
-            self._running[e.id] = Running(e.dispatch, task)
-            try:
-                return await task
-            except asyncio.CancelledError:
-                if task.cancelled() and not self._stopping:
-                    return None
-                raise
-            finally:
-                self._running.pop(e.id, None)
+        task = asyncio.get_running_loop().create_task(self._run(loaded, e))
+        self._running[e.id] = Running(e.dispatch, task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if task.cancelled() and not self._stopping:
+                return None
+            raise
+        finally:
+            self._running.pop(e.id, None)
 
     async def _run(self, loaded: Loaded, e: Execution) -> Outcome:
         try:
-            work = await self._cairn.briefing.work(loaded, e)
-            return await carry_out(self._cairn.runners, work)
+            async with self._slots:
+                self._check_current(loaded, e)
+                work = await self._patiently(lambda: self._cairn.briefing.work(loaded, e))
+                return await carry_out(self._cairn.runners, work)
         except CannotBegin as error:
             return Faulted(error.fault)
-        except (SQLAlchemyError, OSError, asyncio.CancelledError):
-            raise
         except Exception as error:
             log.exception("execution %s could not be carried out", e.id)
             return Faulted(Fault(type(error).__name__, str(error) or type(error).__name__))
+
+    def _check_current(self, loaded: Loaded, e: Execution) -> None:
+        if not self._engine.is_current(loaded.facts.run_id, e):
+            raise asyncio.CancelledError  # it was stopped before it had begun
 
     async def stop_execution(self, execution: str, dispatch: int) -> None:
         running = self._running.get(execution)
         if running is None or running.dispatch != dispatch:
             return
         running.task.cancel()
-        await asyncio.wait({running.task}, timeout=STOP_SECONDS)
+        _, left = await asyncio.wait({running.task}, timeout=STOP_SECONDS)
+        if left:
+            log.error("execution %s does not stop; whatever it still does is dropped", execution)
 
+    # ---- what came of it -----------------------------------------------------------------------------
     async def _conclude(self, loaded: Loaded, e: Execution, outcome: Outcome, job: str) -> Step:
+        try:
+            step = await self._tell(loaded, e, outcome, job)
+        except UNSAVABLE as error:
+            log.exception("what execution %s came to could not be saved", e.id)
+            fault = Fault("cannot_be_saved", f"What came of it could not be saved: {error}")
+            return await self._report(loaded.facts.run_id, Failed(e.id, e.dispatch, fault), job)
+        self._cairn.briefing.remember(step, e.id)
+        return step
+
+    async def _tell(self, loaded: Loaded, e: Execution, outcome: Outcome, job: str) -> Step:
         run_id = loaded.facts.run_id
         match outcome:
             case Produced():
-                products = await self._prepare(loaded, e, outcome)
+                products = await self._store(loaded, e, outcome)
                 report = Finished(e.id, e.dispatch, products.digest, products.outputs, outcome.ruling)
-                step = await self._report(run_id, report, job, products)
-                self._cairn.briefing.remember(step, e.id)
-                return step
+                return await self._report(run_id, report, job, products)
             case Unfit():
-                products = await self._prepare(loaded, e, outcome)
+                products = await self._store(loaded, e, outcome)
                 report = Invalid(e.id, e.dispatch, products.digest, products.outputs, outcome.error)
                 return await self._report(run_id, report, job, products)
             case Faulted():
@@ -196,9 +222,9 @@ class Worker:
             case _:
                 assert_never(outcome)
 
-    async def _prepare(self, loaded: Loaded, e: Execution, outcome: Produced | Unfit) -> Products:
+    async def _store(self, loaded: Loaded, e: Execution, outcome: Produced | Unfit) -> Products:
         checkpoint = await self._cairn.briefing.checkpoint(loaded, e)
-        return await self._cairn.keeper.store_large(prepare(e, checkpoint, outcome.artifacts))
+        return await self._patiently(lambda: self._cairn.storing.store(e, checkpoint, outcome.artifacts))
 
     async def _report(self, run_id: str, report: Report, job: str, products: Products | None = None) -> Step:
         artifacts = products.artifacts if products else ()
@@ -208,47 +234,52 @@ class Worker:
 
         return await self._patiently(send)
 
-    # ---- timers -------------------------------------------------------------------------------------------
+    # ---- timers --------------------------------------------------------------------------------------
     def remind(self, run_id: str, later: SendLater) -> None:
         """The durable timer is only exact to its poll: this one is on time, and the other finds it done."""
-        loop = asyncio.get_running_loop()
 
         def due() -> None:
             self._reminders.discard(handle)
             self._spawn(self.timer(run_id, later.command))
 
-        handle = loop.call_later(later.after, due)
-        self._reminders.add(handle)
+        if not self._stopping:
+            handle = asyncio.get_running_loop().call_later(later.after, due)
+            self._reminders.add(handle)
 
     async def timer(self, run_id: str, command: Timer) -> None:
         async def send() -> None:
             await self._engine.send(run_id, command, self._engine.given(TIMER))
 
+        if self._stopping:
+            raise asyncio.CancelledError  # its job stays for the next start
         try:
             await self._patiently(send)
         except (Refused, NotFound):
             log.debug("timer %s is over", command)
 
-    # ---- work that nobody drives ------------------------------------------------------------------------------
+    # ---- work that nobody drives ---------------------------------------------------------------------
+    async def _take_up(self) -> None:
+        """After a crash: on SQLite nobody else is there, so that the queue need not be waited for."""
+        if self._engine.database.kind == "sqlite":
+            for row in await self._engine.database.aread(working):
+                if row.driver is not None:
+                    self._lane(row.driver, row.run_id, claim=True)
+
     async def adopt(self) -> None:
         """Executions at work whose job is over are dispatched again (R9, D64)."""
-        found = await self._engine.database.aread(self._orphans)
-        for run_id, execution, dispatch in found:
-            log.warning("execution %s has nobody who drives it: dispatched again", execution)
+        held = frozenset(self._lanes)
+        rows = [row for row in await self._engine.database.aread(working) if row.driver not in held]
+        jobs = tuple({row.driver for row in rows if row.driver is not None})
+        over = await self._engine.database.aread(lambda c: self._cairn.jobs.over(c, jobs))
+        for row in rows:
+            if row.driver is not None and (row.driver not in over or row.driver in self._lanes):
+                continue
+            log.warning("execution %s has nobody who drives it: dispatched again", row.execution_id)
+            interrupted = Interrupted(row.execution_id, row.dispatch_number)
             try:
-                await self._engine.send(run_id, Interrupted(execution, dispatch), self._engine.given(WORKER))
+                await self._engine.send(row.run_id, interrupted, self._engine.given(WORKER))
             except (Refused, NotFound):
-                log.info("execution %s was moved on meanwhile", execution)
-
-    def _orphans(self, connection: Any) -> Sequence[tuple[str, str, int]]:
-        working = self._cairn.keeper.working(connection)
-        jobs = tuple({row.driver for row in working if row.driver is not None} - self._lanes.keys())
-        over = self._cairn.jobs.over(connection, jobs)
-        return [
-            (row.run_id, row.execution_id, row.dispatch_number)
-            for row in working
-            if row.driver is None or row.driver in over
-        ]
+                log.info("execution %s was moved on meanwhile", row.execution_id)
 
 
 def _driven_by(loaded: Loaded, job: str) -> Execution | None:

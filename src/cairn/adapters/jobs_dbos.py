@@ -6,7 +6,9 @@ import asyncio
 import json
 import logging
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any, Literal
+from uuid import uuid4
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient
@@ -19,6 +21,8 @@ JOB_VERSION = "jobs-1"  # pinned: work enqueued by one release is taken up by th
 LANES, TIMERS = "lanes", "timers"
 TIMER_TYPES: dict[str, type[Timer]] = {cls.__name__: cls for cls in (RetryDue, TimedOut, ApprovalExpired, RunTimedOut)}
 UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")
+LISTENER_SECONDS = 0.05  # the engine's own listener, which Cairn does not use, ends within this time when stopped
+AT_ONCE = 500  # finished jobs that are removed in one transaction
 
 
 class _Jobs:
@@ -26,20 +30,23 @@ class _Jobs:
 
     lane: LaneJob | None = None
     timer: TimerJob | None = None
+    process: str = ""  # changes with every start
 
 
 # A lane lives through any number of restarts: `decide` bounds redispatches, not the engine.
 @DBOS.workflow(name="lane", max_recovery_attempts=None)
-async def _lane(run_id: str) -> None:
+async def _lane(run_id: str, process: str = "") -> None:
     job = DBOS.workflow_id
-    if _Jobs.lane is not None and job is not None:
-        await _Jobs.lane(job, run_id)
+    if _Jobs.lane is None or job is None:
+        raise asyncio.CancelledError  # the process stops: the job stays for the next one
+    await _Jobs.lane(job, run_id, own=process == _Jobs.process)
 
 
 @DBOS.workflow(name="timer", max_recovery_attempts=None)
 async def _timer(run_id: str, command: str) -> None:
-    if _Jobs.timer is not None:
-        await _Jobs.timer(run_id, read_timer(command))
+    if _Jobs.timer is None:
+        raise asyncio.CancelledError
+    await _Jobs.timer(run_id, read_timer(command))
 
 
 def write_timer(command: Timer) -> str:
@@ -57,21 +64,29 @@ class DbosJobs:
         url: str,
         engine: sa.Engine,
         *,
-        executor_id: str = "local",
+        worker: str = "local",
         poll_seconds: float = 1.0,
         log_level: Literal["ERROR", "WARNING", "INFO", "DEBUG"] = "ERROR",
     ) -> None:
+        """`worker` names this process among all that share the database, the same after each start."""
         self._url = url
         self._engine = engine
-        self._executor_id = executor_id
+        self._worker = worker
+        # Who commits a dispatch wakes its lane at once; another process would only do the same work again.
+        self._lanes = f"{LANES}:{worker}"
         self._poll = poll_seconds
         self._log_level = log_level
         self._client: DBOSClient | None = None
         schema = "" if engine.dialect.name == "sqlite" else "dbos."
-        self._statuses = sa.text(
+        status: sa.BindParameter[Any] = sa.bindparam("open", list(UNFINISHED), expanding=True)
+        self._open = sa.text(
             f"SELECT workflow_uuid FROM {schema}workflow_status "  # noqa: S608 - the schema is one of two constants
             "WHERE workflow_uuid IN :jobs AND status IN :open"
-        ).bindparams(sa.bindparam("jobs", expanding=True), sa.bindparam("open", expanding=True))
+        ).bindparams(sa.bindparam("jobs", expanding=True), status)
+        self._finished = sa.text(
+            f"SELECT workflow_uuid FROM {schema}workflow_status "  # noqa: S608
+            "WHERE updated_at < :before AND status NOT IN :open LIMIT :limit"
+        ).bindparams(status)
 
     @property
     def client(self) -> DBOSClient:
@@ -79,9 +94,10 @@ class DbosJobs:
             raise RuntimeError("the job engine is not started")
         return self._client
 
+    # ---- in the caller's transaction -----------------------------------------------------------------
     def enqueue_lane(self, connection: sa.Connection, job: str, run_id: str) -> None:
-        options: Any = {"workflow_name": "lane", "queue_name": LANES, "workflow_id": job}
-        self.client.enqueue_in_transaction(connection, options, run_id)
+        options: Any = {"workflow_name": "lane", "queue_name": self._lanes, "workflow_id": job}
+        self.client.enqueue_in_transaction(connection, options, run_id, _Jobs.process)
 
     def enqueue_timer(self, connection: sa.Connection, timer: str, run_id: str, command: Timer, after: float) -> None:
         options: Any = {"workflow_name": "timer", "queue_name": TIMERS, "workflow_id": timer, "delay_seconds": after}
@@ -90,26 +106,29 @@ class DbosJobs:
     def over(self, connection: sa.Connection, jobs: tuple[str, ...]) -> frozenset[str]:
         if not jobs:
             return frozenset()
-        rows = connection.execute(self._statuses, {"jobs": list(jobs), "open": list(UNFINISHED)})
+        rows = connection.execute(self._open, {"jobs": list(jobs)})
         return frozenset(jobs) - {row[0] for row in rows}
 
+    # ---- its own life ----------------------------------------------------------------------------------
     async def start(self, lane: LaneJob, timer: TimerJob) -> None:
         """On the running loop: jobs are carried out on it."""
-        _Jobs.lane, _Jobs.timer = lane, timer
+        _Jobs.lane, _Jobs.timer, _Jobs.process = lane, timer, uuid4().hex
         logging.getLogger("dbos").propagate = False
         DBOS(
             config={
                 "name": APPLICATION,
                 "system_database_url": self._url,
                 "system_database_engine": self._engine,
-                "executor_id": self._executor_id,
+                "executor_id": self._worker,
                 "application_version": JOB_VERSION,
                 "log_level": self._log_level,
                 "use_listen_notify": False,
+                "notification_listener_polling_interval_sec": LISTENER_SECONDS,
             }
         )
+        DBOS.listen_queues([self._lanes, TIMERS])
         DBOS.launch()
-        for queue in (LANES, TIMERS):
+        for queue in (self._lanes, TIMERS):
             await DBOS.register_queue_async(queue, polling_interval_sec=self._poll)
         self._client = DBOSClient(system_database_engine=self._engine, application_name=APPLICATION)
 
@@ -117,3 +136,13 @@ class DbosJobs:
         _Jobs.lane = _Jobs.timer = None
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
         self._client = None
+
+    def sweep(self, before: datetime) -> int:
+        """Remove jobs that have been over since before that time; the answer is how many."""
+        moment = int(before.timestamp() * 1000)
+        with self._engine.connect() as connection:
+            rows = connection.execute(self._finished, {"before": moment, "limit": AT_ONCE})
+            jobs = [row[0] for row in rows]
+        if jobs:
+            self.client.delete_workflows(jobs)
+        return len(jobs)

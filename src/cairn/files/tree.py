@@ -160,10 +160,12 @@ class Tree:
         with self._enter(pipeline_id) as room:
             return scan(room, expected, under)
 
-    def repair(self, drift: Drift, at: datetime) -> Report:
-        """Put a drift right. Nothing may act on these folders meanwhile, unless `as_of` was given to the scan."""
+    def repair(self, drift: Drift, at: datetime, own: Container[str] = ()) -> Report:
+        """Put a drift right. Nothing may act on these folders meanwhile, unless `as_of` was given to the scan.
+
+        `own` are checksums of contents that Cairn wrote there before: those need not be kept."""
         with self._enter(drift.pipeline_id) as room:
-            return repair(room, drift, at)
+            return repair(room, drift, at, own=own)
 
     def _enter(self, pipeline_id: str) -> _Entry:
         return _Entry(Room(self._root, checked_id(pipeline_id), self._now))

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
-from weakref import WeakValueDictionary
 
 import sqlalchemy as sa
 
@@ -18,96 +15,66 @@ from cairn.core.decide import Decision, decide
 from cairn.core.errors import Refused
 from cairn.core.messages import (
     ApprovalExpired,
-    Archive,
     Command,
     Dispatch,
     Given,
+    Report,
     RetryDue,
     RunTimedOut,
     SendLater,
-    Stop,
     TimedOut,
     Timer,
-    Unarchive,
 )
+from cairn.core.model import CLOSED, Execution
 from cairn.ports import Clock, JobEngine
+from cairn.services.effects import Effects, Step
 from cairn.services.errors import NotFound
-from cairn.services.filing import Filing, write_moves
 from cairn.services.filing import plan as plan_files
-from cairn.services.hub import Hub
+from cairn.services.filing import write_moves
+from cairn.services.locks import Locks
 from cairn.services.plans import Plans
-from cairn.services.projection import Projection
 from cairn.services.rollback_records import by_failure, record, taken
-from cairn.services.views.events import Change
-from cairn.store import Database, Loaded, LostRace, NewArtifact, RunFacts, load_run, save_run
+from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, load_run, save_run
 from cairn.store import tables as t
 
-log = logging.getLogger(__name__)
+__all__ = ["Engine", "Step"]
+
 WARM = 256  # runs that are kept loaded
 T = TypeVar("T")
 
 
-class Lanes(Protocol):
-    """Whoever carries executions out in this process."""
-
-    def wake(self, job: str, run_id: str) -> None: ...
-
-    def remind(self, run_id: str, later: SendLater) -> None: ...
-
-    async def stop_execution(self, execution: str, dispatch: int) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One committed decision, and what is left to do for it."""
-
-    before: Loaded
-    loaded: Loaded
-    decision: Decision
-    given: Given
-    filing: Filing
-    jobs: tuple[str, ...] = ()
-    warnings: list[str] = field(default_factory=list[str])
-
-    @property
-    def run_id(self) -> str:
-        return self.loaded.facts.run_id
-
-
 class Engine:
-    def __init__(
-        self, database: Database, jobs: JobEngine, plans: Plans, projection: Projection, hub: Hub, clock: Clock
-    ) -> None:
+    def __init__(self, database: Database, jobs: JobEngine, plans: Plans, effects: Effects, clock: Clock) -> None:
         self.database = database
         self.plans = plans
-        self.projection = projection
-        self.hub = hub
+        self.effects = effects
         self.clock = clock
         self._jobs = jobs
-        self._lanes: Lanes | None = None
-        self._locks = WeakValueDictionary[str, asyncio.Lock]()
+        self._locks = Locks()
         self._warm = OrderedDict[str, Loaded]()
-        self._filed: dict[str, int] = {}  # runs whose files stand, and through which revision
-        self.own_jobs: set[str] = set()  # jobs that this process has enqueued and wakes itself
-
-    def attach(self, lanes: Lanes | None) -> None:
-        self._lanes = lanes
+        self._under_way: set[asyncio.Task[Any]] = set()
 
     def given(self, by: str, command_id: UUID | None = None) -> Given:
         return Given(self.clock.now(), by, command_id or uuid4())
 
-    # ---- one at a time for each run ------------------------------------------------------------
-    @asynccontextmanager
-    async def holding(self, *run_ids: str) -> AsyncGenerator[None]:
-        """Nobody else in this process changes these runs, or their files, meanwhile."""
-        async with AsyncExitStack() as stack:
-            for run_id in sorted(set(run_ids)):
-                lock = self._locks.get(run_id)
-                if lock is None:
-                    lock = self._locks[run_id] = asyncio.Lock()
-                await stack.enter_async_context(lock)
-            yield
+    def holding(self, *ids: str) -> AbstractAsyncContextManager[None]:
+        """Nobody else in this process changes these runs or pipelines, or their files, meanwhile."""
+        return self._locks.holding(*ids)
 
+    # ---- whole, whoever waits for it -----------------------------------------------------------------
+    async def unbroken(self, work: Coroutine[Any, Any, T]) -> T:
+        """From a commit to the last of its effects nothing is left out, also when the caller has gone."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return await asyncio.shield(task)
+
+    async def come_to_rest(self) -> None:
+        """Wait for what is under way."""
+        while self._under_way:
+            await asyncio.wait(tuple(self._under_way))
+
+    # ---- one command ---------------------------------------------------------------------------------
     async def send(
         self,
         run_id: str,
@@ -118,25 +85,23 @@ class Engine:
         artifacts: Sequence[NewArtifact] = (),
     ) -> Step:
         """Carry the command out, to the last of its files."""
-        async with self.holding(run_id):
-            step = await self._commit(run_id, command, given, lane, tuple(artifacts))
-            await self.finish(step, resting=lane is None)
-        return step
+        return await self.unbroken(self._send(run_id, command, given, lane, tuple(artifacts)))
 
-    async def _commit(
-        self,
-        run_id: str,
-        command: Command,
-        given: Given,
-        lane: str | None,
-        artifacts: tuple[NewArtifact, ...],
+    async def _send(
+        self, run_id: str, command: Command, given: Given, lane: str | None, artifacts: tuple[NewArtifact, ...]
     ) -> Step:
         def body(connection: sa.Connection) -> Step:
             return self.carry(connection, run_id, command, given, lane=lane, artifacts=artifacts)
 
+        async with self.holding(run_id):
+            step = await self._commit(run_id, body)
+            await self.finish(step, resting=lane is None)
+        return step
+
+    async def _commit(self, run_id: str, body: Callable[[sa.Connection], Step]) -> Step:
         try:
             return await self.database.transact(body)
-        except LostRace:
+        except (LostRace, Fenced):
             self.forget(run_id)
         except Refused:
             # Another process may have moved the run on since it was loaded here.
@@ -144,6 +109,21 @@ class Engine:
                 raise
             self.forget(run_id)
         return await self.database.transact(body)
+
+    async def transact(self, run_ids: Sequence[str], body: Callable[[sa.Connection], T]) -> T:
+        """Several commands in one transaction; a lost race is run once more."""
+        try:
+            return await self.database.transact(body)
+        except (LostRace, Fenced):
+            for run_id in run_ids:
+                self.forget(run_id)
+        return await self.database.transact(body)
+
+    async def finish(self, *steps: Step, resting: bool = True) -> None:
+        """After the commit."""
+        for step in steps:
+            self._keep_warm(step.loaded)
+        await self.effects.carry_out(steps, resting=resting)
 
     # ---- in the transaction --------------------------------------------------------------------------
     def carry(
@@ -159,9 +139,9 @@ class Engine:
     ) -> Step:
         """Load, decide and save; several may share one transaction. `finish` each when it is committed."""
         before = self._warm.get(run_id) or self.load(connection, run_id)
-        decision = decide(before.run, command, given)
+        decision = _decide(connection, before, command, given)
         filing = plan_files(connection, before, decision, given, artifacts)
-        drivers, jobs = self._drivers(decision, lane)
+        drivers, jobs = _drivers(decision, lane)
         loaded = save_run(
             connection,
             before,
@@ -170,25 +150,23 @@ class Engine:
             drivers=drivers,
             artifacts=filing.artifacts,
             promoted=filing.promoted,
-            files_through=self._filed.pop(run_id, None),
+            files_through=self.effects.take_filed(run_id).get(run_id),
         )
         write_moves(connection, filing, given)
         if records and (rollback := by_failure(before.run, decision.run)) is not None:
             record(connection, rollback, given, before.facts, taken(before, decision, filing))
-        self.own_jobs.update(jobs)
         for job in jobs:
             self._jobs.enqueue_lane(connection, job, run_id)
         for effect in decision.effects:
             if isinstance(effect, SendLater):
-                self._jobs.enqueue_timer(
-                    connection, timer_id(run_id, effect.command), run_id, effect.command, effect.after
-                )
+                timer = timer_id(run_id, effect.command)
+                self._jobs.enqueue_timer(connection, timer, run_id, effect.command, effect.after)
         return Step(before, loaded, decision, given, filing, jobs)
 
     def foresee(self, connection: sa.Connection, run_id: str, command: Command, given: Given) -> Step:
         """What the command would do, without doing it."""
         before = self.load(connection, run_id, lock=False)
-        decision = decide(before.run, command, given)
+        decision = _decide(connection, before, command, given)
         return Step(before, before, decision, given, plan_files(connection, before, decision, given, ()))
 
     def load(self, connection: sa.Connection, run_id: str, *, lock: bool = True) -> Loaded:
@@ -197,112 +175,24 @@ class Engine:
             raise NotFound("run", run_id)
         return loaded
 
-    @staticmethod
-    def _drivers(decision: Decision, lane: str | None) -> tuple[dict[str, str], tuple[str, ...]]:
-        """Who drives what was dispatched: the lane that reported takes the first, the others get lanes of their own."""
-        drivers: dict[str, str] = {}
-        jobs: list[str] = []
-        for effect in decision.effects:
-            if not isinstance(effect, Dispatch):
-                continue
-            if lane is not None:
-                drivers[effect.execution], lane = lane, None
-            else:
-                job = f"exec:{effect.execution}:{effect.dispatch}"
-                drivers[effect.execution] = job
-                jobs.append(job)
-        return drivers, tuple(jobs)
-
-    # ---- after the commit -------------------------------------------------------------------------------
-    async def finish(self, *steps: Step, resting: bool = True) -> None:
-        """Stop what must stop, let the files follow, wake the lanes, tell who listens."""
-        for step in steps:
-            self._keep_warm(step.loaded)
-        for step in steps:
-            for effect in step.decision.effects:
-                if isinstance(effect, Stop) and self._lanes is not None:
-                    await self._lanes.stop_execution(effect.execution, effect.dispatch)
-        for step in steps:
-            await self._file(step, resting)
-        await self._note_rollbacks(steps)
-        for step in steps:
-            self._wake(step)
-            self._announce(step)
-
-    async def _note_rollbacks(self, steps: Sequence[Step]) -> None:
-        """The folders of these rollbacks have moved: the next start need not look at them again."""
-        done = {
-            effect.rollback
-            for step in steps
-            for effect in step.decision.effects
-            if isinstance(effect, Archive | Unarchive)
-        }
-        if done and not any(step.warnings for step in steps):
-            mark = sa.update(t.rollback_events).where(t.rollback_events.c.rollback_id.in_(done)).values(files_done=True)
-            await self.database.transact(lambda c: c.execute(mark))
-
-    async def _file(self, step: Step, resting: bool) -> None:
-        try:
-            await self.projection.follow(step.loaded, step.decision, step.given, step.filing, resting=resting)
-            self._filed[step.run_id] = step.loaded.revision
-        except Exception as error:
-            # What is committed stands; drift repair finishes the files (D13).
-            log.exception("files of run %s could not be brought up to date", step.run_id)
-            step.warnings.append(f"Saved, but the files on disk could not be brought up to date: {error}")
-
-    def _wake(self, step: Step) -> None:
-        if self._lanes is None:
-            return
-        for job in step.jobs:
-            self._lanes.wake(job, step.run_id)
-        for effect in step.decision.effects:
-            if isinstance(effect, SendLater):
-                self._lanes.remind(step.run_id, effect)
-
-    def _announce(self, step: Step) -> None:
-        if self.hub.is_heard:
-            of = step.loaded.facts
-            changes = [
-                Change(pipeline_id=of.pipeline_id, run_id=of.run_id, event_type=event.type.value)
-                for event in step.decision.events
-            ]
-            self.hub.announce(*changes)
-
-    async def open_run(self, facts: RunFacts, steps: Sequence[Step]) -> None:
-        """A run has been made: its folder comes first, then what its start brought about."""
-        await self.projection.open_run(facts)
-        await self.finish(*steps)
-
-    async def rest(self, run_id: str) -> None:
-        """Nobody drives the run on for now: what stands for the whole of it is brought up to date."""
-        async with self.holding(run_id):
-            loaded = await self.read_run(run_id)
-            await self.projection.rest(loaded.facts)
-
+    # ---- what is kept loaded -------------------------------------------------------------------------
     async def read_run(self, run_id: str) -> Loaded:
         if self.database.kind == "sqlite" and (warm := self._warm.get(run_id)) is not None:
             return warm
         return await self.database.aread(lambda c: self.load(c, run_id, lock=False))
 
-    async def transact(self, run_ids: Sequence[str], body: Callable[[sa.Connection], T]) -> T:
-        """Several commands in one transaction; a lost race is run once more."""
-        try:
-            return await self.database.transact(body)
-        except LostRace:
-            for run_id in run_ids:
-                self.forget(run_id)
-        return await self.database.transact(body)
+    def is_current(self, run_id: str, e: Execution) -> bool:
+        """Whether this dispatch still holds, as far as this process knows."""
+        warm = self._warm.get(run_id)
+        now = warm.run.executions.get(e.id) if warm is not None else None
+        return now is None or (now.dispatch, now.state, now.archived_by) == (e.dispatch, e.state, e.archived_by)
 
-    # ---- what is kept loaded --------------------------------------------------------------------------------
     def _keep_warm(self, loaded: Loaded) -> None:
         run_id = loaded.facts.run_id
         self._warm[run_id] = loaded
         self._warm.move_to_end(run_id)
         if len(self._warm) > WARM:
             self._warm.popitem(last=False)
-
-    def warm(self, run_id: str) -> Loaded | None:
-        return self._warm.get(run_id)
 
     def forget(self, run_id: str) -> None:
         self._warm.pop(run_id, None)
@@ -312,10 +202,39 @@ class Engine:
         for run_id in [r for r, loaded in self._warm.items() if loaded.facts.pipeline_id == pipeline_id]:
             self.forget(run_id)
 
-    def take_filed(self) -> dict[str, int]:
-        """Runs whose files stand since the last call, to be written down now and then."""
-        filed, self._filed = self._filed, {}
-        return filed
+
+def _decide(connection: sa.Connection, before: Loaded, command: Command, given: Given) -> Decision:
+    if before.run.status in CLOSED and not isinstance(command, Report | Timer):
+        _check_line(connection, before)
+    return decide(before.run, command, given)
+
+
+def _check_line(connection: sa.Connection, before: Loaded) -> None:
+    """A run that is over can be taken up again while its pipeline and its definition stand (P2, P4, D4)."""
+    p = t.pipelines.c
+    row = connection.execute(
+        sa.select(p.deleted_at, p.pipeline_definition_version).where(p.pipeline_id == before.facts.pipeline_id)
+    ).one()
+    if row.deleted_at is not None:
+        raise Refused("The pipeline is deleted: its runs can only be read.", ("restore the pipeline",))
+    if row.pipeline_definition_version != before.facts.definition_version:
+        raise Refused("The run is of an earlier definition of the pipeline: it can only be read.", ("start a new run",))
+
+
+def _drivers(decision: Decision, lane: str | None) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Who drives what was dispatched: the lane that reported takes the first, the others get lanes of their own."""
+    drivers: dict[str, str] = {}
+    jobs: list[str] = []
+    for effect in decision.effects:
+        if not isinstance(effect, Dispatch):
+            continue
+        if lane is not None:
+            drivers[effect.execution], lane = lane, None
+        else:
+            job = f"exec:{effect.execution}:{effect.dispatch}"
+            drivers[effect.execution] = job
+            jobs.append(job)
+    return drivers, tuple(jobs)
 
 
 def timer_id(run_id: str, command: Timer) -> str:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import sqlalchemy as sa
 
 from cairn.core.messages import (
@@ -23,7 +20,8 @@ from cairn.core.model import Execution, Mode, Run
 from cairn.documents import encode_json
 from cairn.files import FileContent, Move, Tree, layout
 from cairn.services import trees
-from cairn.services.filing import Filing, Moved
+from cairn.services.filing import Filing
+from cairn.services.rollback_files import RollbackFiles
 from cairn.store import Database, NewArtifact, RunFacts
 from cairn.store import tables as t
 
@@ -60,10 +58,8 @@ class FileWork:
                 for execution in effect.executions:
                     reusable = is_in_process(self._run.executions[execution])
                     self._tree.drop_workspace(self._pipeline, execution, reusable=reusable)
-            case Archive():
-                self._archive(effect.rollback)
-            case Unarchive():
-                self._unarchive(effect.rollback)
+            case Archive() | Unarchive():
+                RollbackFiles(self._database, self._tree).follow(effect.rollback)
             case SetPassAside():
                 self._set_pass_aside(effect.pass_number)
 
@@ -96,51 +92,22 @@ class FileWork:
             for row in rows
         ]
 
-    def _moves(self, of: Callable[[Moved], bool] = lambda _: True) -> list[Move]:
-        return [
-            Move(m.original, m.to, trees.of_blob(self._database, m.to, m.checksum, m.size))
-            for m in self._filing.moved
-            if of(m)
-        ]
-
     # ---- one effect each ----------------------------------------------------------------------------------
     def _promote(self, e: Execution) -> None:
         files = self._outputs(e.id)
         if not files:
             return
         folder = files[0].path.rpartition("/")[0].rpartition("/")[0]
-        superseded = self._moves(lambda moved: moved.superseded)
+        superseded = [
+            Move(m.original, m.to, trees.of_blob(self._database, m.to, m.checksum, m.size))
+            for m in self._filing.moved
+            if m.superseded
+        ]
         self._tree.promote(self._pipeline, e.id, folder, files, superseded)
 
     def _move_to_errored(self, e: Execution) -> None:
         logs = self._database.read(lambda c: _log_text(c, e.id))
         self._tree.move_to_errored(self._pipeline, e.id, self._given.at, error_info(self._facts, e), logs)
-
-    def _archive(self, rollback: str) -> None:
-        folder = layout.rollback_folder(rollback, self._given.at)
-        metadata = self._database.read(lambda c: rollback_metadata(c, rollback))
-        self._tree.archive(self._pipeline, folder, metadata, [*self._folder_moves(rollback, folder), *self._moves()])
-
-    def _folder_moves(self, rollback: str, into: str) -> list[Move]:
-        """Whole folders move, with whatever else people have put there."""
-        facts = self._facts
-        run_folder = layout.run_folder(facts.run_version, facts.run_id)
-        if self._run.archived_by == rollback:
-            return [Move(run_folder, f"{into}/{layout.archived_run(facts.run_version, facts.run_id)}")]
-        found: dict[str, Move] = {}
-        for moved in self._filing.moved:
-            checkpoint = moved.original.removeprefix(f"{run_folder}/").partition("/")[0]
-            e = self._run.executions[moved.execution_id]
-            archived = layout.archived_execution(facts.run_version, facts.run_id, e.position)
-            found.setdefault(checkpoint, Move(f"{run_folder}/{checkpoint}", f"{into}/{archived}"))
-        return list(found.values())
-
-    def _unarchive(self, rollback: str) -> None:
-        location, folders = self._database.read(lambda c: _archived(c, rollback, self._facts, self._filing))
-        moves = [
-            Move(m.to, m.original, trees.of_blob(self._database, m.to, m.checksum, m.size)) for m in self._filing.moved
-        ]
-        self._tree.unarchive(self._pipeline, location, [*folders, *moves])
 
     def _set_pass_aside(self, pass_number: int) -> None:
         folder = layout.run_folder(self._facts.run_version, self._facts.run_id)
@@ -177,33 +144,3 @@ def _log_text(connection: sa.Connection, execution: str) -> bytes:
         sa.select(c.timestamp, c.level, c.message).where(c.execution_id == execution).order_by(c.log_id)
     )
     return "".join(f"{row.timestamp.isoformat()} {row.level} {row.message}\n" for row in rows).encode()
-
-
-def rollback_metadata(connection: sa.Connection, rollback: str) -> bytes:
-    """`rollback_metadata.json`: the event record as seed 0 §5 has it."""
-    r = t.rollback_events
-    row = connection.execute(sa.select(r).where(r.c.rollback_id == rollback)).one()
-    record: dict[str, Any] = {str(column.name): getattr(row, column.name) for column in r.c}
-    for name in ("undone_at", "files_done"):
-        record.pop(name)
-    record["created_at"] = row.created_at.isoformat().replace("+00:00", "Z")
-    return encode_json(record, indent=True)
-
-
-def _archived(connection: sa.Connection, rollback: str, facts: RunFacts, filing: Filing) -> tuple[str, list[Move]]:
-    """Where a rollback's archive is, and the folders of this run in it."""
-    r, i = t.rollback_events.c, t.archived_items.c
-    location: str = connection.execute(sa.select(r.archive_location).where(r.rollback_id == rollback)).scalar_one()
-    location = location.rstrip("/")
-    run_folder = layout.run_folder(facts.run_version, facts.run_id)
-    whole = connection.execute(
-        sa.select(i.archived_path).where(i.rollback_id == rollback, i.item_type == "run", i.item_id == facts.run_id)
-    ).scalar_one_or_none()
-    if whole is not None:
-        return location, [Move(run_folder, whole)]
-    found: dict[str, Move] = {}
-    for moved in filing.moved:
-        checkpoint = moved.to.removeprefix(f"{run_folder}/").partition("/")[0]
-        rest = moved.to.removeprefix(f"{run_folder}/{checkpoint}/")
-        found.setdefault(checkpoint, Move(f"{run_folder}/{checkpoint}", moved.original.removesuffix(f"/{rest}")))
-    return location, list(found.values())

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 import sqlalchemy as sa
 
-from cairn.core.model import State
-from cairn.files import Drift, Expected, Workspaces
+from cairn.core.model import RunStatus
+from cairn.files import Drift, Expected, Report, Tree, Workspaces, layout
 from cairn.ports import Clock
-from cairn.services import trees
+from cairn.services import mending, trees
+from cairn.services import pipeline_rows as rows
 from cairn.services.engine import Engine
-from cairn.services.products import Products
+from cairn.services.mending import Mending
 from cairn.services.projection import Projection
-from cairn.store import Database, blobs
+from cairn.store import Database, events
 from cairn.store import tables as t
-from cairn.store.aggregate import Row
 
 log = logging.getLogger(__name__)
 
-LARGE = 1024 * 1024  # contents from this size on go in an earlier transaction (D47)
+BY = "keeper"  # who tells of drift
+SHOWN = 50  # paths of each kind that an event names
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +40,41 @@ class DriftReport:
     def is_clean(self) -> bool:
         return not (self.repaired or self.moved_aside or self.failed)
 
+    def with_more(self, other: DriftReport) -> DriftReport:
+        return replace(
+            self,
+            repaired=self.repaired + other.repaired,
+            moved_aside=self.moved_aside + other.moved_aside,
+            failed=(*self.failed, *other.failed),
+        )
+
 
 class Keeper:
-    def __init__(self, database: Database, engine: Engine, projection: Projection, clock: Clock) -> None:
+    def __init__(
+        self, database: Database, engine: Engine, projection: Projection, mending: Mending, clock: Clock
+    ) -> None:
         self._database = database
         self._engine = engine
         self._projection = projection
+        self._mending = mending
         self._clock = clock
         self.last: DriftReport | None = None
 
+    @property
+    def _tree(self) -> Tree:
+        return self._projection.tree
+
     # ---- for the worker ------------------------------------------------------------------------------
+    async def rest(self, run_id: str) -> None:
+        """Nobody drives the run on for now: what stands for the whole of it is brought up to date."""
+        async with self._engine.holding(run_id):
+            loaded = await self._engine.read_run(run_id)
+            if loaded.run.archived_by is None:
+                await asyncio.to_thread(self._projection.write_run_info, loaded.facts)
+
     async def write_down_filed(self) -> None:
         """Note whose files stand, so that the next start need not look at them first."""
-        filed = self._engine.take_filed()
+        filed = self._engine.effects.take_filed()
         if not filed:
             return
         r = t.pipeline_runs
@@ -60,87 +82,124 @@ class Keeper:
         mark = sa.update(r).where(r.c.run_id == sa.bindparam("run")).values(files_revision=sa.bindparam("through"))
         await self._database.transact(lambda c: c.execute(mark, rows))
 
-    def working(self, connection: sa.Connection) -> Sequence[Row]:
-        """Executions that a runner holds, or held when the process died."""
-        e, r = t.checkpoint_executions.c, t.pipeline_runs.c
-        return connection.execute(
-            sa.select(e.run_id, e.execution_id, e.dispatch_number, e.driver)
-            .select_from(t.checkpoint_executions.join(t.pipeline_runs, r.run_id == e.run_id))
-            .where(e.state == State.WORKING.value, e.archived_by.is_(None), r.archived_by.is_(None))
-        ).all()
+    async def mend_failed(self) -> None:
+        """Files that could not follow are tried again (D13)."""
+        for pipeline_id in await self._database.aread(self._engine.effects.failed_pipelines):
+            await self._try_own(pipeline_id)
 
-    async def store_large(self, products: Products) -> Products:
-        """Large contents are stored ahead, so that they do not hold the writer while the decision is saved."""
-        large = [a for a in products.artifacts if a.content is not None and a.size >= LARGE]
-        for artifact in large:
-            content = artifact.content or b""
-            await self._database.transact(lambda c, data=content: blobs.put(c, data))
-        if not large:
-            return products
-        done = {a.record_id for a in large}
-        return replace(
-            products,
-            artifacts=tuple(replace(a, content=None) if a.record_id in done else a for a in products.artifacts),
-        )
-
-    # ---- drift ---------------------------------------------------------------------------------------------
+    # ---- at the start --------------------------------------------------------------------------------
     async def mend_unfinished(self) -> None:
         """Before anything starts: finish the files of what was committed when the process ended."""
-        r = t.pipeline_runs.c
-        pipelines = await self._database.aread(
-            lambda c: list(
-                c.execute(sa.select(r.pipeline_id).where(r.files_revision < r.revision).distinct()).scalars()
-            )
-        )
-        await asyncio.to_thread(self._finish_moves)
-        for pipeline_id in pipelines:
-            await asyncio.to_thread(self._mend_own, pipeline_id)
+        try:
+            await asyncio.to_thread(self._mending.finish_moves)
+        except OSError as error:
+            log.error("folders could not be moved: %s", error)  # noqa: TRY400 - it says what to do
+        for pipeline_id in await self._database.aread(mending.unfinished_pipelines):
+            await self._try_own(pipeline_id)
+
+    async def _try_own(self, pipeline_id: str) -> None:
+        try:
+            await self._mend_own(pipeline_id)
+        except OSError as error:
+            self._engine.effects.fail_pipeline(pipeline_id, error)
+
+    async def _mend_own(self, pipeline_id: str) -> None:
+        """What Cairn itself had not written yet is no drift."""
+        effects = self._engine.effects
+        async with self._engine.holding(pipeline_id):
+            runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+            async with self._engine.holding(*runs):
+                revisions = await asyncio.to_thread(self._finish, pipeline_id)
+        effects.mended(pipeline_id, revisions)
+
+    def _finish(self, pipeline_id: str) -> dict[str, int]:
+        """The answer is which runs' files stand now, and through which revision."""
+        self._mending.finish_moves(pipeline_id)
+        if pipeline_id not in self._database.read(mending.standing_pipelines):
+            return {}
+        unfinished = self._database.read(lambda c: mending.unfinished_runs(c, pipeline_id))
+        for run_id in unfinished:
+            self._mending.finish_run(run_id)
+        failed = self._repair(self.look(pipeline_id)).failed
+        return {} if failed else self._database.read(lambda c: mending.revisions(c, unfinished))
 
     async def mend_all(self) -> DriftReport:
         """Compare every pipeline's folder with the database, and put right what differs."""
         pipelines = await self.pipelines()
         report = DriftReport(self._clock.now(), len(pipelines))
         for pipeline_id in pipelines:
-            runs = await self._database.aread(lambda c, of=pipeline_id: _standing_runs(c, of))
-            async with self._engine.holding(*runs):
-                mended = await asyncio.to_thread(self._mend, pipeline_id)
-            report = replace(
-                report,
-                repaired=report.repaired + mended.repaired,
-                moved_aside=report.moved_aside + mended.moved_aside,
-                failed=(*report.failed, *mended.failed),
-            )
+            try:
+                report = report.with_more(await self._mend(pipeline_id))
+            except OSError as error:
+                report = replace(report, failed=(*report.failed, f"{pipeline_id}: {error}"))
         self.last = report
         if not report.is_clean:
             log.warning("drift: %d files written again, %d moved aside", report.repaired, report.moved_aside)
         return report
 
     async def pipelines(self) -> list[str]:
-        return await self._database.aread(_pipelines)
+        return await self._database.aread(mending.standing_pipelines)
 
+    async def _mend(self, pipeline_id: str) -> DriftReport:
+        """Looked at twice: what differs is judged only while nobody acts on the pipeline."""
+        at = self._clock.now()
+        if (await asyncio.to_thread(self.look, pipeline_id)).is_clean:
+            return DriftReport(at)
+        async with self._engine.holding(pipeline_id):
+            if pipeline_id not in await self.pipelines():
+                return DriftReport(at)
+            runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+            async with self._engine.holding(*runs):
+                return await asyncio.to_thread(self._mend_now, pipeline_id, at)
+
+    # ---- drift, beside the event loop ----------------------------------------------------------------
     def look(self, pipeline_id: str) -> Drift:
         """How a pipeline's folder differs from the database."""
         as_of = self._clock.now()  # what comes after the database was read is not judged
-        expected = replace(self._database.read(lambda c: self._expected(c, pipeline_id)), as_of=as_of)
-        return self._projection.tree.scan(pipeline_id, expected)
+        expected, at_work = self._database.read(lambda c: (self._expected(c, pipeline_id), _at_work(c, pipeline_id)))
+        drift = self._tree.scan(pipeline_id, replace(expected, as_of=as_of))
+        # Of a run that is at work `run_info.json` is written when it comes to rest.
+        behind = {path for path in drift.changed if path in at_work and self._own_info(pipeline_id, path)}
+        return replace(drift, changed=tuple(path for path in drift.changed if path not in behind))
 
-    def _mend(self, pipeline_id: str) -> DriftReport:
-        at = self._clock.now()
+    def _mend_now(self, pipeline_id: str, at: datetime) -> DriftReport:
         drift = self.look(pipeline_id)
-        if drift.is_clean:
-            return DriftReport(at, 1)
-        done = self._projection.tree.repair(drift, at)
+        behind = sum(self._own_info(pipeline_id, path) is not None for path in drift.changed)
+        done = self._repair(drift)
         failed = tuple(f"{path}: {why}" for path, why in done.failed)
         for line in failed:
             log.error("drift of pipeline %s could not be put right: %s", pipeline_id, line)
-        return DriftReport(at, 1, len(done.written), len(done.kept), failed)
+        report = DriftReport(at, 1, len(done.written) - behind, len(done.kept), failed)
+        if report.repaired or report.moved_aside:
+            self._tell(pipeline_id, done, at)
+        return report
 
-    def _mend_own(self, pipeline_id: str) -> None:
-        """What Cairn itself had not written yet is no drift."""
-        self._projection.write_definition(pipeline_id)
-        for run_id, version in self._database.read(lambda c: _unfinished_runs(c, pipeline_id)):
-            self._projection.renew_run_info(pipeline_id, run_id, version)
-        self._mend(pipeline_id)
+    def _repair(self, drift: Drift) -> Report:
+        if drift.is_clean:
+            return Report()
+        own = set(self._mending.own(drift.pipeline_id))
+        own.update(filter(None, (self._own_info(drift.pipeline_id, path) for path in drift.changed)))
+        return self._tree.repair(drift, self._clock.now(), own)
+
+    def _own_info(self, pipeline_id: str, path: str) -> str | None:
+        """The checksum of a `run_info.json` that Cairn has written and nobody has changed since."""
+        if not path.endswith(f"/{layout.RUN_INFO}"):
+            return None
+        try:
+            return trees.own_run_info((self._tree.root / pipeline_id / path).read_bytes())
+        except OSError:
+            return None
+
+    def _tell(self, pipeline_id: str, done: Report, at: datetime) -> None:
+        """In the trail of the pipeline: what was written again, and where things of users are now."""
+        told = {
+            "written": list(done.written[:SHOWN]),
+            "moved_aside": [{"from": was, "to": now} for was, now in done.kept[:SHOWN]],
+            "counts": {"written": len(done.written), "moved_aside": len(done.kept)},
+        }
+        self._database.transact_now(
+            lambda c: events.append_pipeline_event(c, pipeline_id, "drift_repaired", BY, at, told)
+        )
 
     def _expected(self, connection: sa.Connection, pipeline_id: str) -> Expected:
         e, r = t.checkpoint_executions.c, t.pipeline_runs.c
@@ -158,39 +217,13 @@ class Keeper:
             ),
         )
 
-    def _finish_moves(self) -> None:
-        """Rollbacks, deletions and ended definitions whose folders had not moved yet."""
-        for rollback in self._database.read(_unfinished_rollbacks):
-            self._projection.finish_rollback(rollback)
-        self._projection.finish_deletions()
 
-
-def _pipelines(connection: sa.Connection) -> list[str]:
-    p = t.pipelines.c
-    return list(
-        connection.execute(sa.select(p.pipeline_id).where(p.deleted_at.is_(None)).order_by(p.created_at)).scalars()
-    )
-
-
-def _standing_runs(connection: sa.Connection, pipeline_id: str) -> list[str]:
-    r = t.pipeline_runs.c
-    return list(
-        connection.execute(sa.select(r.run_id).where(r.pipeline_id == pipeline_id, r.archived_by.is_(None))).scalars()
-    )
-
-
-def _unfinished_runs(connection: sa.Connection, pipeline_id: str) -> list[tuple[str, int | None]]:
+def _at_work(connection: sa.Connection, pipeline_id: str) -> frozenset[str]:
+    """Where the `run_info.json` of runs in progress lie."""
     r = t.pipeline_runs.c
     rows = connection.execute(
         sa.select(r.run_id, r.run_version).where(
-            r.pipeline_id == pipeline_id, r.files_revision < r.revision, r.archived_by.is_(None)
+            r.pipeline_id == pipeline_id, r.status == RunStatus.IN_PROGRESS.value, r.archived_by.is_(None)
         )
     )
-    return [(row.run_id, row.run_version) for row in rows]
-
-
-def _unfinished_rollbacks(connection: sa.Connection) -> list[str]:
-    r = t.rollback_events.c
-    return list(
-        connection.execute(sa.select(r.rollback_id).where(r.files_done.is_(False)).order_by(r.created_at)).scalars()
-    )
+    return frozenset(f"{layout.run_folder(row.run_version, row.run_id)}/{layout.RUN_INFO}" for row in rows)

@@ -47,6 +47,18 @@ def newest(connection: sa.Connection, pipeline_id: str) -> PipelineDefinition:
     return parse(dict(definition(connection, pipeline_id, revision)))
 
 
+def exists(connection: sa.Connection, pipeline_id: str) -> bool:
+    p = t.pipelines.c
+    return connection.execute(sa.select(p.pipeline_id).where(p.pipeline_id == pipeline_id)).first() is not None
+
+
+def standing_runs(connection: sa.Connection, pipeline_id: str) -> list[str]:
+    r = t.pipeline_runs.c
+    return list(
+        connection.execute(sa.select(r.run_id).where(r.pipeline_id == pipeline_id, r.archived_by.is_(None))).scalars()
+    )
+
+
 def open_runs(connection: sa.Connection, pipeline_id: str) -> list[str]:
     r = t.pipeline_runs.c
     found = connection.execute(
@@ -64,16 +76,18 @@ def pipeline_of(connection: sa.Connection, checkpoint_id: str) -> str | None:
     ).scalar_one_or_none()
 
 
-def archive_paths(connection: sa.Connection, pipeline_id: str, version: int, given: Given) -> None:
+def archive_runs(connection: sa.Connection, pipeline_id: str, version: int, given: Given) -> None:
     """The files of runs of the definition that ends move with their folders (P2)."""
-    a, r = t.artifacts, t.pipeline_runs.c
+    a, r = t.artifacts, t.pipeline_runs
     into = layout.definition_archive(version, given.at)
-    ended = sa.select(r.run_id).where(r.pipeline_id == pipeline_id, r.pipeline_definition_version == version)
+    ends = (r.c.pipeline_id == pipeline_id, r.c.pipeline_definition_version == version)
     connection.execute(
         sa.update(a)
-        .where(a.c.run_id.in_(ended), a.c.file_path.like(f"{layout.RUNS}/%"))
+        .where(a.c.run_id.in_(sa.select(r.c.run_id).where(*ends)), a.c.file_path.like(f"{layout.RUNS}/%"))
         .values(file_path=sa.literal(f"{into}/") + a.c.file_path)
     )
+    # Until their folders have moved, their files do not stand.
+    connection.execute(sa.update(r).where(*ends).values(revision=r.c.revision + 1))
 
 
 def tell(connection: sa.Connection, pipeline_id: str, type: str, given: Given, **metadata: Any) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from uuid import NAMESPACE_OID, uuid5
 
 from cairn.core.messages import Output
@@ -14,7 +15,10 @@ from cairn.documents import DocumentError, Value, decode_json, digest
 from cairn.files import layout
 from cairn.ports import Content, Stored
 from cairn.runners import artifact_id
-from cairn.store import NewArtifact
+from cairn.store import Database, NewArtifact, blobs
+
+AT_ONCE = 256 * 1024  # more than this is hashed beside the event loop
+LARGE = 1024 * 1024  # contents from this size on go in earlier transactions (D47)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,33 @@ class Products:
     outputs: tuple[Output, ...]
     artifacts: tuple[NewArtifact, ...]
     digest: str
+
+
+class Storing:
+    """Makes products of what a runner hands over; large contents are stored ahead of the decision."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def store(
+        self, execution: Execution, checkpoint: CheckpointDefinition, contents: Sequence[Content | Stored]
+    ) -> Products:
+        if sum(content.size for content in contents) <= AT_ONCE:
+            return prepare(execution, checkpoint, contents)
+        products = await asyncio.to_thread(prepare, execution, checkpoint, contents)
+        artifacts = [await self._ahead(artifact) for artifact in products.artifacts]
+        return replace(products, artifacts=tuple(artifacts))
+
+    async def _ahead(self, artifact: NewArtifact) -> NewArtifact:
+        """In transactions of its own, so that it does not hold the writer while the decision is saved."""
+        if artifact.content is None or artifact.size < LARGE:
+            return artifact
+        await asyncio.to_thread(blobs.put_stream, self._database, _pieces(artifact.content))
+        return replace(artifact, content=None)
+
+
+def _pieces(content: bytes) -> Iterator[bytes]:
+    return (content[start : start + LARGE] for start in range(0, len(content), LARGE))
 
 
 def prepare(execution: Execution, checkpoint: CheckpointDefinition, contents: Sequence[Content | Stored]) -> Products:
@@ -47,7 +78,7 @@ def _record(execution: Execution, checkpoint: CheckpointDefinition, content: Con
         artifact_type="file",
         checksum=content.checksum if isinstance(content, Stored) else hashlib.sha256(content.data).hexdigest(),
         size=content.size,
-        file_path=f"{layout.workspace_folder(execution.id)}/artifacts_staging/{staged}",
+        file_path=f"{layout.staging_folder(execution.id)}/{staged}",
         promoted=False,
         content=None if isinstance(content, Stored) else content.data,
     )

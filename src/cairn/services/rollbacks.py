@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -11,8 +12,9 @@ import sqlalchemy as sa
 
 from cairn.core.decide import Decision
 from cairn.core.errors import Refused, Repeated
-from cairn.core.messages import CancelRun, Command, RollBack, TakeRunAway, UndoRollback
+from cairn.core.messages import CancelRun, Command, RollBack, TakeRunAway, Unarchive, UndoRollback
 from cairn.core.model import ApprovalStatus, RunStatus, State
+from cairn.services import pipeline_rows as rows
 from cairn.services.actors import Actor
 from cairn.services.engine import Engine, Step
 from cairn.services.errors import NotFound, WrongInput
@@ -83,15 +85,12 @@ class Rollbacks:
             after=steps[0].decision,
         )
 
-    # ---- doing it --------------------------------------------------------------------------------------
+    # ---- doing it ------------------------------------------------------------------------------------
     async def roll_back(self, request: Request, *, by: Actor, command_id: UUID | None = None) -> tuple[str, list[str]]:
         given = self._engine.given(by.name, command_id)
-        runs = await self._engine.database.aread(lambda c: [run for run, _ in self._plan(c, request).commands])
 
         def body(connection: sa.Connection) -> list[Step]:
             plan = self._plan(connection, request)
-            if [run for run, _ in plan.commands] != runs:
-                raise Refused("Runs have come or gone meanwhile: look at the preview again.")
             steps = [
                 self._engine.carry(connection, run_id, command, given, records=False)
                 for run_id, command in plan.commands
@@ -101,15 +100,16 @@ class Rollbacks:
             record(connection, request.rollback_id, given, source, target, others, reason=request.user_reason)
             return steps
 
-        async with self._engine.holding(*runs):
-            steps = await self._engine.transact(runs, body)
-            await self._engine.finish(*steps)
+        pipeline_id = (await self._engine.read_run(request.source_run_id)).facts.pipeline_id
+        plan = partial(self._plan, request=request)
+        steps = await self._engine.unbroken(
+            self._carry_out(pipeline_id, lambda c: [run for run, _ in plan(c).commands], body)
+        )
         return request.rollback_id, [warning for step in steps for warning in step.warnings]
 
     async def undo(self, rollback_id: str, *, by: Actor, command_id: UUID | None = None) -> list[str]:
         """Put everything back while nothing newer stands in its place (D51)."""
         given = self._engine.given(by.name, command_id)
-        runs = await self._engine.database.aread(lambda c: [run for run, _ in self._undoing(c, rollback_id)])
 
         def body(connection: sa.Connection) -> list[Step]:
             steps = [
@@ -118,22 +118,41 @@ class Rollbacks:
             ]
             connection.execute(
                 sa.update(t.rollback_events)
-                .where(t.rollback_events.c.rollback_id == rollback_id)
+                .where(t.rollback_events.c.rollback_id.in_(_put_back(steps)))
                 .values(undone_at=given.at, files_done=False)
             )
             return steps
 
-        async with self._engine.holding(*runs):
-            steps = await self._engine.transact(runs, body)
-            await self._engine.finish(*steps)
+        pipeline_id = await self._engine.database.aread(lambda c: _pipeline_of(c, rollback_id))
+        steps = await self._engine.unbroken(
+            self._carry_out(pipeline_id, lambda c: [run for run, _ in self._undoing(c, rollback_id)], body)
+        )
         return [warning for step in steps for warning in step.warnings]
+
+    async def _carry_out(
+        self,
+        pipeline_id: str,
+        runs_of: Callable[[sa.Connection], list[str]],
+        body: Callable[[sa.Connection], list[Step]],
+    ) -> list[Step]:
+        """While no run of the pipeline begins: what is taken away is what was found."""
+
+        def locked(connection: sa.Connection) -> list[Step]:
+            rows.lock(connection, pipeline_id)
+            return body(connection)
+
+        async with self._engine.holding(pipeline_id):
+            runs = await self._engine.database.aread(runs_of)
+            async with self._engine.holding(*runs):
+                steps = await self._engine.transact(runs, locked)
+                await self._engine.finish(*steps)
+        return steps
 
     # ---- what has to be sent to which run -----------------------------------------------------------------
     def _plan(self, connection: sa.Connection, request: Request) -> _Plan:
         if _exists(connection, request.rollback_id):
             raise Repeated("This rollback has been carried out already.")
         source = self._engine.load(connection, request.source_run_id, lock=False)
-        _check_current(connection, source)
         if request.rollback_type == "checkpoint_level":
             if request.target_run_id not in (None, request.source_run_id):
                 raise WrongInput([("/target_run_id", "A checkpoint-level rollback stays in its run; leave this out.")])
@@ -241,11 +260,14 @@ def _check_same_line(source: Loaded, target: Loaded) -> None:
         raise WrongInput([("/target_run_id", f"v{b.run_version} comes after v{a.run_version}: name an earlier run.")])
 
 
-def _check_current(connection: sa.Connection, loaded: Loaded) -> None:
-    """Runs of an earlier definition can be read, and nothing else (P2, D4)."""
-    p = t.pipelines.c
-    version = connection.execute(
-        sa.select(p.pipeline_definition_version).where(p.pipeline_id == loaded.facts.pipeline_id)
-    ).scalar_one()
-    if version != loaded.facts.definition_version:
-        raise Refused("The run is of an earlier definition of the pipeline: it can only be read.")
+def _pipeline_of(connection: sa.Connection, rollback_id: str) -> str:
+    r = t.rollback_events.c
+    found = connection.execute(sa.select(r.pipeline_id).where(r.rollback_id == rollback_id)).scalar_one_or_none()
+    if found is None:
+        raise NotFound("rollback", rollback_id)
+    return found
+
+
+def _put_back(steps: Sequence[Step]) -> set[str]:
+    """The rollbacks that are undone: the one that was named, and those that failures have made since."""
+    return {effect.rollback for step in steps for effect in step.decision.effects if isinstance(effect, Unarchive)}

@@ -16,9 +16,11 @@ from cairn.documents import encode_json
 from cairn.services.actors import Actor
 from cairn.services.engine import Engine, Step
 from cairn.services.errors import NotFound, TooLarge, WrongInput
-from cairn.store import RunFacts, blobs, insert_run
+from cairn.store import RunFacts, blobs, events, insert_run
 from cairn.store import pipeline_rows as stored
 from cairn.store import tables as t
+
+Make = Callable[[sa.Connection], tuple[RunFacts, list[Step]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +64,14 @@ class Runs:
             prompt = original_prompt if original_prompt is not None else definition.original_prompt
             return self._make(connection, pipeline_id, revision, given, checksum, prompt or "", test=test, start=start)
 
-        return await self._begin(given, body)
+        return await self._engine.unbroken(self._begin(pipeline_id, given, body))
 
     async def retry(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Begun:
         """The next version, with the same input (D45)."""
         given = self._engine.given(by.name, command_id)
+        earlier = (await self._engine.read_run(run_id)).facts
 
         def body(connection: sa.Connection) -> tuple[RunFacts, list[Step]]:
-            earlier = self._engine.load(connection, run_id).facts
             _, revision = self._definition(connection, earlier.pipeline_id)
             return self._make(
                 connection,
@@ -82,14 +84,22 @@ class Runs:
                 start=True,
             )
 
-        return await self._begin(given, body)
+        return await self._engine.unbroken(self._begin(earlier.pipeline_id, given, body))
 
-    async def _begin(self, given: Given, body: Callable[[sa.Connection], tuple[RunFacts, list[Step]]]) -> Begun:
+    async def _begin(self, pipeline_id: str, given: Given, make: Make) -> Begun:
         run_id = str(uuid5(given.command_id, "run"))
-        async with self._engine.holding(run_id):
-            facts, steps = await self._engine.database.transact(body)
-            await self._engine.open_run(facts, steps)
-        return Begun(run_id, tuple(warning for step in steps for warning in step.warnings))
+
+        def body(connection: sa.Connection) -> tuple[RunFacts, list[Step]] | None:
+            return None if _exists(connection, run_id) else make(connection)  # the same command, sent again
+
+        async with self._engine.holding(pipeline_id), self._engine.holding(run_id):
+            made = await self._engine.database.transact(body)
+            if made is None:
+                return Begun(run_id)
+            facts, steps = made
+            warnings = await self._engine.effects.open_run(facts)
+            await self._engine.finish(*steps, resting=False)
+        return Begun(run_id, (*warnings, *(warning for step in steps for warning in step.warnings)))
 
     def _definition(self, connection: sa.Connection, pipeline_id: str) -> tuple[PipelineDefinition, int]:
         row = connection.execute(
@@ -142,6 +152,7 @@ class Runs:
             input_checksum=input_checksum,
         )
         insert_run(connection, facts, self._engine.plans)
+        _tell_made(connection, facts)
         steps = [self._engine.carry(connection, run_id, StartRun(), given)] if start else []
         return facts, steps
 
@@ -167,6 +178,25 @@ class Runs:
 
     async def _send(self, run_id: str, command: Command, by: Actor, command_id: UUID | None) -> Step:
         return await self._engine.send(run_id, command, self._engine.given(by.name, command_id))
+
+
+def _exists(connection: sa.Connection, run_id: str) -> bool:
+    r = t.pipeline_runs.c
+    return connection.execute(sa.select(r.run_id).where(r.run_id == run_id)).first() is not None
+
+
+def _tell_made(connection: sa.Connection, facts: RunFacts) -> None:
+    """The first event of its trail: what it is made from."""
+    told = {
+        "run_version": facts.run_version,
+        "pipeline_definition_version": facts.definition_version,
+        "definition_revision": facts.definition_revision,
+        "previous_run_id": facts.previous_run_id,
+        "input_checksum": facts.input_checksum,
+        "test": facts.is_test,
+    }
+    made = events.Told("run_created", told)
+    events.append_run_event(connection, facts.run_id, made, facts.created_by, facts.created_at)
 
 
 def _check_input(definition: PipelineDefinition, value: Any) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,10 +15,23 @@ from cairn.store import Database, blobs
 from cairn.store import tables as t
 from cairn.store.aggregate import Row
 
+LARGE = 1024 * 1024  # bytes from which on a content is not held in memory
+
 
 def of_blob(database: Database, path: str, checksum: str, size: int, staged_as: str | None = None) -> FileContent:
     """Read from the database only when it has to be written."""
-    return FileContent(path, checksum, size, lambda: database.read(lambda c: blobs.read(c, checksum)), staged_as)
+
+    def read() -> bytes | Iterator[bytes]:
+        if size < LARGE:
+            return database.read(lambda c: blobs.read(c, checksum))
+        return _stream(database, checksum)
+
+    return FileContent(path, checksum, size, read, staged_as)
+
+
+def _stream(database: Database, checksum: str) -> Iterator[bytes]:
+    with database.read_engine.connect() as connection, connection.begin():
+        yield from blobs.open_stream(connection, checksum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +44,33 @@ class DefinitionFiles:
         return {layout.PIPELINE_FILE: self.pipeline, **named}
 
 
-def definition_files(connection: sa.Connection, pipeline_id: str, before: int = 0) -> DefinitionFiles | None:
-    """The newest definition as files, or the one so many revisions before it."""
+def definition_files(connection: sa.Connection, pipeline_id: str) -> DefinitionFiles:
+    """The newest definition as files."""
     p, d = t.pipelines.c, t.definition_revisions.c
-    document: dict[str, Any] | None = connection.execute(
+    document: dict[str, Any] = connection.execute(
         sa.select(d.document)
         .select_from(t.pipelines.join(t.definition_revisions))
-        .where(p.pipeline_id == pipeline_id, d.revision == p.revision - before)
-    ).scalar_one_or_none()
-    if document is None:
-        return None
+        .where(p.pipeline_id == pipeline_id, d.revision == p.revision)
+    ).scalar_one()
+    return _files_of(document)
+
+
+def former_files(connection: sa.Connection, pipeline_id: str, most: int) -> frozenset[str]:
+    """Checksums of the files of earlier definitions, so many of them: what Cairn has written there itself."""
+    p, d = t.pipelines.c, t.definition_revisions.c
+    documents = connection.execute(
+        sa.select(d.document)
+        .select_from(t.pipelines.join(t.definition_revisions))
+        .where(p.pipeline_id == pipeline_id, d.revision < p.revision)
+        .order_by(d.revision.desc())
+        .limit(most)
+    ).scalars()
+    return frozenset(
+        sha256(content).hexdigest() for document in documents for content in _files_of(document).paths().values()
+    )
+
+
+def _files_of(document: dict[str, Any]) -> DefinitionFiles:
     checkpoints: list[dict[str, Any]] = document.get("checkpoints", [])
     pipeline = {name: value for name, value in document.items() if name != "checkpoints"}
     pipeline["checkpoint_order"] = [checkpoint["checkpoint_id"] for checkpoint in checkpoints]
@@ -70,13 +101,14 @@ def run_info(connection: sa.Connection, run_id: str) -> bytes:
     return encode_json({**info, SEAL: digest(info)}, indent=True)
 
 
-def is_own_run_info(content: bytes) -> bool:
-    """Whether Cairn wrote it, and nobody has changed it since."""
+def own_run_info(content: bytes) -> str | None:
+    """Its checksum, if Cairn wrote it and nobody has changed it since."""
     try:
         info = decode_json(content)
     except DocumentError:
-        return False
-    return isinstance(info, dict) and info.pop(SEAL, None) == digest(info)
+        return None
+    is_own = isinstance(info, dict) and info.pop(SEAL, None) == digest(info)
+    return sha256(content).hexdigest() if is_own else None
 
 
 SEAL = "digest"  # of the rest of the file: tells an old one from one that somebody has changed
@@ -132,9 +164,8 @@ def expected(connection: sa.Connection, database: Database, pipeline_id: str) ->
     ).scalar_one()
     standing = [r.pipeline_id == pipeline_id, r.archived_by.is_(None), r.pipeline_definition_version == version]
     files: dict[str, FileContent] = {}
-    definition = definition_files(connection, pipeline_id)
-    if definition is not None:
-        files |= {path: FileContent.of(path, data) for path, data in definition.paths().items()}
+    for path, data in definition_files(connection, pipeline_id).paths().items():
+        files[path] = FileContent.of(path, data)
     for run in connection.execute(sa.select(r.run_id, r.run_version).where(*standing)):
         path = f"{layout.run_folder(run.run_version, run.run_id)}/{layout.RUN_INFO}"
         files[path] = FileContent.of(path, run_info(connection, run.run_id))

@@ -1,0 +1,174 @@
+"""What follows a commit: runners stop, the files follow, lanes wake, listeners are told."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+
+from cairn.core.decide import Decision
+from cairn.core.messages import Archive, Given, SendLater, Stop, Unarchive
+from cairn.services.filing import Filing
+from cairn.services.hub import Hub
+from cairn.services.projection import Projection
+from cairn.services.views.events import Change
+from cairn.store import Database, Loaded, RunFacts
+from cairn.store import tables as t
+
+log = logging.getLogger(__name__)
+
+
+class Lanes(Protocol):
+    """Whoever carries executions out in this process."""
+
+    def wake(self, job: str, run_id: str) -> None: ...
+
+    def remind(self, run_id: str, later: SendLater) -> None: ...
+
+    async def stop_execution(self, execution: str, dispatch: int) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One committed decision, and what is left to do for it."""
+
+    before: Loaded
+    loaded: Loaded
+    decision: Decision
+    given: Given
+    filing: Filing
+    jobs: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list[str])
+
+    @property
+    def run_id(self) -> str:
+        return self.loaded.facts.run_id
+
+
+class Effects:
+    """Carries effects out after their commit, which stands whatever goes wrong here (D13)."""
+
+    def __init__(self, database: Database, projection: Projection, hub: Hub) -> None:
+        self._database = database
+        self._projection = projection
+        self._hub = hub
+        self._lanes: Lanes | None = None
+        self._filed: dict[str, int] = {}  # runs whose files stand, and through which revision
+        self._unfiled: set[str] = set()  # runs whose files could not follow
+        self._behind: set[str] = set()  # pipelines whose folders could not follow
+
+    def attach(self, lanes: Lanes | None) -> None:
+        self._lanes = lanes
+
+    async def carry_out(self, steps: Sequence[Step], *, resting: bool) -> None:
+        """Lanes wake whatever happens before: the work goes on. `resting`: nobody drives the runs on right after."""
+        try:
+            await self._stop(steps)
+            for step in steps:
+                await self._file(step, resting)
+            await self._note_rollbacks(steps)
+        finally:
+            for step in steps:
+                self._wake(step)
+                self._announce(step)
+
+    async def open_run(self, facts: RunFacts) -> list[str]:
+        """The folder of a new run; the answer is what went wrong with it."""
+        try:
+            await self._projection.open_run(facts)
+        except Exception as error:  # noqa: BLE001 - it may be anything that the disk does
+            return [self._failed(facts.run_id, error)]
+        return []
+
+    async def _stop(self, steps: Sequence[Step]) -> None:
+        if self._lanes is None:
+            return
+        for step in steps:
+            for effect in step.decision.effects:
+                if isinstance(effect, Stop):
+                    await self._lanes.stop_execution(effect.execution, effect.dispatch)
+
+    # ---- files ---------------------------------------------------------------------------------------
+    async def _file(self, step: Step, resting: bool) -> None:
+        try:
+            await self._projection.follow(step.loaded, step.decision, step.given, step.filing, resting=resting)
+        except Exception as error:  # noqa: BLE001 - what is committed stands; the keeper finishes the files (D13)
+            step.warnings.append(self._failed(step.run_id, error))
+        else:
+            self.note_filed(step.run_id, step.loaded.revision)
+
+    def _failed(self, run_id: str, error: Exception) -> str:
+        log.error("files of run %s could not be brought up to date", run_id, exc_info=error)
+        self._unfiled.add(run_id)
+        self._filed.pop(run_id, None)
+        return f"Saved, but the files on disk could not be brought up to date: {error}"
+
+    async def _note_rollbacks(self, steps: Sequence[Step]) -> None:
+        """The folders of these rollbacks have moved: the next start need not look at them again."""
+        done = {
+            effect.rollback
+            for step in steps
+            for effect in step.decision.effects
+            if isinstance(effect, Archive | Unarchive)
+        }
+        if done and not any(step.warnings for step in steps):
+            mark = sa.update(t.rollback_events).where(t.rollback_events.c.rollback_id.in_(done)).values(files_done=True)
+            try:
+                await self._database.transact(lambda c: c.execute(mark))
+            except SQLAlchemyError as error:
+                log.warning("it could not be noted that rollbacks are filed: %s", error)
+
+    def note_filed(self, run_id: str, revision: int) -> None:
+        """The files of a run stand; of one whose files could not follow, only once it is mended."""
+        if run_id not in self._unfiled:
+            self._filed[run_id] = revision
+
+    def take_filed(self, run_id: str | None = None) -> dict[str, int]:
+        """Runs whose files stand since the last call, to be written down now and then."""
+        if run_id is not None:
+            revision = self._filed.pop(run_id, None)
+            return {} if revision is None else {run_id: revision}
+        filed, self._filed = self._filed, {}
+        return filed
+
+    # ---- what could not follow -----------------------------------------------------------------------
+    def fail_pipeline(self, pipeline_id: str, error: Exception) -> str:
+        """The folder of a pipeline could not follow; the answer is what its caller is told."""
+        log.error("the folder of pipeline %s could not be brought up to date", pipeline_id, exc_info=error)
+        self._behind.add(pipeline_id)
+        return f"Saved, but the files on disk could not be brought up to date: {error}"
+
+    def failed_pipelines(self, connection: sa.Connection) -> set[str]:
+        r = t.pipeline_runs.c
+        found = connection.execute(sa.select(r.pipeline_id).where(r.run_id.in_(tuple(self._unfiled)))).scalars()
+        return self._behind.union(found)
+
+    def mended(self, pipeline_id: str, runs: Mapping[str, int]) -> None:
+        """These runs of the pipeline stand now, through these revisions."""
+        self._behind.discard(pipeline_id)
+        self._unfiled.difference_update(runs)
+        for run_id, revision in runs.items():
+            self.note_filed(run_id, revision)
+
+    # ---- those who wait ------------------------------------------------------------------------------
+    def _wake(self, step: Step) -> None:
+        if self._lanes is None:
+            return
+        for job in step.jobs:
+            self._lanes.wake(job, step.run_id)
+        for effect in step.decision.effects:
+            if isinstance(effect, SendLater):
+                self._lanes.remind(step.run_id, effect)
+
+    def _announce(self, step: Step) -> None:
+        if self._hub.is_heard:
+            of = step.loaded.facts
+            changes = [
+                Change(pipeline_id=of.pipeline_id, run_id=of.run_id, event_type=event.type.value)
+                for event in step.decision.events
+            ]
+            self._hub.announce(*changes)
