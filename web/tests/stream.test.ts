@@ -76,14 +76,14 @@ class FakeSource extends EventTarget {
 
 describe('listen', () => {
   let hidden = false
-  const seen = { messages: [] as Message[][], returns: 0, states: [] as string[] }
+  const seen = { messages: [] as Message[][], opened: 0, states: [] as string[] }
   const start = () =>
     listen({
       url: '/api/stream',
       types: ['change'],
       onMessages: (messages) => seen.messages.push(messages),
-      onReturn: () => {
-        seen.returns += 1
+      onOpen: () => {
+        seen.opened += 1
       },
       onConnection: (state) => seen.states.push(state),
     })
@@ -92,7 +92,7 @@ describe('listen', () => {
   beforeEach(() => {
     vi.useFakeTimers()
     hidden = false
-    Object.assign(seen, { messages: [], returns: 0, states: [] })
+    Object.assign(seen, { messages: [], opened: 0, states: [] })
     FakeSource.all = []
     vi.stubGlobal('EventSource', FakeSource)
     vi.stubGlobal('requestAnimationFrame', (run: () => void) => setTimeout(run, 16))
@@ -131,7 +131,7 @@ describe('listen', () => {
     vi.advanceTimersByTime(2000)
     expect([FakeSource.all.length, seen.states]).toEqual([3, ['open', 'lost']])
     newest().onopen?.()
-    expect([seen.states, seen.returns]).toEqual([['open', 'lost', 'open'], 1])
+    expect([seen.states, seen.opened]).toEqual([['open', 'lost', 'open'], 2])
     stop()
   })
 
@@ -144,7 +144,7 @@ describe('listen', () => {
     hidden = false
     document.dispatchEvent(new Event('visibilitychange'))
     newest().onopen?.()
-    expect([FakeSource.all.length, seen.returns]).toEqual([2, 1])
+    expect([FakeSource.all.length, seen.opened]).toEqual([2, 2])
     stop()
     expect(newest().readyState).toBe(FakeSource.CLOSED)
   })

@@ -14,7 +14,7 @@ export function useLiveLists(onConnection: (state: Connection) => void): void {
       url: '/api/stream',
       types: ['change'],
       onMessages: refresh,
-      onReturn: refresh,
+      onOpen: refresh,
       onConnection,
     })
   }, [client, onConnection])
@@ -29,7 +29,7 @@ export function useLiveRun(runId: string): void {
       url: `/api/runs/${runId}/stream`,
       types: ['event', 'log'],
       onMessages: refresh,
-      onReturn: refresh,
+      onOpen: refresh,
     })
   }, [client, runId])
 }

@@ -11,8 +11,8 @@ type Options = {
   types: readonly string[]
   /** What came in one frame. */
   onMessages: (messages: Message[]) => void
-  /** The connection stands again after a gap: things may have been missed. */
-  onReturn: () => void
+  /** The line stands, for the first time or again: things may have happened before it did. */
+  onOpen: () => void
   onConnection?: (state: Connection) => void
 }
 
@@ -20,13 +20,12 @@ type Options = {
  * Listens to a stream of the server and stays with it: the browser resumes a cut line by the last id, this opens a
  * refused one again. A hidden tab lets go, because a browser allows few connections to one server.
  */
-export function listen({ url, types, onMessages, onReturn, onConnection }: Options): () => void {
+export function listen({ url, types, onMessages, onOpen, onConnection }: Options): () => void {
   const messages = batch<Message>(onMessages)
   let source: EventSource | null = null
   let again: ReturnType<typeof setTimeout> | undefined
   let worry: ReturnType<typeof setTimeout> | undefined
   let wait = 1000
-  let seen = false
 
   const receive = (event: Event) =>
     messages.add({ type: event.type, data: String((event as MessageEvent).data ?? '') })
@@ -38,8 +37,7 @@ export function listen({ url, types, onMessages, onReturn, onConnection }: Optio
       worry = undefined
       wait = 1000
       onConnection?.('open')
-      if (seen) onReturn()
-      seen = true
+      onOpen()
     }
     source.onerror = () => {
       worry ??= setTimeout(() => onConnection?.('lost'), PATIENCE)

@@ -115,7 +115,14 @@ export const theme = createTheme({
       classNames: { content: 'dialog', header: 'dialog-head', title: 'dialog-title' },
     }),
     Menu: Menu.extend({
-      defaultProps: { position: 'bottom-end', shadow: 'none', transitionProps: { duration: 80 } },
+      defaultProps: {
+        position: 'bottom-end',
+        shadow: 'none',
+        transitionProps: { duration: 80 },
+        // Its placeholder for the focus is no menu item, and outside `main` it is outside every landmark.
+        withInitialFocusPlaceholder: false,
+        portalProps: { target: '#main' },
+      },
       classNames: { dropdown: 'floating', item: 'menu-item' },
     }),
     Tooltip: Tooltip.extend({

@@ -63,11 +63,11 @@ export function Consequences({
 function Effect({ icon, name, children }: { icon: ReactNode; name: string; children: ReactNode }) {
   return (
     <div className={styles.effect}>
-      <span aria-hidden="true">{icon}</span>
-      <div>
-        <dt>{name}</dt>
-        <dd>{children}</dd>
-      </div>
+      <dt>
+        <span aria-hidden="true">{icon}</span>
+        {name}
+      </dt>
+      <dd>{children}</dd>
     </div>
   )
 }
