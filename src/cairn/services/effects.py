@@ -69,7 +69,8 @@ class Effects:
         try:
             await self._stop(steps)
             for step in steps:
-                await self._file(step, resting)
+                # A lane that starts now brings the whole up to date when it ends: it need not wait for that.
+                await self._file(step, resting and not step.jobs)
             await self._note_rollbacks(steps)
         finally:
             for step in steps:
