@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -38,11 +41,12 @@ async def token_for(house: House, *roles: str) -> str:
     return token
 
 
-async def signed_in(house: House, **options: Any) -> httpx.AsyncClient:
-    client = house.visitor(**options)
-    answer = await client.post("/api/session", json={"token": TOKEN})
-    assert answer.status_code == 200, answer.text
-    return client
+@asynccontextmanager
+async def signed_in(house: House) -> AsyncGenerator[httpx.AsyncClient, None]:
+    async with house.visitor() as client:
+        answer = await client.post("/api/session", json={"token": TOKEN})
+        assert answer.status_code == 200, answer.text
+        yield client
 
 
 async def test_health_needs_no_sign_in(house: House) -> None:
@@ -85,7 +89,7 @@ async def test_over_tls_the_cookie_is_sent_nowhere_else(house: House) -> None:
 
 
 async def test_only_digests_are_stored(house: House) -> None:
-    async with await signed_in(house) as client:
+    async with signed_in(house) as client:
         secret = client.cookies["cairn_session"]
         rows = await house.cairn.database.aread(lambda c: c.execute(sa.select(t.sessions)).all())
         assert len(secret) >= 43
@@ -94,18 +98,16 @@ async def test_only_digests_are_stored(house: House) -> None:
 
 
 async def test_a_session_that_is_over_lets_nobody_in(house: House) -> None:
-    async with await signed_in(house) as client:
+    async with signed_in(house) as client:
         past = sa.update(t.sessions).values(expires_at=house.cairn.clock.now())
         await house.cairn.database.transact(lambda c: c.execute(past))
         assert (await client.get("/api/session")).status_code == 401
 
 
 async def test_a_session_in_use_lasts(house: House) -> None:
-    async with await signed_in(house) as client:
+    async with signed_in(house) as client:
         fresh = await client.get("/api/session")
         assert "set-cookie" not in fresh.headers
-        from datetime import timedelta
-
         soon = sa.update(t.sessions).values(expires_at=house.cairn.clock.now() + timedelta(days=2))
         await house.cairn.database.transact(lambda c: c.execute(soon))
         assert (await client.get("/api/pipelines")).status_code == 200
@@ -133,21 +135,21 @@ async def test_a_session_in_use_lasts(house: House) -> None:
 )
 async def test_a_session_acts_only_from_own_pages(house: House, headers: dict[str, str], status: int) -> None:
     """CSRF."""
-    async with await signed_in(house) as client:
+    async with signed_in(house) as client:
         answer = await client.post("/api/pipelines", json={"pipeline_name": "P"}, headers=headers)
         assert answer.status_code == status, answer.text
         assert (await client.get("/api/pipelines", headers={"Sec-Fetch-Site": "cross-site"})).status_code == 200
 
 
 async def test_a_token_does_not_need_an_origin(house: House) -> None:
-    async with await signed_in(house) as client:
+    async with signed_in(house) as client:
         headers = {"Authorization": f"Bearer {TOKEN}", "Origin": "http://evil.example"}
         assert (await client.post("/api/pipelines", json={"pipeline_name": "P"}, headers=headers)).status_code == 201
         assert (await client.get("/api/pipelines", headers={"Authorization": "Bearer wrong"})).status_code == 401
 
 
 async def test_other_sites_sign_nobody_in_or_out(house: House) -> None:
-    async with await signed_in(house) as client:
+    async with signed_in(house) as client:
         foreign = {"Origin": "http://evil.example"}
         assert (await client.post("/api/session", json={"token": TOKEN}, headers=foreign)).status_code == 403
         assert (await client.delete("/api/session", headers=foreign)).status_code == 403

@@ -40,6 +40,7 @@ async def read_file(request: Request, limit: int) -> FilePart:
             return FilePart(form.filename, form.media_type, _content(form, stream))
         if form.outside > SLACK:
             raise TooLarge(SLACK, "What stands before the file")
+    form.check_whole()
     raise WrongInput([("/file", "There is no file in the form.")])
 
 
@@ -51,8 +52,7 @@ async def _content(form: _Form, stream: AsyncIterator[bytes]) -> AsyncIterator[b
         if chunk is None:
             break
         form.write(chunk)
-    if not form.is_whole:
-        raise Turned("bad-body", "The form breaks off before its end.")
+    form.check_whole()
 
 
 class _Form:
@@ -62,7 +62,7 @@ class _Form:
         self.filename: str | None = None
         self.media_type = "application/octet-stream"
         self.pieces: deque[bytes] = deque()
-        self.is_whole = False
+        self._is_whole = False
         self.outside = 0  # bytes of other fields
         self._is_file = False
         self._headers: dict[bytes, bytes] = {}
@@ -85,6 +85,10 @@ class _Form:
             self._parser.write(chunk)
         except FormParserError as error:
             raise Turned("bad-body", f"The form cannot be read: {error}.") from None
+
+    def check_whole(self) -> None:
+        if not self._is_whole:
+            raise Turned("bad-body", "The form breaks off before its end.")
 
     def _begin(self) -> None:
         self._headers, self._is_file = {}, False
@@ -118,4 +122,4 @@ class _Form:
             self.outside += end - start
 
     def _end(self) -> None:
-        self.is_whole = True
+        self._is_whole = True

@@ -10,7 +10,7 @@ from uuid import uuid4
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import IntegrityError, OperationalError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -170,6 +170,11 @@ def _of_database(error: OperationalError) -> Response:
     return answer(make("unavailable", "Nothing has been changed; try again in a moment."), {"Retry-After": "1"})
 
 
+def _of_conflict(error: IntegrityError) -> Response:
+    log.warning("two of one", exc_info=error)
+    return answer(make("refused", "This has been done already, or somebody else does it at this moment. Look again."))
+
+
 def _of_turning(error: Turned) -> Response:
     return answer(make(error.kind, error.detail, error.places))
 
@@ -205,6 +210,7 @@ HANDLERS: dict[type[Exception], Callable[[Any], Response]] = {
     DefinitionError: _of_definition,
     StoreError: _of_store,
     OperationalError: _of_database,
+    IntegrityError: _of_conflict,
     Turned: _of_turning,
     HTTPException: _of_http,
     RequestValidationError: _of_validation,

@@ -86,7 +86,7 @@ class Idempotency:
         connection.execute(sa.delete(keys).where(keys.c.created_at < now - KEPT))
         row = connection.execute(sa.select(keys).where(*_named(asked))).one_or_none()
         if row is None:
-            connection.execute(sa.insert(keys).values(_values(asked), created_at=now))
+            connection.execute(sa.insert(keys).values({**_values(asked), "created_at": now}))
             return None
         if (row.method, row.path, row.request_digest) != (asked.method, asked.path, asked.digest):
             raise WrongInput(

@@ -1,0 +1,190 @@
+"""Live streams (X12): every event once and in order, from wherever a client left off."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from cairn.api import streaming
+from cairn.api.streaming import Place
+from cairn.services.errors import WrongInput
+from cairn.store import tables as t
+from tests.api.house import House, Json
+from tests.api.listening import listening
+from tests.api.test_entry import token_for
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+NOBODY = "00000000-0000-0000-0000-000000000000"
+
+
+async def finished(house: House) -> Json:
+    run = await house.run(await house.pipeline())
+    await house.fill(run, goals="grow")
+    return run
+
+
+async def log(house: House, run: Json, *messages: str) -> None:
+    """Lines that a runner logged."""
+    execution = (await house.execution(run))["execution_id"]
+    rows = [
+        {
+            "execution_id": execution,
+            "timestamp": house.cairn.clock.now(),
+            "level": "info",
+            "message": m,
+            "details": {"n": 2**70},
+        }
+        for m in messages
+    ]
+    await house.cairn.database.transact(lambda c: c.execute(sa.insert(t.execution_logs), rows))
+
+
+async def test_a_stream_tells_everything_from_the_start(house: House) -> None:
+    run = await finished(house)
+    async with listening(house, f"/api/runs/{run['run_id']}/stream") as stream:
+        assert (stream.status, stream.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+        assert (stream.headers["cache-control"], "content-encoding" in stream.headers) == ("no-store", False)
+        told = await stream.until("run_completed")
+    events = [message for message in told if message.event == "event"]
+    assert [message.data["seq"] for message in events] == list(range(1, len(events) + 1))
+    listed = (await house.get("/api/events", run_id=run["run_id"], limit=500))["items"]
+    assert [message.data for message in events] == listed[::-1]
+    assert events[-1].id == f"e{len(events)}.l{(events[-1].id or '').partition('.l')[2]}"
+
+
+async def test_what_happens_while_somebody_listens_is_told_at_once(house: House) -> None:
+    run = await house.run(await house.pipeline())
+    async with listening(house, f"/api/runs/{run['run_id']}/stream") as stream:
+        await stream.until("execution_waiting")
+        began = asyncio.get_running_loop().time()
+        await house.fill(run, goals="grow")
+        await stream.until("run_completed")
+        assert asyncio.get_running_loop().time() - began < 3.0
+
+
+@pytest.mark.parametrize("way", ["header", "query"])
+async def test_a_client_goes_on_exactly_after_what_it_saw(house: House, way: str) -> None:
+    run = await finished(house)
+    await log(house, run, "one", "two", "three")
+    path = f"/api/runs/{run['run_id']}/stream"
+    async with listening(house, path) as stream:
+        whole = await stream.until("run_completed")
+        logs = 3 - sum(message.event == "log" for message in whole)
+        whole += [await stream.next() for _ in range(logs)]
+    assert len({message.id for message in whole}) == len(whole)
+    for seen in (0, 3, len(whole) - 2, len(whole) - 1):
+        place = whole[seen].id or ""
+        suffix, headers = (f"?last_event_id={place}", {}) if way == "query" else ("", {"Last-Event-ID": place})
+        async with listening(house, path + suffix, **headers) as stream:
+            rest = [await stream.next() for _ in range(len(whole) - seen - 1)]
+            assert [(m.event, m.data) for m in rest] == [(m.event, m.data) for m in whole[seen + 1 :]]
+            with pytest.raises(TimeoutError):
+                await stream.next(0.1)
+
+
+async def test_logs_come_with_every_digit(house: House) -> None:
+    run = await finished(house)
+    await log(house, run, "größer 🚀\nzweite Zeile")
+    async with listening(house, f"/api/runs/{run['run_id']}/stream") as stream:
+        told = await stream.next()
+        while told.event != "log":
+            told = await stream.next()
+    assert (told.data["message"], told.data["details"]) == ("größer 🚀\nzweite Zeile", {"n": 2**70})
+    listed = (await house.get(f"/api/executions/{told.data['execution_id']}/logs", limit=500))["items"]
+    assert told.data in listed
+
+
+async def test_a_quiet_stream_is_kept_alive(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streaming, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(streaming, "POLL", 0.02)
+    run = await finished(house)
+    async with listening(house, f"/api/runs/{run['run_id']}/stream") as stream:
+        await stream.until("run_completed")
+        assert (await stream.next()).event == "ping"
+    async with listening(house, "/api/stream") as stream:
+        assert (await stream.next()).event == "ping"
+
+
+async def test_a_stream_ends_when_its_listener_may_no_longer_look(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(streaming, "POLL", 0.02)
+    token = await token_for(house, "viewer")
+    async with listening(house, "/api/stream", token) as stream:
+        assert (await stream.next()).event == "ping"
+        tokens = t.api_tokens
+        revoke = sa.update(tokens).where(tokens.c.actor == "some viewer").values(revoked_at=house.cairn.clock.now())
+        await house.cairn.database.transact(lambda c: c.execute(revoke))
+        house.cairn.access._believed.clear()  # pyright: ignore[reportPrivateUsage]
+        await stream.ended()
+    await house.cairn.database.transact(lambda c: c.execute(sa.delete(tokens).where(tokens.c.actor == "some viewer")))
+
+
+async def test_who_leaves_is_forgotten(house: House) -> None:
+    run = await finished(house)
+    before = len(house.cairn.hub._listeners)  # pyright: ignore[reportPrivateUsage]
+    async with listening(house, f"/api/runs/{run['run_id']}/stream") as stream:
+        await stream.until("run_completed")
+        assert len(house.cairn.hub._listeners) == before + 1  # pyright: ignore[reportPrivateUsage]
+    assert len(house.cairn.hub._listeners) == before  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_a_slow_reader_is_waited_for(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Backpressure: no more is read than one batch while nothing is taken."""
+    monkeypatch.setattr(streaming, "BATCH", 5)
+    run = await finished(house)
+    await log(house, run, *(f"line {n}" for n in range(40)))
+    asked: list[Any] = []
+    reading = house.cairn.reading
+    original = reading.after
+
+    def after(*args: Any) -> Any:
+        asked.append(args)
+        return original(*args)
+
+    monkeypatch.setattr(reading, "after", after)
+    async with listening(house, f"/api/runs/{run['run_id']}/stream") as stream:
+        stream.gate.clear()
+        await asyncio.sleep(0.2)
+        assert len(asked) <= 1
+        stream.gate.set()
+        told = await stream.next()
+        while told.data.get("message") != "line 39":
+            told = await stream.next()
+
+
+async def test_lists_are_told_that_something_changed(house: House) -> None:
+    async with listening(house, "/api/stream") as stream:
+        await asyncio.sleep(0.05)
+        run = await house.run(await house.pipeline())
+        seen: set[tuple[str | None, str | None, str]] = set()
+        while (run["pipeline_id"], run["run_id"], "run_started") not in seen:
+            told = await stream.next()
+            assert told.event == "change"
+            assert set(told.data) == {"pipeline_id", "run_id", "event_type"}
+            seen.add((told.data["pipeline_id"], told.data["run_id"], told.data["event_type"]))
+        assert (run["pipeline_id"], None, "pipeline_created") in seen
+
+
+async def test_wrong_ids_and_unknown_runs_are_told(house: House) -> None:
+    run = await finished(house)
+    path = f"/api/runs/{run['run_id']}/stream"
+    for wrong in ("nonsense", "e1", "e-1.l0", "e1.l99999999999999999999999"):
+        answer = await house.client.get(path, headers={"Last-Event-ID": wrong})
+        assert (answer.status_code, answer.json()["errors"][0]["path"]) == (422, "Last-Event-ID")
+    assert (await house.client.get(f"/api/runs/{NOBODY}/stream")).status_code == 404
+    async with house.visitor() as stranger:
+        assert (await stranger.get(path)).status_code == 401
+        assert (await stranger.get("/api/stream")).status_code == 401
+
+
+async def test_a_place_is_named_and_read_again() -> None:
+    assert Place.named(str(Place(12, 40))) == Place(12, 40)
+    assert str(Place(12, 40)) == "e12.l40"
+    assert Place.named(None) == Place(0, 0)
+    with pytest.raises(WrongInput):
+        Place.named("e12")
