@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -68,8 +69,10 @@ def test_x11_unusable_schemas_of_parameters_are_told_once() -> None:
 def test_p10_limits() -> None:
     limits = Limits(max_checkpoints=1, max_timeout_minutes=10, max_auto_retries=1)
     slow = {"timeout_config": {"timeout_minutes": 10.5}, "retry_config": {"max_auto_retries": 2}}
-    assert errors(step("a", execution=slow), step("b"), limits=limits) == [
-        ("/checkpoints", "a pipeline has at most 1 checkpoints, but these are 2"),
+    assert errors(step("a"), step("b"), limits=limits) == [
+        ("/checkpoints", "a pipeline has at most 1 checkpoints, but these are 2")
+    ]
+    assert errors(step("a", execution=slow), limits=limits) == [
         (
             "/checkpoints/0/execution/timeout_config/timeout_minutes",
             "a checkpoint takes at most 10 minutes, but here it is 10.5",
@@ -81,6 +84,20 @@ def test_p10_limits() -> None:
     ]
     assert errors(*(step(f"k{at}") for at in range(200))) == []
     assert len(errors(*(step(f"k{at}") for at in range(201)))) == 1
+
+
+def test_p10_what_is_far_too_large_is_refused_at_once() -> None:
+    begun = time.perf_counter()
+    many: list[Any] = [{"checkpoint_name": "A", "prompt": "x"}] * 100_000
+    assert [path for path, _ in errors(*many)] == ["/checkpoints"]
+    assert time.perf_counter() - begun < 5
+    with pytest.raises(DefinitionError, match="at most 200 checkpoints"):
+        load(pipeline(*many))
+
+
+def test_p9_a_long_chain_is_no_matter() -> None:
+    chain = [step("k0"), *(step(f"k{at}", needs=[f"k{at - 1}"], input_mapping={"x": "k0"}) for at in range(1, 1000))]
+    assert errors(*chain, limits=Limits(max_checkpoints=1000)) == []
 
 
 def test_functions_have_to_be_registered_where_they_are_known() -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
-from cairn.definitions.checks.content import check_functions, check_limits, check_schemas
+from cairn.definitions.checks.content import check_functions, check_limits, check_schemas, check_size
 from cairn.definitions.checks.flow import check_flow
 from cairn.definitions.checks.graph import check_graph
 from cairn.definitions.checks.names import check_names
 from cairn.definitions.checks.outline import Outline
 from cairn.definitions.checks.outputs import check_outputs
 from cairn.definitions.checks.shape import check_shape
-from cairn.definitions.expansion import Expansion, expand_tracked
+from cairn.definitions.expansion import expand_tracked
 from cairn.definitions.findings import DefinitionError, Finding, Limits, errors
 from cairn.definitions.model import PipelineDefinition
+from cairn.definitions.origins import Origins
 from cairn.documents import Positions, Value
 
 LIMITS = Limits()
@@ -34,11 +35,10 @@ def load(
     positions: Positions | None = None,
 ) -> Loaded:
     """The definition that a document writes, in the full form or with short forms; DefinitionError with all faults."""
-    expansion = expand_tracked(document)
-    findings = _check(document, expansion, limits, functions, positions)
-    if errors(findings) or not isinstance(expansion.document, dict):
+    expansion, findings = _read(document, limits, functions, positions)
+    if errors(findings) or not isinstance(expansion, dict):
         raise DefinitionError(findings)
-    return Loaded(PipelineDefinition.parse(expansion.document), tuple(findings))
+    return Loaded(PipelineDefinition.parse(expansion), tuple(findings))
 
 
 def check(
@@ -49,27 +49,25 @@ def check(
     positions: Positions | None = None,
 ) -> list[Finding]:
     """Everything that is wrong with a document, and what may be. Without `functions`, any name of one is taken."""
-    return _check(document, expand_tracked(document), limits, functions, positions)
+    return _read(document, limits, functions, positions)[1]
 
 
-def _check(
-    document: Value,
-    expansion: Expansion,
-    limits: Limits,
-    functions: Collection[str] | None,
-    positions: Positions | None,
-) -> list[Finding]:
-    marks = _Marks(document, expansion, positions or Positions())
+def _read(
+    document: Value, limits: Limits, functions: Collection[str] | None, positions: Positions | None
+) -> tuple[Value, list[Finding]]:
+    """The full form, and everything that is found in it."""
+    if too_large := list(check_size(document, limits)):
+        return None, [_Marks(document, Origins(), positions).placed(finding) for finding in too_large]
+    expansion = expand_tracked(document)
+    marks = _Marks(document, expansion.origins, positions)
     shape = list(check_shape(expansion.document))
     ill = {fault.finding.path for fault in shape}
-    outline = Outline(expansion.document, ill)
+    meant = _check_meaning(Outline(expansion.document, ill), limits, functions)
     found = [marks.marked(finding, finding.path) for finding in expansion.findings]
     found += [marks.placed(fault.finding, fault.key) for fault in shape]
-    # What is ill formed is told once, by its shape.
-    found += [
-        marks.placed(finding) for finding in _check_meaning(outline, limits, functions) if finding.path not in ill
-    ]
-    return sorted(dict.fromkeys(found), key=lambda finding: (finding.line or 0, finding.column or 0))
+    found += [marks.placed(finding) for finding in meant if finding.path not in ill]  # told already, by its shape
+    in_order = sorted(dict.fromkeys(found), key=lambda finding: (finding.line or 0, finding.column or 0))
+    return expansion.document, in_order
 
 
 def _check_meaning(outline: Outline, limits: Limits, functions: Collection[str] | None) -> Iterator[Finding]:
@@ -86,10 +84,10 @@ def _check_meaning(outline: Outline, limits: Limits, functions: Collection[str] 
 class _Marks:
     """Puts findings at their place in what the author wrote."""
 
-    def __init__(self, document: Value, expansion: Expansion, positions: Positions) -> None:
+    def __init__(self, document: Value, origins: Origins, positions: Positions | None) -> None:
         self._document = document
-        self._origins = expansion.origins
-        self._positions = positions
+        self._origins = origins
+        self._positions = positions or Positions()
 
     def placed(self, finding: Finding, key: str | None = None) -> Finding:
         """Move a finding from the full form to the author's document."""

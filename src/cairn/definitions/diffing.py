@@ -65,6 +65,8 @@ def _compare_checkpoints(old: PipelineDefinition, new: PipelineDefinition) -> It
 
 
 def _compare(before: Value, after: Value, path: str) -> Iterator[Change]:
+    if canonical(before) == canonical(after):
+        return
     if isinstance(before, dict) and isinstance(after, dict):
         for key in [*before, *(key for key in after if key not in before)]:
             place = child(path, key)
@@ -76,7 +78,7 @@ def _compare(before: Value, after: Value, path: str) -> Iterator[Change]:
                 yield from _compare(before[key], after[key], place)
     elif isinstance(before, list) and isinstance(after, list) and (ids := _ids(before)) and (others := _ids(after)):
         yield from _compare_parts(dict(zip(ids, before, strict=True)), dict(zip(others, after, strict=True)), path)
-    elif canonical(before) != canonical(after):
+    else:
         yield Change(path, ChangeKind.CHANGED, before, after)
 
 

@@ -30,11 +30,15 @@ def check_schemas(outline: Outline) -> Iterator[Finding]:
     yield from _check_parameters(outline)
 
 
-def check_limits(outline: Outline, limits: Limits) -> Iterator[Finding]:
-    count = len(items(outline.document, "checkpoints"))
+def check_size(document: Value, limits: Limits) -> Iterator[Finding]:
+    """Whether the document is small enough to be looked at closer."""
+    count = len(items(document, "checkpoints"))
     if count > limits.max_checkpoints:
         message = f"a pipeline has at most {limits.max_checkpoints} checkpoints, but these are {count}"
         yield Finding("/checkpoints", message)
+
+
+def check_limits(outline: Outline, limits: Limits) -> Iterator[Finding]:
     for step in outline.steps:
         minutes = look(step.document, "execution", "timeout_config", "timeout_minutes")
         if isinstance(minutes, int | float) and minutes > limits.max_timeout_minutes:

@@ -66,21 +66,15 @@ class Outline:
 
     @cached_property
     def certain(self) -> dict[str, frozenset[str]]:
-        """For each key, what is certain to be complete when it starts."""
+        """For each key, what is certain to be complete when it starts: what it waits for, and what that waited for."""
         found: dict[str, frozenset[str]] = {}
-        for step in self.by_key.values():
-            self._follow(step.key, found, set())
+        for step in sorted(self.by_key.values(), key=lambda step: step.position):
+            needed = self._needed[step.key]
+            found[step.key] = needed.union(*(found.get(need, frozenset()) for need in needed))
         return found
 
     def comes_before(self, key: str, step: Step) -> bool:
         return key in self.by_key and self.by_key[key].position < step.position
-
-    def _follow(self, key: str, found: dict[str, frozenset[str]], under_way: set[str]) -> frozenset[str]:
-        if key not in found and key not in under_way:
-            needed = self._needed.get(key, frozenset())
-            earlier = [self._follow(need, found, under_way | {key}) for need in needed]
-            found[key] = needed.union(*earlier)
-        return found.get(key, frozenset())
 
     @cached_property
     def _needed(self) -> dict[str, frozenset[str]]:

@@ -1,0 +1,83 @@
+"""Whatever comes in is told or taken: never a crash, and what is taken can be used (P3)."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cairn.definitions import Severity, check, compile_plan, load, parse
+from cairn.documents.values import walk
+from tests.definitions.corpus import EXPECTED, VALID, read, read_invalid
+from tests.definitions.drafts import pipelines
+from tests.definitions.test_yaml_out import apply_again
+from tests.documents.values import values
+
+KNOWN: list[Any] = [read(path)[0] for path in VALID] + [read_invalid(name)[0] for name in sorted(EXPECTED)]
+WORDS = st.sampled_from(
+    [
+        "a",
+        "input",
+        "agentic",
+        "script",
+        "human_only",
+        "function",
+        "json",
+        "number",
+        "file",
+        "a.b[0]?",
+        "(",
+        "both",
+        0,
+        3.0,
+    ]
+)
+
+
+def replaced(document: Any, at: int, value: Any, key: str | None) -> Any:
+    """The document with one of its places changed, or one key added there."""
+    changed = deepcopy(document)
+    places = [way for way, _ in walk(changed)]
+    way = places[at % len(places)]
+    if not way:
+        return value
+    holder = changed
+    for part in way[:-1]:
+        holder = holder[part]
+    if key is not None and isinstance(holder[way[-1]], dict):
+        holder[way[-1]][key] = value
+    else:
+        holder[way[-1]] = value
+    return changed
+
+
+SHORT = ["prompt", "agent", "script", "function", "form", "outputs", "approve", "needs", "stage", "key"]
+FULL = [
+    "loop",
+    "output_schema",
+    "input_schema",
+    "input_mapping",
+    "default",
+    "validation",
+    "enabled",
+    "checkpoint_order",
+]
+SCHEMA = ["schema", "type", "properties", "required", "parameters", "$ref", "items"]
+KEYS = st.none() | st.sampled_from(SHORT + FULL + SCHEMA)
+UNHURRIED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=UNHURRIED)
+@given(st.sampled_from(KNOWN) | pipelines, st.lists(st.tuples(st.integers(0, 400), WORDS | values, KEYS), max_size=3))
+def test_any_document_is_told_or_taken(document: Any, changes: list[tuple[int, Any, str | None]]) -> None:
+    for at, value, key in changes:
+        document = replaced(document, at, value, key)
+    findings = check(document, functions=["samples.f"])
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        return
+    definition = load(document).definition
+    assert parse(definition.document) == definition
+    compile_plan(definition, definition)
+    apply_again(document)
