@@ -63,6 +63,7 @@ def test_a_content_comes_back(database: Database, name: str, way: str) -> None:
     assert checksum == checksum_of(content)
     assert database.read(lambda c: blobs.read(c, checksum)) == content
     assert database.read(lambda c: blobs.size_of(c, checksum)) == len(content)
+    assert b"".join(blobs.stream(database, checksum)) == content
     pieces = database.read(lambda c: list(blobs.open_stream(c, checksum)))
     assert (b"".join(pieces), max(map(len, pieces), default=0) <= CHUNK) == (content, True)
     assert count(database) == (1, -(-len(content) // CHUNK))
@@ -105,6 +106,8 @@ def test_an_unknown_content_is_told(database: Database) -> None:
     for use in (blobs.read, blobs.open_stream):
         with pytest.raises(MissingBlob, match="abc"):
             database.read(lambda c, u=use: u(c, "abc"))
+    with pytest.raises(MissingBlob, match="abc"):
+        blobs.stream(database, "abc")
     assert database.read(lambda c: blobs.size_of(c, "abc")) is None
 
 
@@ -159,7 +162,7 @@ def test_a_damaged_content_is_never_handed_out(database: Database, name: str, ha
     with pytest.raises(DamagedBlob, match=checksum):
         database.read(lambda c: blobs.read(c, checksum))
     with pytest.raises(DamagedBlob):
-        database.read(lambda c: list(blobs.open_stream(c, checksum)))
+        list(blobs.stream(database, checksum))
 
 
 # ---- the sweep -----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from cairn.core import messages as m
 from cairn.documents import digest
-from cairn.store import Database, LostRace, document, insert_run, pipeline_rows
+from cairn.store import Database, Kept, LostRace, document, insert_run, pipeline_rows
 from cairn.store.pipeline_rows import Previous
 from cairn.store.tables import checkpoint_definitions, definition_revisions, pipeline_runs, pipelines
 from tests.store.samples import NOON, SamplePlans, begin_story, facts_of, make_document
@@ -177,3 +177,10 @@ def test_a_renamed_key_stays_the_checkpoint_it_was(database: Database) -> None:
     story.send(m.StartRun())
     place = story.load().places["a"]
     assert (place.checkpoint_id, place.name) == (first["checkpoints"][0]["checkpoint_id"], "Z")
+
+
+def test_what_was_compiled_long_ago_goes_first() -> None:
+    kept = Kept[int, int]()
+    for number in range(600):
+        assert kept.get(number, lambda n=number: n * 2) == number * 2
+    assert (kept.find(599), kept.find(0)) == (1198, None)

@@ -15,7 +15,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import IntegrityError
 
 from cairn.core import messages as m
-from cairn.core.decide import decide
+from cairn.core.decide import Decision, decide
 from cairn.core.errors import Stale
 from cairn.core.model import Execution, Fault, Policy, State
 from cairn.store import DamagedBlob, Database, Fenced, Loaded, LostRace, blobs, load_run, pipeline_rows, save_run
@@ -241,6 +241,16 @@ def test_a_rework_knows_why_it_was_asked_for_r2(story: Story) -> None:
         e.id,
         {"reason": "the names are wrong", "requested_by": "b", "requested_by_execution_id": e.id},
     )
+
+
+def test_what_has_not_changed_is_not_written(story: Story) -> None:
+    story.send(m.StartRun())
+    run = story.loaded.run
+    same = run.changed(executions={e.id: replace(e) for e in run.executions.values()})
+    before = snapshot(story)[1:]
+    story.database.transact_now(lambda c: save_run(c, story.loaded, Decision(same, (), ()), story.given()))
+    assert snapshot(story)[1:] == before
+    assert story.load().revision == story.loaded.revision + 1
 
 
 # ---- definitions -----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from cairn.store import Database, NewerDatabase
+from cairn.store import Database, NewerDatabase, StoreError
 from cairn.store.migrations.upgrade import configuration
 from cairn.store.tables import blob_chunks, events, metadata, settings
 
@@ -108,6 +108,19 @@ def test_a_newer_database_is_not_touched(database: Database) -> None:
     database.transact_now(lambda c: c.execute(sa.text(f"UPDATE {VERSIONS} SET version_num = '9999'")))
     with pytest.raises(NewerDatabase, match="newer version of Cairn"):
         database.migrate()
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"])
+def test_a_migration_may_not_leave_references_to_nothing(database: Database) -> None:
+    """SQLite does not enforce them while a table is rebuilt."""
+    with database.migration_engine.begin() as connection:
+        connection.execute(sa.insert(blob_chunks).values(checksum="none", number=0, data=b"x"))
+        for table in ("idempotency_keys", "api_tokens", "sessions", "settings"):
+            connection.execute(sa.text(f"DROP TABLE {table}"))
+        connection.execute(sa.text(f"UPDATE {VERSIONS} SET version_num = '0007'"))
+    with pytest.raises(StoreError, match="references to nothing, one in blob_chunks"):
+        database.migrate()
+    assert "sessions" not in structure(database)["tables"]
 
 
 def test_the_migrations_can_be_written_as_sql(new_database_url: str, database: Database) -> None:

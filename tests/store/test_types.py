@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
 
 from cairn.documents import Value
 from cairn.store import Database, Unstorable
@@ -105,6 +106,18 @@ def test_a_time_without_a_zone_is_refused(database: Database) -> None:
     for write in writes:
         with pytest.raises(Unstorable, match="time zone"):
             database.transact_now(write)
+
+
+def test_a_driver_s_error_is_told_as_any_other(database: Database) -> None:
+    prepared = insert_into(api_tokens)
+    writes: list[Write] = [
+        lambda c: [prepared.run(c, token()) for _ in range(2)],
+        lambda c: prepared.run_many(c, [token(), token()]),
+    ]
+    for write in writes:
+        with pytest.raises(IntegrityError) as raised:
+            database.transact_now(write)
+        assert raised.value.statement is not None
 
 
 def test_text_that_is_not_ascii_is_taken(database: Database) -> None:

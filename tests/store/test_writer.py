@@ -108,6 +108,20 @@ async def test_a_connection_that_was_closed_between_changes_is_replaced(database
     assert await database.transact(put("a")) == "a"
 
 
+async def test_tidying_up_a_closed_connection_ends_nothing(
+    database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("cairn.store.writer._IDLE", 0.01)
+    raw: list[Any] = []
+    await database.transact(lambda c: raw.append(c.connection.dbapi_connection))
+    raw[0].close()
+    for _ in range(200):
+        if "wal_checkpoint(PASSIVE) failed" in caplog.text:
+            break
+        await asyncio.sleep(0.01)
+    assert await database.transact(put("a")) == "a"
+
+
 def test_a_change_that_waits_for_another_is_refused(database: Database) -> None:
     with pytest.raises(RuntimeError, match="would wait for ever"):
         database.transact_now(lambda _: database.transact_now(put("a")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, cast
@@ -145,20 +145,28 @@ def read(connection: sa.Connection, checksum: str) -> bytes:
 
 def open_stream(connection: sa.Connection, checksum: str) -> Iterator[bytes]:
     """Chunk by chunk; a damaged content is told at the latest at its end."""
+    return _open(lambda query: query(connection), checksum)
+
+
+def stream(database: Database, checksum: str) -> Iterator[bytes]:
+    """The same with a read of its own for each chunk: whoever takes it slowly holds no connection."""
+    return _open(database.read, checksum)
+
+
+def _open(run: Callable[[Callable[[sa.Connection], Any]], Any], checksum: str) -> Iterator[bytes]:
     query = sa.select(blobs).where(blobs.c.checksum == checksum, blobs.c.complete)
-    blob = connection.execute(query).one_or_none()
+    blob = run(lambda c: c.execute(query).one_or_none())
     if blob is None:
         raise MissingBlob(f"No content is stored under the checksum {checksum}.")
-    return _stream(connection, blob)
+    return _chunks(run, blob)
 
 
-def _stream(connection: sa.Connection, blob: Any) -> Iterator[bytes]:
+def _chunks(run: Callable[[Callable[[sa.Connection], Any]], Any], blob: Any) -> Iterator[bytes]:
     hashing = hashlib.sha256()
     c = blob_chunks.c
     for number in range(blob.chunk_count):
         query = sa.select(c.data).where(c.checksum == blob.checksum, c.number == number)
-        data = connection.execute(query).scalar_one_or_none()
-        piece = _unpack(data, blob)
+        piece = _unpack(run(lambda connection, q=query: connection.execute(q).scalar_one_or_none()), blob)
         hashing.update(piece)
         yield piece
     if hashing.hexdigest() != blob.checksum:

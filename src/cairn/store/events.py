@@ -13,7 +13,6 @@ import sqlalchemy as sa
 
 from cairn.documents import canonical
 from cairn.store.descriptions import describe
-from cairn.store.errors import LostRace
 from cairn.store.prepared import insert_into
 from cairn.store.tables import events, pipeline_runs, pipelines
 from cairn.store.types import Text, as_text
@@ -122,13 +121,9 @@ def append_pipeline_event(
     row = _take(connection, c.pipeline_id, pipeline_id, c.event_seq, c.event_head)
     chain = Chain(pipeline_id, pipeline_id, None, row.event_seq, row.event_head)
     sealed, rows = seal(chain, [told], actor, at)
-    changed = connection.execute(
-        sa.update(pipelines)
-        .where(pipelines.c.pipeline_id == pipeline_id, pipelines.c.event_seq == chain.seq)
-        .values(event_seq=sealed.seq, event_head=sealed.head)
+    connection.execute(
+        sa.update(pipelines).where(c.pipeline_id == pipeline_id).values(event_seq=sealed.seq, event_head=sealed.head)
     )
-    if changed.rowcount != 1:
-        raise LostRace("The pipeline's trail has gone on.")
     insert(connection, rows)
     return rows[0]["event_id"]
 
@@ -138,13 +133,11 @@ def append_run_event(connection: sa.Connection, run_id: str, told: Told, actor: 
     c = pipeline_runs.c
     row = _take(connection, c.run_id, run_id, c.pipeline_id, c.event_seq, c.event_head, c.revision)
     sealed, rows = seal(Chain(run_id, row.pipeline_id, run_id, row.event_seq, row.event_head), [told], actor, at)
-    changed = connection.execute(
+    connection.execute(
         sa.update(pipeline_runs)
-        .where(pipeline_runs.c.run_id == run_id, pipeline_runs.c.revision == row.revision)
+        .where(c.run_id == run_id)
         .values(event_seq=sealed.seq, event_head=sealed.head, revision=row.revision + 1)
     )
-    if changed.rowcount != 1:
-        raise LostRace("The run has been changed by somebody else.")
     insert(connection, rows)
     return rows[0]["event_id"]
 

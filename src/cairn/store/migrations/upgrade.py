@@ -33,17 +33,27 @@ def upgrade(database: Database) -> None:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY_LOCK)))
         config = configuration()
         config.attributes["connection"] = connection
-        _refuse_newer(connection, ScriptDirectory.from_config(config))
+        scripts = ScriptDirectory.from_config(config)
+        before = set(MigrationContext.configure(connection).get_current_heads())
+        _refuse_newer(before, scripts)
+        if before == set(scripts.get_heads()):
+            return
         command.upgrade(config, "head")
-        if database.kind == "sqlite" and (broken := connection.exec_driver_sql("PRAGMA foreign_key_check").all()):
-            raise StoreError(f"The database holds {len(broken)} references to nothing, the first in {broken[0][0]}.")
+        if database.kind == "sqlite" and before:
+            _check_references(connection)
 
 
-def _refuse_newer(connection: sa.Connection, scripts: ScriptDirectory) -> None:
-    known = {script.revision for script in scripts.walk_revisions()}
-    unknown = set(MigrationContext.configure(connection).get_current_heads()) - known
+def _refuse_newer(found: set[str], scripts: ScriptDirectory) -> None:
+    unknown = found - {script.revision for script in scripts.walk_revisions()}
     if unknown:
         raise NewerDatabase(
             f"The database was written by a newer version of Cairn (schema {', '.join(sorted(unknown))}):"
             " install that version, or open a backup."
         )
+
+
+def _check_references(connection: sa.Connection) -> None:
+    """They are not enforced while SQLite's tables are rebuilt."""
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+    if broken:
+        raise StoreError(f"The migration would leave {len(broken)} references to nothing, one in {broken[0][0]}.")
