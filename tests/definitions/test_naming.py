@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cairn.definitions import DefinitionError, expand, full_schema, slug
-from cairn.definitions.naming import key_for, name_for
+from cairn.definitions import DefinitionError, expand, full_schema
+from cairn.definitions.naming import key_for, name_for, slug
 from tests.definitions.corpus import pipeline
 
 is_key = jsonschema_rs.validator_for(full_schema()["$defs"]["Key"], pattern_options=jsonschema_rs.RegexOptions())

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from cairn.definitions import DefinitionError, check, expand
-from cairn.definitions.expansion import expand_tracked
+from cairn.definitions import expand
 from cairn.definitions.short_forms import FORM_INSTRUCTIONS
 from tests.definitions.corpus import pipeline
 
@@ -247,105 +246,3 @@ def test_d2_needs_and_dependencies_are_one_list() -> None:
     needs = ("dependencies", "required_checkpoint_ids")
     assert full(prompt="x", needs=["c"])[needs[0]][needs[1]] == ["c"]
     assert full(prompt="x", needs=["d", "c"], dependencies=dependencies)[needs[0]][needs[1]] == ["b", "c", "d"]
-
-
-@pytest.mark.parametrize(
-    ("checkpoint", "path", "message"),
-    [
-        (
-            {"agent": "x", "script": "a.py"},
-            "/checkpoints/0/script",
-            "`script` makes the mode script, but it is agentic already: keep one of the two",
-        ),
-        (
-            {"function": "f", "execution": {"mode": "script", "script_config": {"script_path": "a.py"}}},
-            "/checkpoints/0/function",
-            "`function` makes the mode function, but it is script already: keep one of the two",
-        ),
-        (
-            {"prompt": "x", "instructions": {"task_prompt": "y"}},
-            "/checkpoints/0/prompt",
-            "`prompt` and `instructions.task_prompt` say different things: keep one of the two",
-        ),
-        (
-            {"prompt": "x", "outputs": ["a.md"], "output": {"artifacts": []}},
-            "/checkpoints/0/outputs",
-            "`outputs` and `output.artifacts` say different things: keep one of the two",
-        ),
-        (
-            {"prompt": "x", "approve": "both", "human_interaction": {"requires_approval_to_start": False}},
-            "/checkpoints/0/approve",
-            "`approve` and `human_interaction.requires_approval_to_start` say different things: keep one of the two",
-        ),
-        (
-            {"prompt": "x", "approve": "never"},
-            "/checkpoints/0/approve",
-            "`approve` is start, complete, both, but here it is 'never'",
-        ),
-    ],
-)
-def test_d2_two_words_for_one_thing_are_a_fault(checkpoint: Any, path: str, message: str) -> None:
-    with pytest.raises(DefinitionError) as caught:
-        expand(pipeline(checkpoint))
-    assert [(finding.path, finding.message) for finding in caught.value.findings] == [(path, message)]
-    assert (path, message) in [(finding.path, finding.message) for finding in check(pipeline(checkpoint))]
-
-
-def test_d2_saying_the_same_twice_is_no_fault() -> None:
-    agreed = full(prompt="x", instructions={"task_prompt": "x"}, execution={"mode": "agentic", "agent_config": {}})
-    assert agreed["instructions"]["task_prompt"] == "x"
-
-
-def test_what_an_author_wrote_is_not_changed() -> None:
-    written = pipeline(
-        {"prompt": "x", "execution": {"retry_config": {}}, "needs": ["b"], "dependencies": {}}, config={}
-    )
-    before = repr(written)
-    expand(written)
-    assert repr(written) == before
-
-
-ILL_FORMED: list[Any] = [
-    None,
-    [],
-    "x",
-    {},
-    {"checkpoints": {}},
-    {"checkpoints": [None, 1, [], "x", {}]},
-    pipeline({"key": 5, "checkpoint_name": 5, "execution": None, "prompt": "x"}),
-    pipeline({"prompt": "x", "execution": "x", "form": "y", "outputs": 5, "needs": "z", "dependencies": 5}),
-    pipeline({"form": [None, 1, {}], "outputs": [None, 1], "output": 7, "instructions": [], "needs": [1]}),
-    pipeline({"needs": ["a"], "dependencies": {"required_checkpoint_ids": "b"}, "prompt": "x"}),
-    pipeline({"prompt": "x", "loop": [], "human_interaction": 1, "inputs": 1, "input_mapping": 1, "stage": 1}),
-    pipeline(
-        {"execution": {"mode": [], "agent_config": {"creation_mode": []}, "human_only_config": {"input_fields": 1}}}
-    ),
-    pipeline({"form": ["a"], "outputs": [{"format": "json"}]}, checkpoint_order=[1]),
-    pipeline(
-        {"prompt": "x", "inputs": {"include_checkpoint_outputs": [1, {"checkpoint_id": 1}]}}, actions=[], config=1
-    ),
-    pipeline({"prompt": "x", "input_schema": {"type": 5, "properties": [], "required": "x", "prefixItems": 1}}),
-    pipeline(
-        {"key": "a", "prompt": "x", "output_schema": {"type": 5, "properties": []}},
-        {"prompt": "y", "input_mapping": {"x": "a.b"}},
-    ),
-    pipeline(
-        {
-            "execution": {
-                "mode": "script",
-                "script_config": {"script_path": "a", "parameters_schema": {"type": 5}, "parameters": 1},
-            }
-        }
-    ),
-]
-
-
-@pytest.mark.parametrize("document", ILL_FORMED)
-def test_whatever_is_ill_formed_is_told_and_never_a_crash(document: Any) -> None:
-    expand_tracked(document)
-    assert check(document) != []
-
-
-def test_a_document_that_is_no_object_has_no_full_form() -> None:
-    with pytest.raises(DefinitionError, match="a pipeline is an object"):
-        expand([])

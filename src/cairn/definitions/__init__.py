@@ -10,7 +10,6 @@ from cairn.definitions.expansion import expand
 from cairn.definitions.findings import DefinitionError, Finding, Limits, Severity
 from cairn.definitions.ids import assign_ids, is_structural, stamp, structure, without_ids
 from cairn.definitions.model import Artifact, CheckpointDefinition, PipelineDefinition
-from cairn.definitions.naming import slug
 from cairn.definitions.part import Document, JsonSchema
 from cairn.definitions.published import authoring_schema, full_schema
 from cairn.definitions.schemas import Fault, SchemaError, check_value, compile_schema, fill_defaults
@@ -54,7 +53,6 @@ __all__ = [
     "load",
     "mapping",
     "parse",
-    "slug",
     "stamp",
     "structure",
     "templates",

@@ -26,11 +26,7 @@ _WANTED = {
 
 
 def check(fields: Iterable[InputField], values: Mapping[str, Value]) -> tuple[dict[str, Value], list[Finding]]:
-    """The answers with defaults filled in, and every fault under the pointer of its field.
-
-    A field that is not required and has neither answer nor default is left out. That a file exists is for the caller
-    to check.
-    """
+    """The answers with defaults filled in, unanswered ones left out, and every fault at its field."""
     clean: dict[str, Value] = {}
     findings: list[Finding] = []
     known = {field.name: field for field in fields}

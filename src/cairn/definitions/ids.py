@@ -19,11 +19,8 @@ CHECKPOINT_SYSTEM = ("checkpoint_id", "created_at", "updated_at")
 def assign_ids(
     new: PipelineDefinition, old: PipelineDefinition | None, new_id: NewId, *, keep: bool = False
 ) -> PipelineDefinition:
-    """Give every part its id: that of the same part in `old`, else a new one; with `keep`, else the one that it brings.
-
-    A checkpoint is the same by its id, or else by its key; what is inside it by id, or else by name. Only an import
-    keeps what it brings: otherwise an id would wander from one pipeline into another.
-    """
+    """Give every part its id: that of the same part in `old`, or (with `keep`) the one it brings, or a new one."""
+    # Only an import keeps what it brings: otherwise an id would wander from one pipeline into another.
     document, before = new.document, old.document if old else {}
     _identify(document, before, "pipeline_id", keep, new_id)
     for checkpoint, same in _pairs(document, before, ("checkpoints",), "checkpoint_id", ("key",)):

@@ -1,7 +1,4 @@
-"""A pipeline's definition in its full form, as typed values that do not change.
-
-What was checked always parses. `document` gives back what was parsed: fields that were left out stay out.
-"""
+"""A pipeline's definition in its full form, as typed values that do not change. What was checked always parses."""
 
 from __future__ import annotations
 

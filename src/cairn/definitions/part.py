@@ -28,4 +28,5 @@ class Part(BaseModel):
 
     @property
     def document(self) -> Document:
+        """What was parsed: fields that were left out stay out."""
         return cast("Document", self.model_dump(mode="json", exclude_unset=True))

@@ -25,10 +25,8 @@ def encode_json(value: Value, *, indent: bool = False) -> bytes:
 
 
 def canonical(value: Value) -> bytes:
-    """The one spelling of a value: keys sorted by code point, no spaces, each number in its shortest form.
-
-    1 and 1.0 are spelled apart: a step that reads them gets an integer or a float and may act on it (P8).
-    """
+    """The one spelling of a value: keys sorted by code point, no spaces, each number in its shortest form."""
+    # 1 and 1.0 stay apart: a step that reads them gets an integer or a float, and may act on it (P8).
     return _write(value, orjson.OPT_SORT_KEYS)
 
 
