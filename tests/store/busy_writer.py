@@ -1,0 +1,31 @@
+"""Saves run after run and says what was acknowledged, until it is killed."""
+
+from __future__ import annotations
+
+import sys
+
+from cairn.core import messages as m
+from cairn.core.model import State
+from cairn.store import Database
+from tests.store.samples import begin_story, make_artifact, make_document
+
+
+def main(url: str) -> None:
+    database = Database(url)
+    number = 0
+    while True:
+        story = begin_story(database, make_document("a", "b", "c", "d", "e"))
+        story.send(m.StartRun())
+        while story.loaded.run.open:
+            e = next(each for each in story.loaded.run.open if each.state is State.WORKING)
+            number += 1
+            made = make_artifact(e.id, f"content {number} ".encode() * 200)
+            output = m.Output(made.record_id, made.name, made.checksum, made.size)
+            story.send(m.Finished(e.id, e.dispatch, made.checksum, (output,)), artifacts=[made])
+            facts = story.loaded.facts
+            sys.stdout.write(f"{facts.run_id} {story.loaded.revision} {made.checksum}\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
