@@ -12,6 +12,7 @@ from typing import Any
 
 import typer.main
 
+from cairn import services
 from cairn.api.app import describe
 from cairn.api.openapi import TAGS
 from cairn.api.problems import KINDS
@@ -19,7 +20,6 @@ from cairn.cli.main import app as commands
 from cairn.config import Settings
 from cairn.core.events import EventType
 from cairn.definitions import authoring_schema
-from cairn.services import pipelines
 from cairn.store.descriptions import SENTENCES
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
@@ -125,13 +125,11 @@ def remark(event: EventType) -> str:
 
 
 def told_of_pipelines() -> list[str]:
-    calls = [node for node in ast.walk(ast.parse(inspect.getsource(pipelines))) if isinstance(node, ast.Call)]
-    tells = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "tell"]
-    return sorted({call.args[2].value for call in tells if isinstance(call.args[2], ast.Constant)}, key=_order)
-
-
-def _order(name: str) -> int:
-    return list(SENTENCES).index(name)
+    """Those that a service tells, by their names in its source."""
+    sources = [file.read_text(encoding="utf-8") for file in sorted(Path(services.__path__[0]).glob("*.py"))]
+    nodes = [node for source in sources for node in ast.walk(ast.parse(source))]
+    named = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return [name for name in SENTENCES if name.startswith("pipeline_") and name in named]
 
 
 # ---- definition fields --------------------------------------------------------------------------------

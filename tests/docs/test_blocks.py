@@ -1,0 +1,79 @@
+"""What the pages show is right: definitions load, faults are told in these words, JSON is JSON, Python runs."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import cairn
+from cairn.definitions import DefinitionError, load
+from cairn.documents import decode_json, decode_yaml
+from cairn.runners import FunctionRegistry, function
+from tests.docs.pages import ROOT, Block, blocks, blocks_of, pages
+
+
+@pytest.fixture(scope="module")
+def functions() -> Iterator[frozenset[str]]:
+    """The names of Cairn's own functions, and of every function that a page or an example defines."""
+    importlib.import_module("cairn.runners.sample_functions")
+    defined = FunctionRegistry()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cairn, "function", defined)
+        learn(ROOT / "examples" / "invoice_functions.py")
+        for block in blocks("python"):
+            exec(compile(block.text, str(block), "exec"), {"__name__": block.page.stem})
+        yield frozenset([*function, *defined])
+
+
+def learn(module: Path) -> None:
+    """Import a module of functions from its file."""
+    spec = importlib.util.spec_from_file_location(module.stem, module)
+    assert spec is not None
+    assert spec.loader is not None
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+
+def definition(block: Block) -> str:
+    """The text of a whole definition; a single checkpoint gets a pipeline around it."""
+    if block.mark != "checkpoint":
+        return block.text
+    indented = "".join(f"    {line}" if line.strip() else line for line in block.text.splitlines(keepends=True))
+    return f"pipeline_name: Around it\ncheckpoints:\n  -\n{indented}"
+
+
+@pytest.mark.parametrize("block", [block for block in blocks("yaml") if block.mark != "wrong"], ids=str)
+def test_a_definition_loads(block: Block, functions: frozenset[str]) -> None:
+    """P1, P3"""
+    document, positions = decode_yaml(definition(block))
+    assert load(document, positions=positions, functions=functions).warnings == ()
+
+
+@pytest.mark.parametrize("block", [block for block in blocks("yaml") if block.mark == "wrong"], ids=str)
+def test_a_wrong_definition_is_told_in_these_words(block: Block, functions: frozenset[str]) -> None:
+    """P3: the text block that follows is what Cairn says."""
+    document, positions = decode_yaml(block.text)
+    with pytest.raises(DefinitionError) as error:
+        load(document, positions=positions, functions=functions)
+    on_page = blocks_of(block.page)
+    said = on_page[on_page.index(block) + 1]
+    assert (said.language, said.text.strip()) == ("text", str(error.value))
+
+
+@pytest.mark.parametrize("block", blocks("json"), ids=str)
+def test_json_is_json(block: Block) -> None:
+    decode_json(block.text)
+
+
+def test_the_first_pipeline_is_the_file_that_the_readme_names() -> None:
+    shown = [block.text for block in blocks_of(ROOT / "README.md") if block.language == "yaml"]
+    assert shown == [(ROOT / "examples" / "release-notes.yaml").read_text()]
+
+
+def test_languages_are_those_that_are_looked_at() -> None:
+    """A block in another language would be looked at by nobody."""
+    known = {"sh", "yaml", "json", "python", "text", "toml", "http", "mermaid"}
+    assert [str(block) for page in pages() for block in blocks_of(page) if block.language not in known] == []

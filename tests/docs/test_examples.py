@@ -1,0 +1,135 @@
+"""Every example runs to its end on a real server."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cairn.definitions import templates
+from cairn.documents import decode_json, decode_yaml
+from tests.chaos.server import TOKEN, Server
+from tests.docs.pages import ROOT, blocks_of
+
+EXAMPLES = ROOT / "examples"
+pytestmark = pytest.mark.e2e
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("examples")
+    running = Server(folder, CAIRN_FUNCTIONS='["invoice_functions"]', PYTHONPATH=str(EXAMPLES))
+    running.start()
+    yield running
+    assert running.stop() == 0
+
+
+def begin(server: Server, name: str, given: Any = None) -> str:
+    """Start a run of an example; the answer is its id."""
+    definition, _ = decode_yaml((EXAMPLES / name).read_bytes())
+    pipeline = server.call("POST", "/api/pipelines", definition, expect=201)
+    assert pipeline["warnings"] == []
+    run = server.call("POST", "/api/runs", {"pipeline_id": pipeline["pipeline_id"], "input": given}, expect=201)
+    return str(run["run_id"])
+
+
+def until(server: Server, run_id: str, position: int, status: str) -> str:
+    """The execution at a position once it has a status; a form waits as `human_form`."""
+    wait = "waiting_on" if status == "human_form" else "status"
+    while True:
+        found = server.call("GET", f"/api/runs/{run_id}", expect=200)["trail"][position]
+        if found[wait] == status:
+            return str(found["execution_id"])
+        assert found["error"] is None, found["error"]
+
+
+def fill_in(server: Server, run_id: str, position: int, fields: dict[str, Any]) -> str:
+    execution = until(server, run_id, position, "human_form")
+    server.call("POST", f"/api/executions/{execution}/submit", {"fields": fields}, expect=200)
+    return execution
+
+
+def approve(server: Server, run_id: str, position: int, status: str = "waiting_approval_to_complete") -> None:
+    execution = until(server, run_id, position, status)
+    server.call("POST", f"/api/executions/{execution}/approve", {}, expect=200)
+
+
+def read(server: Server, run_id: str, position: int, name: str) -> str:
+    """The content of an artifact, from the file on disk."""
+    run = server.until_run_is(run_id, "completed")
+    execution = server.call("GET", f"/api/executions/{run['trail'][position]['execution_id']}", expect=200)
+    path = next(one["file_path"] for one in execution["artifacts_generated"] if one["artifact_name"] == name)
+    return (server.data / "pipelines" / run["pipeline_id"] / path).read_text()
+
+
+def test_templates_are_copied_as_they_are() -> None:
+    """P6"""
+    shipped = {f"{template.name}.yaml": template.text for template in templates()}
+    assert {name: (EXAMPLES / name).read_text() for name in shipped} == shipped
+
+
+def test_release_notes(server: Server) -> None:
+    """X10; and a wrong answer is told as the guide shows it."""
+    run_id = begin(server, "release-notes.yaml")
+    form = until(server, run_id, 0, "human_form")
+    wrong = server.call("POST", f"/api/executions/{form}/submit", {"fields": {"txt": "Typed wrongly."}}, expect=422)
+    shown = [block.text for block in blocks_of(ROOT / "docs" / "guide" / "forms.md") if block.language == "json"]
+    assert [decode_json(text) for text in shown] == [wrong]
+    fill_in(server, run_id, 0, {"text": "Three new words."})
+    approve(server, run_id, 0)
+    assert json.loads(read(server, run_id, 1, "size"))["words"] == 3
+
+
+def test_product_discovery(server: Server) -> None:
+    """X2, X3, X9"""
+    run_id = begin(server, "product-discovery.yaml")
+    goals = {
+        "goals": "Suppliers answer within a day, without mails.",
+        "audience": "Suppliers",
+        "success_measure": "Half as many mails",
+    }
+    fill_in(server, run_id, 0, goals)
+    approve(server, run_id, 0)
+    second = until(server, run_id, 1, "pending")
+    server.call("POST", "/api/executions/start", {"execution_id": second}, expect=200)
+    fill_in(server, run_id, 1, {"must_have": "Sign in by link. Keep twelve months of history."})
+    approve(server, run_id, 1)
+    approve(server, run_id, 2, "waiting_approval_to_start")
+    design = {"overview": "A portal with one page per order, and a link that signs in.", "alternatives": "A robot."}
+    fill_in(server, run_id, 2, design)
+    approve(server, run_id, 2)
+    assert "## The design in a few paragraphs\n\nA portal" in read(server, run_id, 2, "design")
+
+
+def test_text_report(server: Server) -> None:
+    """P9: a stage of three, then one that needs them all."""
+    run_id = begin(server, "text-report.yaml", {"text": "A cairn marks the way."})
+    approve(server, run_id, 3)
+    assert "| Words | 5 |" in read(server, run_id, 3, "report")
+
+
+def test_invoices(server: Server) -> None:
+    """X10, D40: an upload that a function reads."""
+    run_id = begin(server, "invoices.yaml")
+    form = until(server, run_id, 0, "human_form")
+    fill_in(server, run_id, 0, {"invoices": upload(server, form, EXAMPLES / "invoices.csv"), "limit": 1000})
+    approve(server, run_id, 2)
+    assert decode_json(read(server, run_id, 1, "findings")) == {"count": 3, "total": "1830.40", "large": ["2026-002"]}
+    assert read(server, run_id, 1, "large") == "number,customer,amount\n2026-002,Stone & Sons,1250.50\n"
+    assert read(server, run_id, 2, "report").endswith("Over 1000 EUR: 2026-002.\n")
+
+
+def upload(server: Server, execution: str, file: Path) -> str:
+    limit = "a-line-that-the-file-has-not"
+    head = f'--{limit}\r\nContent-Disposition: form-data; name="file"; filename="{file.name}"\r\n\r\n'
+    request = urllib.request.Request(
+        f"{server.address}/api/executions/{execution}/files",
+        data=head.encode() + file.read_bytes() + f"\r\n--{limit}--\r\n".encode(),
+        headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": f"multipart/form-data; boundary={limit}"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as response:
+        return str(json.load(response)["upload_id"])

@@ -1,0 +1,84 @@
+"""The commands of the README and of the first steps, run as a person would: in a shell, against a real server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cairn.documents import decode_json
+from tests.docs.pages import ROOT, blocks_of
+
+# `make run` would also bring the environment up to date, which is not for a test to do: what it starts is asked of
+# make, and started beside the shell as in a second terminal. Of other targets it is enough that they are there.
+PRELUDE = r"""
+set -euo pipefail
+make() {
+  set +x
+  if [ "$1" = run ]; then
+    local last
+    last=$(command make --dry-run --directory "$CLONE" --no-print-directory "$@" "PORT=$PORT" | tail -1)
+    $(echo "$last" | sed 's/^exec //') > server.log 2>&1 &
+    server_pid=$!
+    until grep -q "^Open http" server.log; do kill -0 $server_pid; sleep 0.1; done
+  else
+    grep -q "^$1:" "$CLONE/Makefile"
+  fi
+  set -x
+}
+stop() {
+  set +x
+  if [ -n "${server_pid:-}" ]; then kill -TERM $server_pid; wait $server_pid || true; fi
+}
+trap stop EXIT
+"""
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A folder that looks like a clone where `make run` has been before."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / ".venv").symlink_to(Path(sys.executable).parent.parent)
+    return tmp_path
+
+
+@pytest.mark.e2e
+@pytest.mark.timeout(150)
+@pytest.mark.parametrize("page", ["README.md", "docs/start.md", "docs/guide/api.md"])
+def test_the_commands_of_a_page_work(page: str, clone: Path) -> None:
+    assert shutil.which("curl"), "curl is not installed: run scripts/system-packages."
+    shown = blocks_of(ROOT / page)
+    commands = [f"{{\n{block.text}}} > said-{at}.txt" for at, block in enumerate(shown) if block.language == "sh"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CAIRN_")}
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    process = subprocess.Popen(
+        ["bash", "-c", "\n".join([PRELUDE, "set -x", *commands])],
+        cwd=clone,
+        env={**environment, "PATH": path, "CLONE": str(ROOT), "PORT": str(free_port())},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        said, _ = process.communicate(timeout=120)  # a few seconds, on a machine that is not busy
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        said, _ = process.communicate()
+    log = clone / "server.log"
+    assert process.returncode == 0, f"{said[-3000:]}\n{log.read_text()[-2000:] if log.exists() else ''}"
+    for at, block in enumerate(shown):
+        if block.language == "json" and shown[at - 1].language == "sh":
+            assert decode_json(block.text) == decode_json((clone / f"said-{at - 1}.txt").read_text()), str(block)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
