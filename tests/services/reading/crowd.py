@@ -1,0 +1,139 @@
+"""Many runs at once, straight into the tables."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import NAMESPACE_OID, uuid5
+
+import sqlalchemy as sa
+
+from cairn.store import Database
+from cairn.store import tables as t
+
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def name(of: str) -> str:
+    return str(uuid5(NAMESPACE_OID, of))
+
+
+def settle(database: Database, pipelines: int, runs_each: int) -> list[str]:
+    """Pipelines with so many runs each, every run with one execution that waits for approval; their ids."""
+    names = [name(f"pipeline {n}") for n in range(pipelines)]
+
+    def body(connection: sa.Connection) -> None:
+        connection.execute(sa.insert(t.pipelines), [_pipeline(own, n, runs_each) for n, own in enumerate(names)])
+        connection.execute(sa.insert(t.checkpoint_definitions), [_checkpoint(own) for own in names])
+        places = [(own, version) for version in range(1, runs_each + 1) for own in names]
+        connection.execute(sa.insert(t.pipeline_runs), [_run(own, v, n) for n, (own, v) in enumerate(places)])
+        connection.execute(
+            sa.insert(t.checkpoint_executions), [_execution(own, v, n) for n, (own, v) in enumerate(places)]
+        )
+        connection.execute(sa.insert(t.approvals), [_approval(own, v, n) for n, (own, v) in enumerate(places)])
+
+    database.transact_now(body)
+    return names
+
+
+def at(minutes: int) -> datetime:
+    return BEGIN + timedelta(minutes=minutes)
+
+
+def _filled(table: sa.Table, values: dict[str, Any]) -> dict[str, Any]:
+    """Every column: what is not given is null, or the plainest value there is."""
+    plain: dict[type[Any], Any] = {int: 0, bool: False, float: 0.0}
+    row: dict[str, Any] = {}
+    for column in table.c:
+        if column.name in values:
+            row[column.name] = values[column.name]
+        elif column.nullable:
+            row[column.name] = None
+        else:
+            try:
+                row[column.name] = plain.get(column.type.python_type, "")
+            except NotImplementedError:
+                row[column.name] = []
+    return row
+
+
+def _pipeline(id: str, number: int, runs: int) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "pipeline_id": id,
+        "pipeline_name": f"Pipeline {number}",
+        "pipeline_definition_version": 1,
+        "revision": 1,
+        "checkpoint_order": [name(f"checkpoint of {id}")],
+        "last_run_version": runs,
+        "created_at": at(number),
+        "updated_at": at(number),
+        "created_by": "admin",
+    }
+    return _filled(t.pipelines, values)
+
+
+def _checkpoint(pipeline_id: str) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "checkpoint_id": name(f"checkpoint of {pipeline_id}"),
+        "pipeline_id": pipeline_id,
+        "key": "goals",
+        "checkpoint_name": "Goals",
+        "created_at": BEGIN,
+        "updated_at": BEGIN,
+    }
+    return _filled(t.checkpoint_definitions, values)
+
+
+def _run(pipeline_id: str, version: int, number: int) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "run_id": name(f"run {pipeline_id} {version}"),
+        "pipeline_id": pipeline_id,
+        "pipeline_definition_version": 1,
+        "definition_revision": 1,
+        "run_version": version,
+        "status": "in_progress",
+        "pass_number": 1,
+        "total_checkpoints": 1,
+        "created_by": "admin",
+        "created_at": at(number),
+        "started_at": at(number),
+        "rollbacks": [],
+    }
+    return _filled(t.pipeline_runs, values)
+
+
+def _execution(pipeline_id: str, version: int, number: int) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "execution_id": name(f"execution {pipeline_id} {version}"),
+        "run_id": name(f"run {pipeline_id} {version}"),
+        "checkpoint_id": name(f"checkpoint of {pipeline_id}"),
+        "key": "goals",
+        "checkpoint_name": "Goals",
+        "folder": "checkpoint_0_goals",
+        "pass_number": 1,
+        "ordinal": 1,
+        "definition_revision": 1,
+        "status": "waiting_approval_to_start",
+        "state": "waiting_approval_to_start",
+        "attempt_number": 1,
+        "max_attempts": 1,
+        "outputs": [],
+        "created_at": at(number),
+    }
+    return _filled(t.checkpoint_executions, values)
+
+
+def _approval(pipeline_id: str, version: int, number: int) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "approval_id": name(f"approval {pipeline_id} {version}"),
+        "run_id": name(f"run {pipeline_id} {version}"),
+        "execution_id": name(f"execution {pipeline_id} {version}"),
+        "pipeline_id": pipeline_id,
+        "kind": "start",
+        "status": "pending",
+        "digest": "d",
+        "needed": 1,
+        "asked_at": at(number),
+        "expires_at": at(100_000 - number) if number % 2 else None,
+    }
+    return _filled(t.approvals, values)

@@ -1,0 +1,94 @@
+"""What is possible (SPEC §3, D16, D22, D52 to D58), held against a list of the test's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from cairn.core.model import (
+    Approval,
+    ApprovalStatus,
+    Checkpoint,
+    Execution,
+    Kind,
+    Plan,
+    Run,
+    RunStatus,
+    State,
+    WaitingOn,
+)
+from cairn.services.reading.possible import for_approval, for_execution, for_run
+
+AT = datetime(2026, 3, 2, tzinfo=UTC)
+PLAN = Plan(tuple(Checkpoint(key=k, position=p, stage=k, id=k, name=k) for p, k in enumerate(("one", "two"))))
+
+
+def run(status: RunStatus, *states: State, **more: object) -> Run:
+    executions = [
+        Execution(id=c.key, key=c.key, position=c.position, pass_number=1, ordinal=c.position + 1, state=state)
+        for c, state in zip(PLAN.checkpoints, states, strict=False)
+    ]
+    made = Run("run", PLAN, status, executions={e.id: e for e in executions}, issued=len(executions))
+    return replace(made, **more)  # pyright: ignore[reportArgumentType]
+
+
+def with_approval(of: Run, kind: Kind, execution: str = "one") -> Run:
+    asked = Approval("asked", execution, kind, "digest", AT)
+    return replace(of, approvals={asked.id: asked})
+
+
+RUNS: list[tuple[Run, list[str]]] = [
+    (run(RunStatus.NOT_STARTED), ["start", "cancel"]),
+    (run(RunStatus.IN_PROGRESS, State.WAITING), ["pause", "cancel", "roll back", "restart"]),
+    (run(RunStatus.IN_PROGRESS, State.WORKING, pause_requested=True), ["resume", "cancel", "roll back", "restart"]),
+    (run(RunStatus.PAUSED, State.COMPLETED), ["resume", "cancel", "roll back", "restart"]),
+    (run(RunStatus.PAUSED, State.FAILED), ["cancel", "roll back", "restart"]),
+    (run(RunStatus.FAILED, State.FAILED), ["retry", "roll back", "restart"]),
+    (run(RunStatus.COMPLETED, State.COMPLETED, State.COMPLETED), ["retry", "roll back", "restart"]),
+    (run(RunStatus.CANCELLED, State.CANCELLED), ["retry", "roll back"]),
+    (run(RunStatus.CANCELLED, State.CANCELLED, archived_by="rollback"), []),
+]
+
+
+@pytest.mark.parametrize(("of", "expected"), RUNS, ids=lambda case: case.status.value if isinstance(case, Run) else "")
+def test_of_a_run(of: Run, expected: list[str]) -> None:
+    assert for_run(of, AT) == expected
+
+
+EXECUTIONS: list[tuple[Run, list[str]]] = [
+    (run(RunStatus.IN_PROGRESS, State.PENDING), ["start"]),
+    (with_approval(run(RunStatus.IN_PROGRESS, State.START_ASKED), Kind.START), ["approve-start", "reject", "cancel"]),
+    (run(RunStatus.IN_PROGRESS, State.WORKING), ["cancel"]),
+    (
+        with_approval(run(RunStatus.IN_PROGRESS, State.COMPLETION_ASKED), Kind.COMPLETION),
+        ["approve-complete", "revise", "cancel"],
+    ),
+    (with_approval(run(RunStatus.IN_PROGRESS, State.WAITING), Kind.INPUT), ["submit", "cancel"]),
+    (with_approval(run(RunStatus.PAUSED, State.WAITING), Kind.INPUT), ["submit", "cancel"]),
+    (run(RunStatus.PAUSED, State.PENDING), []),
+    (run(RunStatus.FAILED, State.FAILED), ["retry", "cancel"]),
+    (run(RunStatus.PAUSED, State.FAILED), ["retry", "cancel"]),
+    (run(RunStatus.IN_PROGRESS, State.COMPLETED), []),
+    (run(RunStatus.CANCELLED, State.CANCELLED), []),
+]
+
+
+@pytest.mark.parametrize(("of", "expected"), EXECUTIONS)
+def test_of_an_execution(of: Run, expected: list[str]) -> None:
+    execution = of.executions["one"]
+    if execution.state is State.WAITING:
+        execution = replace(execution, waiting_on=WaitingOn.HUMAN_FORM)
+    assert for_execution(of, execution, AT) == expected
+
+
+def test_nothing_of_what_is_archived() -> None:
+    gone = replace(run(RunStatus.IN_PROGRESS, State.FAILED).executions["one"], archived_by="rollback")
+    assert for_execution(run(RunStatus.IN_PROGRESS, State.FAILED), gone, AT) == []
+
+
+def test_of_an_approval() -> None:
+    assert for_approval(Kind.COMPLETION, ApprovalStatus.PENDING, is_archived=False) == ["approve", "revise", "reject"]
+    assert for_approval(Kind.COMPLETION, ApprovalStatus.APPROVED, is_archived=False) == []
+    assert for_approval(Kind.COMPLETION, ApprovalStatus.PENDING, is_archived=True) == []

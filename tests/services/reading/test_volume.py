@@ -1,0 +1,112 @@
+"""Lists stay fast at 10,000 runs: few statements for a page, whatever stands behind it (SPEC §9, F1)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from typing import Any, TypeVar
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy import event
+
+from cairn.services.reading import approvals, artifacts, events, pipelines, runs
+from cairn.services.reading.filters import ApprovalFilter, ArtifactFilter, EventFilter, RunFilter
+from cairn.store import Database
+from tests.databases import KINDS
+from tests.services.reading.crowd import settle
+
+T = TypeVar("T")
+PIPELINES, RUNS_EACH = 100, 100
+SECONDS = 0.1  # for the first page of the queue: SPEC §9
+LISTS: dict[str, tuple[int, Callable[[sa.Connection, str], Any]]] = {
+    "runs": (2, lambda c, _: runs.list_runs(c, RunFilter(), 50, None)),
+    "runs of a pipeline": (3, lambda c, own: runs.list_of_pipeline(c, own, RunFilter(), 50, None)),
+    "pipelines": (4, lambda c, _: pipelines.list_pipelines(c, deleted=False, search="", limit=50, cursor=None)),
+    "queue by age": (2, lambda c, _: approvals.list_approvals(c, ApprovalFilter(), 50, None)),
+    "queue by deadline": (2, lambda c, _: approvals.list_approvals(c, ApprovalFilter(sort="deadline"), 50, None)),
+    "queue of a pipeline": (2, lambda c, own: approvals.list_approvals(c, ApprovalFilter(pipeline_id=own), 50, None)),
+    "artifacts": (1, lambda c, own: artifacts.list_artifacts(c, ArtifactFilter(pipeline_id=own), 50, None)),
+    "events": (1, lambda c, own: events.list_events(c, EventFilter(pipeline_id=own), 50, None)),
+}
+
+
+@contextmanager
+def counted(database: Database) -> Generator[list[str], None, None]:
+    statements: list[str] = []
+
+    def note(_c: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement.lstrip().upper().startswith("SELECT"):
+            statements.append(statement)
+
+    event.listen(database.read_engine, "before_cursor_execute", note)
+    try:
+        yield statements
+    finally:
+        event.remove(database.read_engine, "before_cursor_execute", note)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def crowd(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Database, str]]:
+    with ExitStack() as stack:
+        url = f"sqlite:///{tmp_path_factory.mktemp('crowd')}/cairn.db"
+        if request.param == "postgresql":
+            url = stack.enter_context(request.getfixturevalue("postgres").new_database(migrated=True))
+        database = stack.enter_context(closing(Database(url)))
+        database.migrate()
+        names = settle(database, PIPELINES, RUNS_EACH)
+        if database.kind == "postgresql":  # it does so by itself, a while later
+            with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                connection.execute(sa.text("ANALYZE"))
+        yield database, names[0]
+
+
+def test_pages_are_few_statements_and_quick(crowd: tuple[Database, str]) -> None:
+    database, pipeline = crowd
+    slow: dict[str, float] = {}
+    for name, (most, read) in LISTS.items():
+        with counted(database) as statements:
+            database.read(lambda c, read=read: read(c, pipeline))
+        assert len(statements) <= most, (name, statements)
+        tries: list[float] = []
+        for _ in range(5):
+            began = time.perf_counter()
+            database.read(lambda c, read=read: read(c, pipeline))
+            tries.append(time.perf_counter() - began)
+        if min(tries) > SECONDS:
+            slow[name] = min(tries)
+    assert slow == {}
+
+
+def test_every_run_is_on_one_page_only(crowd: tuple[Database, str]) -> None:
+    database, _ = crowd
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = database.read(lambda c, cursor=cursor: runs.list_runs(c, RunFilter(), 500, cursor))
+        seen += [run.run_id for run in page.items]
+        if (cursor := page.next_cursor) is None:
+            break
+    assert len(seen) == len(set(seen)) == PIPELINES * RUNS_EACH
+
+
+def test_the_queue_is_in_order_by_age_and_by_deadline(crowd: tuple[Database, str]) -> None:
+    database, _ = crowd
+    by_age = database.read(lambda c: approvals.list_approvals(c, ApprovalFilter(), 500, None)).items
+    assert [a.asked_at for a in by_age] == sorted(a.asked_at for a in by_age)
+    first = database.read(lambda c: approvals.list_approvals(c, ApprovalFilter(sort="deadline"), 500, None))
+    deadlines = [a.expires_at for a in first.items]
+    assert None not in deadlines
+    assert deadlines == sorted(filter(None, deadlines))
+    rest: list[Any] = []
+    cursor = first.next_cursor
+    while cursor is not None:
+        page = database.read(
+            lambda c, cursor=cursor: approvals.list_approvals(c, ApprovalFilter(sort="deadline"), 500, cursor)
+        )
+        rest += [a.expires_at for a in page.items]
+        cursor = page.next_cursor
+    half = PIPELINES * RUNS_EACH // 2
+    assert len(rest) + 500 == 2 * half
+    assert rest[half - 500 :] == [None] * half  # without a deadline comes last
