@@ -4,10 +4,16 @@ import { approvalState, executionState, question, runState, runStateOnTrail } fr
 import { trailItem } from './samples'
 
 const ADMIN: Role[] = ['admin']
-const run = (status: RunStatus, waiting = 0, pause_requested = false) => ({
+const run = (status: RunStatus, waiting = 0, pause_requested = false, failed_checkpoints = 0) => ({
   status,
   waiting,
   pause_requested,
+  metadata: {
+    total_checkpoints: 3,
+    completed_checkpoints: 1,
+    failed_checkpoints,
+    paused_checkpoint_position: null,
+  },
 })
 
 describe('runState', () => {
@@ -30,6 +36,12 @@ describe('runState', () => {
     }))
   it('says to a viewer that others are waited for', () =>
     expect(runState(run('in_progress', 1), ['viewer']).word).toBe('Waits for people'))
+  it('does not hide a failure behind the pause that it caused', () =>
+    expect(runState(run('paused', 0, false, 1), ADMIN)).toEqual({
+      tone: 'red',
+      sign: 'failed',
+      word: 'Failed, paused',
+    }))
   it('tells that a pause is on its way', () =>
     expect(runState(run('in_progress', 0, true), ADMIN).word).toBe('Pauses after this checkpoint'))
 })

@@ -31,8 +31,8 @@ const TABS = ['overview', 'artifacts', 'context', 'log', 'events']
 export function ExecutionPane(props: Props) {
   const { run, item, execution, artifact, asksForForm, onTab, onArtifact } = props
   const wide = useMediaQuery('(min-width: 1181px)', true)
-  const tab = TABS.includes(props.tab ?? '') ? (props.tab as string) : 'overview'
   const artifacts = execution?.artifacts_generated ?? []
+  const tab = TABS.includes(props.tab ?? '') ? (props.tab as string) : firstTab(item, artifacts.length, wide)
   const files = (
     <Artifacts artifacts={artifacts} chosen={artifact} onChoose={onArtifact} none={noArtifacts(item)} />
   )
@@ -41,7 +41,7 @@ export function ExecutionPane(props: Props) {
       <section className={styles.execution} aria-label={item.name}>
         <Tabs
           value={tab}
-          onChange={(value) => onTab(value === 'overview' || value === null ? undefined : value)}
+          onChange={(value) => onTab(value ?? undefined)}
           keepMounted={false}
           className={styles.tabs}
         >
@@ -65,7 +65,7 @@ export function ExecutionPane(props: Props) {
             <Tabs.Tab value="events">Events</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="overview" className={styles.panel} tabIndex={0}>
-            <Main {...props} />
+            <Main {...props} wide={wide} />
           </Tabs.Panel>
           <Tabs.Panel value="artifacts" className={styles.panel} data-flush tabIndex={0}>
             {files}
@@ -88,17 +88,24 @@ export function ExecutionPane(props: Props) {
       {wide && tab !== 'artifacts' && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard.
         <aside className={styles.rail} aria-label="Artifacts" tabIndex={0}>
-          <h2>
-            Artifacts <span className={styles.count}>{artifacts.length}</span>
-          </h2>
-          {files}
+          {asksForForm && item.execution_id !== null && (
+            <Reference runId={run.run_id} executionId={item.execution_id} />
+          )}
+          {(!asksForForm || artifacts.length > 0) && (
+            <>
+              <h2>
+                Artifacts <span className={styles.count}>{artifacts.length}</span>
+              </h2>
+              {files}
+            </>
+          )}
         </aside>
       )}
     </>
   )
 }
 
-function Main({ run, item, execution, asksForForm, mayAnswer, onSending }: Props) {
+function Main({ run, item, execution, asksForForm, mayAnswer, onSending, wide }: Props & { wide: boolean }) {
   if (item.execution_id !== null && execution === undefined) return <LoadingText lines={4} />
   const form = execution?.form ?? null
   if (asksForForm && form !== null && execution !== undefined) {
@@ -111,11 +118,16 @@ function Main({ run, item, execution, asksForForm, mayAnswer, onSending }: Props
           disabled={!mayAnswer}
           onBusy={onSending}
         />
-        <Reference runId={run.run_id} executionId={execution.execution_id} />
+        {!wide && <Reference runId={run.run_id} executionId={execution.execution_id} />}
       </>
     )
   }
   return <Overview item={item} execution={execution} />
+}
+
+/** Where no rail shows them, what has to be decided on comes first. */
+function firstTab(item: TrailItem, artifacts: number, wide: boolean): string {
+  return !wide && artifacts > 0 && item.status === 'waiting_approval_to_complete' ? 'artifacts' : 'overview'
 }
 
 function noArtifacts(item: TrailItem): string {

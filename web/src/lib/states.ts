@@ -87,7 +87,12 @@ export function mayAnswer(roles: readonly Role[]): boolean {
   return mayDecide(roles) || mayEdit(roles)
 }
 
-type RunFacts = Pick<RunSummary, 'status' | 'waiting' | 'pause_requested'>
+type RunFacts = Pick<RunSummary, 'status' | 'waiting' | 'pause_requested' | 'metadata'>
+
+/** By default a failure pauses the run: it has failed all the same. */
+export function hasFailed(run: Pick<RunSummary, 'status' | 'metadata'>): boolean {
+  return run.status === 'failed' || (run.status === 'paused' && run.metadata.failed_checkpoints > 0)
+}
 
 /** A waiting run shows that it waits, not that it runs. */
 export function runState(run: RunFacts, roles: readonly Role[]): State {
@@ -97,6 +102,7 @@ export function runState(run: RunFacts, roles: readonly Role[]): State {
   if (run.status === 'in_progress' && run.pause_requested) {
     return { tone: 'blue', sign: 'running', word: 'Pauses after this checkpoint' }
   }
+  if (hasFailed(run) && run.status === 'paused') return { ...RUN.failed, word: 'Failed, paused' }
   return RUN[run.status]
 }
 

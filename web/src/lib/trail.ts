@@ -1,6 +1,6 @@
 import type { RunSummary, TrailItem } from '~/api/types'
 import { count } from './sizes'
-import { executionState } from './states'
+import { executionState, hasFailed } from './states'
 
 /** One pebble of the trail: done, open, or what the current one is about. */
 export type Pebble = 'done' | 'ochre' | 'blue' | 'red' | 'grey' | 'open'
@@ -21,7 +21,7 @@ export function pebblesOfFigures(run: Pick<RunSummary, 'status' | 'waiting' | 'm
   const { total_checkpoints: total, completed_checkpoints: completed } = run.metadata
   const pebbles: Pebble[] = Array.from({ length: total }, (_, index) => (index < completed ? 'done' : 'open'))
   if (completed < total) {
-    if (run.status === 'failed') pebbles[completed] = 'red'
+    if (hasFailed(run)) pebbles[completed] = 'red'
     else if (run.status === 'paused') pebbles[completed] = run.waiting > 0 ? 'ochre' : 'grey'
     else if (run.status === 'in_progress') pebbles[completed] = run.waiting > 0 ? 'ochre' : 'blue'
   }

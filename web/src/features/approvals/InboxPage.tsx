@@ -2,11 +2,11 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { approvals } from '~/api/queries'
-import { ApprovalRows } from '~/ui/ApprovalRows'
 import { Empty } from '~/ui/Empty'
 import { Failure } from '~/ui/Failure'
 import { LoadingRows } from '~/ui/Loading'
 import { Page, Panel } from '~/ui/Page'
+import { ofApproval, WaitingRows } from '~/ui/WaitingRows'
 import styles from './Inbox.module.css'
 
 /** Everything that waits for a person, the oldest first. */
@@ -36,7 +36,7 @@ export function InboxPage() {
             A run that needs a form filled in or a decision taken shows up here.
           </Empty>
         ) : (
-          <ApprovalRows approvals={data.items} />
+          <WaitingRows items={data.items.map(ofApproval)} />
         )}
       </Panel>
     </Page>

@@ -50,7 +50,7 @@ function Readable({ artifact }: { artifact: Artifact }) {
     <Code
       text={artifact.format === 'json' ? prettyJson(data) : data}
       label={`Content of ${fileName(artifact)}`}
-      wrap={artifact.format === 'txt'}
+      wrap={artifact.format === 'txt' || artifact.format === 'json'}
     />
   )
 }

@@ -25,7 +25,7 @@ export function EventList({ filter, withRun = false }: { filter: EventFilter; wi
   const items = data.pages.flatMap((page) => page.items)
   if (items.length === 0) return <Empty title="No events here">Nothing has happened that matches.</Empty>
   return (
-    <>
+    <div className={styles.list}>
       <Panel>
         <ol>
           {items.map((event) => (
@@ -38,7 +38,7 @@ export function EventList({ filter, withRun = false }: { filter: EventFilter; wi
           Show older ones
         </Button>
       )}
-    </>
+    </div>
   )
 }
 

@@ -52,7 +52,8 @@ export function titleOf(block: ContextBlock): string {
 
 function Block({ block }: { block: ContextBlock }) {
   if (block.content === null) return <p className={styles.kept}>Too large to show here.</p>
-  if (looksLikeJson(block.content)) return <Code text={prettyJson(block.content)} label={titleOf(block)} />
+  if (looksLikeJson(block.content))
+    return <Code text={prettyJson(block.content)} label={titleOf(block)} wrap />
   return (
     <Suspense fallback={<LoadingText />}>
       <Markdown>{block.content}</Markdown>

@@ -13,7 +13,7 @@ import styles from './Home.module.css'
 /** What failed lately, each with its cause in full. */
 export function FailedRuns({ runs }: { runs: readonly RunSummary[] }) {
   return (
-    <Section title="Failed since yesterday" count={runs.length}>
+    <Section title="Failed" count={runs.length}>
       <Panel>
         <ul>
           {runs.map((run) => (

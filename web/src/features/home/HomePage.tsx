@@ -3,49 +3,56 @@ import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { approvals, pipelines, runs } from '~/api/queries'
+import { useRoles } from '~/api/session'
 import type { RunSummary } from '~/api/types'
-import { ApprovalRows } from '~/ui/ApprovalRows'
+import { hasFailed, mayEdit } from '~/lib/states'
 import { Empty } from '~/ui/Empty'
 import { Failure } from '~/ui/Failure'
 import { LoadingRows } from '~/ui/Loading'
 import { Page, Panel, Section } from '~/ui/Page'
 import { RunRows } from '~/ui/RunRows'
 import { useNow } from '~/ui/Time'
+import { ofApproval, WaitingRows } from '~/ui/WaitingRows'
 import { FailedRuns } from './FailedRuns'
 import { FirstRun } from './FirstRun'
 import styles from './Home.module.css'
+import { useToStart } from './useToStart'
 
 const MOST = 6
 
 /** What waits, what goes on, what failed. The title is the answer. */
 export function HomePage() {
-  const waiting = useQuery(approvals())
+  const asked = useQuery(approvals())
   const newest = useQuery(runs(30))
   const all = useQuery(pipelines())
-  const isNew = all.data?.items.length === 0 && newest.data?.items.length === 0
-  if (isNew) {
+  const byHand = useToStart(newest.data?.items ?? [])
+  const allowed = mayEdit(useRoles())
+  if (all.data?.items.length === 0 && newest.data?.items.length === 0) {
     return (
       <Page title="Home">
         <FirstRun />
       </Page>
     )
   }
-  const error = waiting.error ?? newest.error
+  const error = asked.error ?? newest.error
+  const waiting = asked.data && [...asked.data.items.map(ofApproval), ...(allowed ? byHand : [])]
   return (
     <Page
       title="Home"
       actions={
-        <Button
-          leftSection={<IconPlus size={16} />}
-          renderRoot={(props) => <Link to="/pipelines/new" {...props} />}
-        >
-          New pipeline
-        </Button>
+        allowed && (
+          <Button
+            leftSection={<IconPlus size={16} />}
+            renderRoot={(props) => <Link to="/pipelines/new" {...props} />}
+          >
+            New pipeline
+          </Button>
+        )
       }
     >
       <div className={styles.home}>
         <div className={styles.head}>
-          <h1>{titleOf(waiting.data?.items.length, waiting.data?.next_cursor != null)}</h1>
+          <h1>{titleOf(waiting?.length, asked.data?.next_cursor != null)}</h1>
           <Today />
         </div>
         {error !== null && (
@@ -53,31 +60,28 @@ export function HomePage() {
             what="Home could not be read."
             error={error}
             retry={() => {
-              void waiting.refetch()
+              void asked.refetch()
               void newest.refetch()
             }}
           />
         )}
-        {waiting.data === undefined ? (
-          error === null && (
-            <Panel>
-              <LoadingRows rows={3} />
-            </Panel>
-          )
-        ) : waiting.data.items.length > 0 ? (
-          <>
-            <Panel ochre>
-              <ApprovalRows approvals={waiting.data.items.slice(0, MOST)} />
-            </Panel>
-            {waiting.data.items.length > MOST && (
-              <p className={styles.more}>
-                <Link to="/approvals">All {waiting.data.items.length} that wait</Link>
-              </p>
-            )}
-          </>
-        ) : null}
+        {waiting === undefined && error === null && (
+          <Panel>
+            <LoadingRows rows={3} />
+          </Panel>
+        )}
+        {waiting !== undefined && waiting.length > 0 && (
+          <Panel ochre>
+            <WaitingRows items={waiting.slice(0, MOST)} />
+          </Panel>
+        )}
+        {waiting !== undefined && waiting.length > MOST && (
+          <p className={styles.more}>
+            <Link to="/approvals">All {waiting.length} that wait</Link>
+          </p>
+        )}
         {newest.data !== undefined && (
-          <Runs items={newest.data.items} calm={waiting.data?.items.length === 0} />
+          <Runs items={newest.data.items} byHand={new Set(byHand.map((item) => item.runId))} />
         )}
       </div>
     </Page>
@@ -99,17 +103,15 @@ function Today() {
   )
 }
 
-const DAY = 86_400_000
-
-function Runs({ items, calm }: { items: RunSummary[]; calm: boolean }) {
+/** Runs by what they are about; those that wait for a person stand above already. */
+function Runs({ items, byHand }: { items: RunSummary[]; byHand: ReadonlySet<string> }) {
   const live = items.filter((run) => run.archived_by === null)
-  const going = live.filter((run) => run.status === 'in_progress' || run.status === 'paused')
-  const failed = live.filter(
-    (run) =>
-      run.status === 'failed' &&
-      Date.now() - new Date(run.completed_at ?? run.created_at).getTime() < 2 * DAY,
+  const failed = live.filter((run) => hasFailed(run))
+  const open = live.filter(
+    (run) => ['in_progress', 'paused', 'not_started'].includes(run.status) && !failed.includes(run),
   )
-  const rest = live.filter((run) => !going.includes(run) && !failed.includes(run)).slice(0, MOST)
+  const going = open.filter((run) => run.waiting === 0 && !byHand.has(run.run_id))
+  const rest = live.filter((run) => !open.includes(run) && !failed.includes(run)).slice(0, MOST)
   if (live.length === 0) {
     return (
       <Panel>
@@ -143,7 +145,6 @@ function Runs({ items, calm }: { items: RunSummary[]; calm: boolean }) {
           </Panel>
         </Section>
       )}
-      {calm && going.length === 0 && rest.length === 0 && failed.length === 0 && <Empty title="All quiet" />}
     </>
   )
 }

@@ -140,6 +140,7 @@ function Option({ value, name, note }: { value: string | null; name: string; not
         </>
       ) : (
         <Radio
+          data-autofocus={value === '-1' || undefined}
           value={value}
           size="xs"
           label={name}

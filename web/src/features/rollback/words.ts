@@ -8,11 +8,12 @@ export function archivedWords(preview: Pick<RollbackPreview, 'rolled_back_items'
     deleted_checkpoint_executions: executions,
     archived_artifacts: files,
   } = preview.rolled_back_items
-  const parts = [count(executions.length, 'execution')]
+  const parts = runs.length > 0 && executions.length === 0 ? [] : [count(executions.length, 'execution')]
   if (files.length > 0) parts.push(`${count(files.length, 'artifact')} (${size(preview.size_bytes)})`)
   const what = parts.join(', ')
   const versions = runs.flatMap((run) => (run.run_version === null ? [] : [`v${run.run_version}`])).sort()
-  return `${versions.length > 0 ? `${listed(versions)}: ` : ''}${what}. They can be put back until something newer completes.`
+  const taken = [versions.length > 0 ? listed(versions) : '', what].filter((part) => part !== '').join(': ')
+  return `${taken}. They can be put back until something newer completes.`
 }
 
 const listed = (words: string[]) =>
@@ -23,17 +24,18 @@ export function thenWords(
   { checkpoint_name: name, begins }: RollbackPreview['then'],
   target: number | null,
 ): string {
-  const subject = name ?? 'The run'
-  const run = target === null ? '' : ` v${target} goes on; numbers are never used twice.`
+  const run = target === null ? 'The run' : `v${target}`
+  const subject = name ?? run
+  const numbers = target === null ? '' : ' The next run takes a new number: none is used twice.'
   switch (begins) {
     case 'at once':
-      return `${subject} starts again at once.${run}`
+      return `${subject} starts again at once.${numbers}`
     case 'asks first':
-      return `${subject} asks for approval before it starts.${run}`
+      return `${subject} asks for approval before it starts.${numbers}`
     case 'waits for a start':
-      return `${subject} waits until somebody starts it.${run}`
+      return `${subject} waits until somebody starts it.${numbers}`
     case 'completes':
-      return `The run is complete as it stands.${run}`
+      return `${run} is complete as it stands.${numbers}`
   }
 }
 

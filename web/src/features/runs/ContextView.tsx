@@ -27,7 +27,7 @@ export function ContextView({ runId, executionId }: { runId: string; executionId
       </p>
       {data.input !== null && data.input !== undefined && (
         <Part title="Input" open>
-          <Code text={prettyValue(data.input)} label="Input" />
+          <Code text={prettyValue(data.input)} label="Input" wrap />
         </Part>
       )}
       {data.blocks.map((block) => (

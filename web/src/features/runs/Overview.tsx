@@ -1,12 +1,12 @@
 import type { Execution, TrailItem } from '~/api/types'
 import { clock, duration } from '~/lib/durations'
-import { prettyValue } from '~/lib/lossless'
 import { count } from '~/lib/sizes'
 import { executionState, modeWord } from '~/lib/states'
 import { Code } from '~/ui/Code'
 import { Notice } from '~/ui/Notice'
 import { StateTag } from '~/ui/StateTag'
 import { useNow } from '~/ui/Time'
+import { deed } from './deeds'
 import styles from './Overview.module.css'
 
 /** What a checkpoint is, how its execution stands, and what people said to it. */
@@ -96,26 +96,15 @@ function Interactions({ execution }: { execution: Execution | undefined }) {
         {interactions.map((interaction) => (
           <li key={interaction.interaction_id}>
             <p>
-              <strong>{interaction.actor ?? 'Cairn'}</strong> {interaction.type.replaceAll('_', ' ')}
+              <strong>{interaction.actor}</strong> {deed(interaction)}
               <span className={styles.when}>{clock(interaction.timestamp, now)}</span>
             </p>
-            <Said value={interaction.user_input} />
+            {interaction.user_input !== '' && (
+              <blockquote className={styles.said}>{interaction.user_input}</blockquote>
+            )}
           </li>
         ))}
       </ol>
     </section>
   )
-}
-
-function Said({ value }: { value: unknown }) {
-  if (value === null || value === undefined || value === '') return null
-  if (typeof value === 'string') return <blockquote className={styles.said}>{value}</blockquote>
-  const entries =
-    typeof value === 'object'
-      ? Object.entries(value).filter(([, entry]) => entry !== null && entry !== '')
-      : []
-  const only = entries.length === 1 ? entries[0] : undefined
-  if (only !== undefined && typeof only[1] === 'string')
-    return <blockquote className={styles.said}>{only[1]}</blockquote>
-  return entries.length === 0 ? null : <Code text={prettyValue(value)} label="What was given" wrap />
 }

@@ -23,10 +23,23 @@ export function SessionGate({ children }: { children: ReactNode }) {
   const found = useQuery({ ...session(), enabled: token === null, retry: false })
 
   useEffect(() => {
+    // A start link that is opened in this very tab changes the fragment alone and loads nothing.
+    const look = () => {
+      const found = takeToken()
+      if (found !== null) setToken(found)
+    }
+    window.addEventListener('hashchange', look)
+    return () => window.removeEventListener('hashchange', look)
+  }, [])
+
+  useEffect(() => {
     if (token === null) return
     let current = true
     signIn(token)
-      .then((data) => client.setQueryData(session().queryKey, data))
+      .then((data) => {
+        setRefusal(null)
+        client.setQueryData(session().queryKey, data)
+      })
       .catch((error) => current && setRefusal(asProblem(error)))
       .finally(() => current && setToken(null))
     return () => {
@@ -45,6 +58,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   }
   return (
     <SignIn
+      key={refusal?.detail}
       refusal={refusal}
       onSignedIn={(data) => {
         setRefusal(null)
