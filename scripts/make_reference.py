@@ -21,6 +21,7 @@ from cairn.config import Settings
 from cairn.core.events import EventType
 from cairn.definitions import authoring_schema
 from cairn.store.descriptions import SENTENCES
+from cairn.store.descriptions import describe as describe_event
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 MADE = "Made from `{source}` by `scripts/make_reference.py`: run `make docs` after changing it."
@@ -101,21 +102,22 @@ pipeline; `hash` binds each to the one before it, so that a change or a gap show
 
 def events() -> str:
     of_runs = [(code(event.value), sentence(event.value), remark(event)) for event in EventType]
-    of_pipelines = [(code(name), sentence(name)) for name in told_of_pipelines()]
+    of_pipelines = [(code(name), sentence(name)) for name in told_by_services()]
     return page(
         "Events",
         "src/cairn/core/events.py",
         EVENTS,
         "## Of a run",
         table(("event", "description", "remark"), of_runs),
-        "## Of a pipeline",
+        "## Of a pipeline, and of making a run",
         table(("event", "description"), of_pipelines),
     )
 
 
 def sentence(name: str) -> str:
     words = {"name": "checkpoint"}
-    return re.sub(r"\{(\w+)\}", lambda found: f"*{words.get(found[1], found[1]).replace('_', ' ')}*", SENTENCES[name])
+    plain_text = SENTENCES.get(name) or describe_event(name, None, {})
+    return re.sub(r"\{(\w+)\}", lambda found: f"*{words.get(found[1], found[1]).replace('_', ' ')}*", plain_text)
 
 
 def remark(event: EventType) -> str:
@@ -124,12 +126,24 @@ def remark(event: EventType) -> str:
     return found[1] if found else ""
 
 
-def told_of_pipelines() -> list[str]:
-    """Those that a service tells, by their names in its source."""
+def told_by_services() -> list[str]:
+    """Events that are told beside those of the core, by their names in the source of the services."""
     sources = [file.read_text(encoding="utf-8") for file in sorted(Path(services.__path__[0]).glob("*.py"))]
-    nodes = [node for source in sources for node in ast.walk(ast.parse(source))]
-    named = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    return [name for name in SENTENCES if name.startswith("pipeline_") and name in named]
+    calls = [node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    names = [_first_text(call) for call in calls if _called(call) in ("tell", "append_pipeline_event", "Told")]
+    order = list(SENTENCES)
+    return sorted(
+        {name for name in names if name}, key=lambda name: (name not in order, name in order and order.index(name))
+    )
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _first_text(call: ast.Call) -> str | None:
+    texts = [arg.value for arg in call.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+    return texts[0] if texts else None
 
 
 # ---- definition fields --------------------------------------------------------------------------------
