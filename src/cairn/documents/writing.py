@@ -14,6 +14,7 @@ from cairn.documents.values import MAX_DEPTH, MAX_DIGITS, Value, is_container, i
 
 _PLAIN = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
 _SPARE = 254 - MAX_DEPTH  # orjson goes 254 levels deep: with so many lists around it a value can only have ours
+_LEAVES = frozenset({str, float, bool, type(None)})
 _HALF = 2**63
 _WHOLE = 2**64
 
@@ -39,9 +40,7 @@ def _write(value: Value, option: int = 0) -> bytes:
     try:
         written = _write_plain(value, option)
     except TypeError:
-        if fault := _find_fault(value):
-            raise fault from None
-        written = _write_plain(_with_fragments(value), option)
+        written = _write_large(value, option)
     # orjson writes a number that is not finite as null.
     if b"null" in written and not is_finite(value) and (fault := _find_fault(value)):
         raise fault
@@ -54,12 +53,23 @@ def _write_plain(value: object, option: int) -> bytes:
     return orjson.dumps(value, option=option | _PLAIN)[_SPARE:-_SPARE]
 
 
+def _write_large(value: object, option: int) -> bytes:
+    """A value with integers beyond 64 bits; what still cannot be written is told with its place."""
+    try:
+        return _write_plain(_with_fragments(value), option)
+    except (TypeError, ValueError, RecursionError):
+        if fault := _find_fault(value):
+            raise fault from None
+        raise
+
+
 def _with_fragments(value: object) -> object:
     """The same value, its integers beyond 64 bits already written: orjson has no way to write them."""
     if isinstance(value, dict):
-        return {key: _with_fragments(inner) for key, inner in members(cast("object", value))}
+        inside = cast("dict[object, object]", value)
+        return {key: v if type(v) in _LEAVES else _with_fragments(v) for key, v in inside.items()}
     if isinstance(value, list | tuple):
-        return [_with_fragments(inner) for _, inner in members(cast("object", value))]
+        return [v if type(v) in _LEAVES else _with_fragments(v) for v in cast("list[object]", value)]
     if isinstance(value, int) and not -_HALF <= value < _WHOLE:
         return orjson.Fragment(str(value))
     return value
