@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from cairn.core import messages as m
 from cairn.documents import digest
-from cairn.store import Database, Kept, LostRace, document, insert_run, pipeline_rows
+from cairn.store import Database, Kept, LostRace, document, insert_run, load_run, pipeline_rows
 from cairn.store.pipeline_rows import Previous
 from cairn.store.tables import checkpoint_definitions, definition_revisions, pipeline_runs, pipelines
 from tests.store.samples import NOON, SamplePlans, begin_story, facts_of, make_document
@@ -152,6 +152,15 @@ def test_the_previous_run_is_the_highest_that_still_exists_x1_d10(database: Data
     assert story.loaded.facts.run_version == 1
 
 
+def test_an_unchanged_checkpoint_keeps_its_times(database: Database) -> None:
+    first = make_document("a")
+    first["checkpoints"][0] |= {"created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-02T00:00:00Z"}
+    database.transact_now(lambda c: pipeline_rows.insert_pipeline(c, first, "ann", NOON))
+    database.transact_now(lambda c: pipeline_rows.save_revision(c, first, "ann", LATER, expected=1))
+    found = all_rows(database, checkpoint_definitions, "created_at", "updated_at", order="key")
+    assert found == [(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC))]
+
+
 # ---- plans -------------------------------------------------------------------------------------------
 def test_a_plan_is_compiled_once_for_each_revision(database: Database) -> None:
     first = make_document("a")
@@ -164,6 +173,29 @@ def test_a_plan_is_compiled_once_for_each_revision(database: Database) -> None:
     for _ in range(3):
         story.load()
     assert plans.compiled == 2
+
+
+def test_a_revision_that_was_rolled_back_is_forgotten(database: Database) -> None:
+    """Its number is given again, to another definition."""
+    first = make_document("a")
+    story = begin_story(database, first)
+    slow, fast = ({**first, "config": {"auto_advance": quick}} for quick in (False, True))
+
+    def save(definition: dict[str, Any], *, fails: bool) -> None:
+        def change(connection: sa.Connection) -> None:
+            pipeline_rows.save_revision(connection, definition, "ann", NOON, expected=1)
+            loaded = load_run(connection, story.loaded.facts.run_id, story.plans)
+            assert loaded is not None
+            assert loaded.run.plan.auto_advance is definition["config"]["auto_advance"]
+            if fails:
+                raise ValueError("changed my mind")
+
+        database.transact_now(change)
+
+    with pytest.raises(ValueError, match="my mind"):
+        save(slow, fails=True)
+    save(fast, fails=False)
+    assert (story.load().run.plan.revision, story.load().run.plan.auto_advance) == (2, True)
 
 
 def test_a_renamed_key_stays_the_checkpoint_it_was(database: Database) -> None:

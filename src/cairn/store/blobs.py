@@ -6,7 +6,7 @@ import hashlib
 import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -21,6 +21,7 @@ from cairn.store.tables import blob_chunks, blobs, metadata
 CHUNK = 1024 * 1024
 SMALL = 512  # bytes that are not worth compressing
 SAMPLE = 64 * 1024  # the beginning tells whether compressing helps
+FRESH = timedelta(hours=1)  # what was put within it may be about to be referred to
 _IN_MEMORY = 4 * 1024 * 1024
 
 
@@ -72,13 +73,13 @@ def _begin(
     }
     if _INSERT[connection.dialect.name].run(connection, row) == 1:
         return True
-    # It is there, or arrives just now: keep the sweep away from it until it is referred to.
-    was_complete = connection.execute(
-        sa.select(blobs.c.complete).where(blobs.c.checksum == checksum).with_for_update()
-    ).scalar_one()
-    changes: dict[str, Any] = {"created_at": at} | ({"complete": True} if complete else {})
-    connection.execute(sa.update(blobs).where(blobs.c.checksum == checksum).values(changes))
-    return not was_complete
+    c = blobs.c
+    was = connection.execute(sa.select(c.complete, c.created_at).where(c.checksum == checksum)).one()
+    if not was.complete or was.created_at < at - FRESH:
+        # The sweep keeps away from it until it is referred to.
+        changes: dict[str, Any] = {"created_at": at} | ({"complete": True} if complete else {})
+        connection.execute(sa.update(blobs).where(c.checksum == checksum).values(changes))
+    return not was.complete
 
 
 def _put_chunk(connection: sa.Connection, checksum: str, number: int, data: bytes) -> None:
@@ -184,7 +185,10 @@ def _unpack(data: bytes | None, blob: Any) -> bytes:
 
 # ---- sweeping --------------------------------------------------------------------------------------
 def sweep(connection: sa.Connection, older_than: datetime, *, limit: int = 1000) -> int:
-    """Remove contents that nothing refers to, or that never arrived whole. Returns how many."""
+    """Remove contents that nothing refers to, or that never arrived whole. Returns how many.
+
+    `older_than` is longer ago than `FRESH`, or what is just being put may go.
+    """
     unused = [
         ~sa.exists().where(column == blobs.c.checksum)
         for table in metadata.sorted_tables

@@ -127,10 +127,15 @@ def _checkpoint(pipeline_id: str, position: int, checkpoint: Mapping[str, Any], 
         "checkpoint_name": checkpoint["checkpoint_name"],
         "checkpoint_description": checkpoint.get("checkpoint_description", ""),
         **{section: checkpoint.get(section) for section in _SECTIONS},
-        "created_at": at,
-        "updated_at": at,
+        "created_at": _moment(checkpoint.get("created_at"), at),
+        "updated_at": _moment(checkpoint.get("updated_at"), at),
         "removed_at": None,
     }
+
+
+def _moment(stamp: str | None, at: datetime) -> datetime:
+    """Definitions are stamped when they are checked: an unchanged checkpoint keeps its times."""
+    return datetime.fromisoformat(stamp) if stamp else at
 
 
 # ---- archive -------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ Document: TypeAlias = Mapping[str, Any]
 CompilePlan: TypeAlias = Callable[[Document, Document, int], Plan]  # the graph's, the newest, and its revision
 
 _KEPT = 500
+_Key: TypeAlias = tuple[str, str, int]  # digests of the graph's definition and of the newest, and its revision
 
 
 class Layout(Protocol):
@@ -52,13 +53,13 @@ class PlanSource(Protocol):
 
 
 class Plans:
-    """Revisions never change, so that what was compiled once holds."""
+    """Compiles each definition once. It is known by its digest: a revision that was rolled back is given again."""
 
     def __init__(self, compile_plan: CompilePlan, layout: Layout) -> None:
         self.layout = layout
         self._compile_plan = compile_plan
-        self._plans = Kept[tuple[str, int, int], Plan]()
-        self._places = Kept[tuple[str, int, int], Mapping[str, Place]]()
+        self._plans = Kept[_Key, Plan]()
+        self._places = Kept[_Key, Mapping[str, Place]]()
 
     def plan(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Plan:
         """The graph of one revision with the policies of another (D3)."""
@@ -67,7 +68,7 @@ class Plans:
             of = document(connection, pipeline_id, graph)
             return self._compile_plan(of, of if newest == graph else document(connection, pipeline_id, newest), newest)
 
-        return self._plans.get((pipeline_id, graph, newest), make)
+        return self._plans.get(_key(connection, pipeline_id, graph, newest), make)
 
     def places(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Mapping[str, Place]:
         """By key: named as in the newest, placed as in the graph."""
@@ -82,11 +83,18 @@ class Plans:
         def checkpoints(revision: int) -> Sequence[Document]:
             return document(connection, pipeline_id, revision).get("checkpoints", ())
 
-        return self._places.get((pipeline_id, graph, newest), make)
+        return self._places.get(_key(connection, pipeline_id, graph, newest), make)
 
     def _place(self, checkpoint: Document, position: int, newest_name: str | None) -> Place:
         name = newest_name or checkpoint["checkpoint_name"]
         return Place(checkpoint["checkpoint_id"], name, self.layout.checkpoint_folder(position, name))
+
+
+def _key(connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> _Key:
+    c = definition_revisions.c
+    query = sa.select(c.revision, c.digest).where(c.pipeline_id == pipeline_id, c.revision.in_((graph, newest)))
+    digests = {row.revision: row.digest for row in connection.execute(query)}
+    return digests[graph], digests[newest], newest
 
 
 def document(connection: sa.Connection, pipeline_id: str, revision: int) -> Document:

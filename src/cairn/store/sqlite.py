@@ -94,10 +94,12 @@ class _Connection(sqlite3.Connection):
             self.after()
 
     def close(self) -> None:
-        super().close()
-        if self._holds:
-            self._holds = False
-            self._lock.release()
+        try:
+            super().close()
+        finally:
+            if self._holds:
+                self._holds = False
+                self._lock.release()
 
 
 def make_engine(url: sa.URL, use: Use, lock: WriterLock, *, synchronous: str, timeout: float, pool: int) -> sa.Engine:
