@@ -22,6 +22,7 @@ from uuid import uuid4
 
 import orjson
 import sqlalchemy as sa
+import uvloop
 
 from cairn.core.decide import decide
 from cairn.core.messages import Command, Finished, Given, Output, StartRun
@@ -246,4 +247,5 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # as the server runs
+        runner.run(main())
