@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
-from cairn.definitions import PipelineDefinition
+from cairn.definitions import PipelineDefinition, amend
 from cairn.documents import digest
 from cairn.services.errors import WrongInput
 
@@ -49,13 +49,10 @@ def change(checkpoint_id: str, changes: Mapping[str, Any]) -> Edit:
     """Fields of the checkpoint that are left out stay as they are."""
 
     def edit(old: Full) -> Full:
-        return _with(
-            old,
-            [
-                {**c, **changes, "checkpoint_id": checkpoint_id} if c["checkpoint_id"] == checkpoint_id else c
-                for c in old["checkpoints"]
-            ],
-        )
+        def changed(c: Full) -> Full:
+            return {**amend(c, dict(changes)), "checkpoint_id": checkpoint_id}
+
+        return _with(old, [changed(c) if c["checkpoint_id"] == checkpoint_id else c for c in old["checkpoints"]])
 
     return edit
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +12,9 @@ import sqlalchemy as sa
 
 from cairn.core.errors import Refused
 from cairn.core.messages import CancelRun, Command, Given, PauseRun, RestartRun, ResumeRun, StartRun
-from cairn.definitions import PipelineDefinition, check_value
+from cairn.definitions import PipelineDefinition, check_value, fill_defaults
 from cairn.documents import encode_json
+from cairn.services import pipeline_rows as rows
 from cairn.services.actors import Actor
 from cairn.services.engine import Engine, Step
 from cairn.services.errors import NotFound, TooLarge, WrongInput
@@ -48,7 +50,8 @@ class Runs:
         command_id: UUID | None = None,
     ) -> Begun:
         """The next version of the pipeline; in test mode one without a version (D20)."""
-        payload = encode_json(input) if input is not None else None
+        input = await self._engine.database.aread(lambda c: self._with_defaults(c, pipeline_id, input))
+        payload = await asyncio.to_thread(encode_json, input) if input is not None else None
         if payload is not None and len(payload) > self._max_payload:
             raise TooLarge(self._max_payload, "The run's input")
         if payload is not None and len(payload) > self._max_payload // 2:
@@ -58,13 +61,21 @@ class Runs:
 
         def body(connection: sa.Connection) -> tuple[RunFacts, list[Step]]:
             definition, revision = self._definition(connection, pipeline_id)
-            if input is not None or definition.input_schema is not None:
-                _check_input(definition, input)
+            if value is not None or definition.input_schema is not None:
+                _check_input(definition, value)
             checksum = blobs.put(connection, payload) if payload is not None else None
             prompt = original_prompt if original_prompt is not None else definition.original_prompt
             return self._make(connection, pipeline_id, revision, given, checksum, prompt or "", test=test, start=start)
 
         return await self._engine.unbroken(self._begin(pipeline_id, given, body))
+
+    def _with_defaults(self, connection: sa.Connection, pipeline_id: str, given: Any) -> Any:
+        """The input with what its schema gives for what is left out."""
+        schema = rows.newest(connection, pipeline_id).input_schema
+        if schema is None:
+            return given
+        filled: Any = fill_defaults(schema, {} if given is None else given)
+        return filled if filled != {} else given
 
     async def retry(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Begun:
         """The next version, with the same input (D45)."""
