@@ -50,8 +50,8 @@ class Runs:
         command_id: UUID | None = None,
     ) -> Begun:
         """The next version of the pipeline; in test mode one without a version (D20)."""
-        input = await self._engine.database.aread(lambda c: self._with_defaults(c, pipeline_id, input))
-        payload = await asyncio.to_thread(encode_json, input) if input is not None else None
+        value = await self._engine.database.aread(lambda c: self._with_defaults(c, pipeline_id, input))
+        payload = await asyncio.to_thread(encode_json, value) if value is not None else None
         if payload is not None and len(payload) > self._max_payload:
             raise TooLarge(self._max_payload, "The run's input")
         if payload is not None and len(payload) > self._max_payload // 2:
