@@ -65,6 +65,14 @@ def test_the_runs_clock_goes_while_any_runner_works_d18() -> None:
     desk.refuses(m.RunTimedOut(1), Stale)
 
 
+def test_a_run_without_time_left_fails_as_soon_as_it_works_d18() -> None:
+    desk = Desk(plan_of("a", "b", run_timeout=10.0))
+    desk.send(m.PauseRun())
+    desk.finish("a", after=30)
+    desk.send(m.ResumeRun())
+    assert desk.did(m.SendLater) == [m.SendLater(0.0, m.RunTimedOut(2))]
+
+
 def test_going_from_one_checkpoint_to_the_next_sets_no_new_timer() -> None:
     desk = Desk(plan_of("a", "b", run_timeout=100.0))
     desk.finish("a")

@@ -165,6 +165,19 @@ def test_what_it_would_take_can_be_asked_before_r1() -> None:
         check(desk.run, 2)
 
 
+def test_what_is_archived_leaves_no_workspace_behind_d21() -> None:
+    desk = Desk(plan_of("a", "b", auto_advance=False))
+    desk.finish("a")
+    a, b = desk.e("a"), desk.e("b")
+    desk.send(m.RollBack("r", -1))
+    assert desk.last.effects == (
+        m.DropWorkspaces((b.id,)),
+        m.DropWorkspaces((a.id,)),
+        m.Archive("r"),
+        m.MakeWorkspace(desk.e("a").id),
+    )
+
+
 def test_a_pause_that_was_asked_for_is_withdrawn_by_a_rollback() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.finish("a")

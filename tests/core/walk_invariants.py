@@ -238,6 +238,8 @@ def _check_execution(ledger: Ledger, run: Run, e: Execution) -> None:
     assert (e.waiting_on in TIMED) == (e.due_at is not None)
     if e.state is State.FAILED:
         assert e.last_error is not None
+    if e.id not in run.standing.current or run.status in CLOSED:
+        assert not e.has_workspace
     if e.state in OPEN:
         assert e.id in run.standing.current, "something of an earlier pass or an archive is open"
         _check_open(ledger, run, e)

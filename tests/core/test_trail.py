@@ -1,0 +1,197 @@
+"""What the audit trail is told, word for word: who decided comes with the command, the rest stands here (S4, H6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cairn.core import messages as m
+from cairn.core.messages import EventType as T
+from cairn.core.model import Fault, OnFailure, OnInvalid, Policy, WaitingOn
+from tests.core.desk import RESULT, Desk, plan_of
+
+
+def told(desk: Desk) -> list[tuple[Any, ...]]:
+    """Type, checkpoint of the execution, whether it names an approval, the rollback, and all details."""
+    keys = {e.id: e.key for e in desk.run.executions.values()}
+    return [
+        (event.type, keys.get(event.execution or ""), event.approval is not None, event.rollback, dict(event.detail))
+        for event in desk.last.events
+    ]
+
+
+def test_a_run_from_start_to_approval() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(ask_completion=True)}))
+    assert told(desk) == [
+        (T.RUN_STARTED, None, False, None, {"from": "not_started", "to": "in_progress"}),
+        (T.EXECUTION_MADE, "a", False, None, {"checkpoint": "a", "position": 0}),
+        (
+            T.EXECUTION_DISPATCHED,
+            "a",
+            False,
+            None,
+            {"checkpoint": "a", "dispatch_number": 1, "attempt_number": 1},
+        ),
+    ]
+    desk.finish("a", "digest")
+    artifact = {
+        "artifact_record_id": RESULT.id,
+        "name": RESULT.name,
+        "checksum": RESULT.checksum,
+        "size_bytes": RESULT.size,
+    }
+    asked = {"kind": "completion", "digest": "digest", "needed": 1, "reason": ""}
+    assert told(desk) == [
+        (T.ARTIFACTS_CREATED, "a", False, None, {"artifacts": [artifact]}),
+        (T.EXECUTION_COMPLETION_ASKED, "a", False, None, {"checkpoint": "a", "digest": "digest"}),
+        (T.APPROVAL_ASKED, "a", True, None, asked),
+    ]
+    desk.answer("a", "approve", feedback="good")
+    decided = {"kind": "completion", "decision": "approve", "digest": "digest", "feedback": "good"}
+    assert told(desk) == [
+        (T.APPROVAL_APPROVED, "a", True, None, decided),
+        (T.EXECUTION_COMPLETED, "a", False, None, {"checkpoint": "a", "digest": "digest"}),
+        (T.ARTIFACTS_PROMOTED, "a", False, None, {"artifact_record_ids": [RESULT.id]}),
+        (T.RUN_COMPLETED, None, False, None, {"from": "in_progress", "to": "completed"}),
+    ]
+
+
+def test_a_fault_its_retry_and_its_end() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1, on_failure=OnFailure.FAIL_RUN)}))
+    desk.fail("a", Fault("network", "no route"))
+    retried = {"checkpoint": "a", "attempt_number": 2, "error": "no route"}
+    assert told(desk) == [
+        (T.EXECUTION_RETRIED, "a", False, None, retried),
+        (T.EXECUTION_WAITING, "a", False, None, {"checkpoint": "a", "waiting_on": "retry_delay"}),
+    ]
+    desk.due("a")
+    desk.fail("a", Fault("network", "no route"))
+    failed = {"checkpoint": "a", "error_type": "network", "error": "no route"}
+    assert told(desk) == [
+        (T.EXECUTION_FAILED, "a", False, None, failed),
+        (T.RUN_FAILED, None, False, None, {"from": "in_progress", "to": "failed", "reason": "a failed"}),
+    ]
+    desk.send(m.RetryExecution(desk.e("a").id, 2))
+    assert told(desk)[:2] == [
+        (T.RUN_REOPENED, None, False, None, {"from": "failed", "to": "in_progress", "by": "retry"}),
+        (T.EXECUTION_RETRIED, "a", False, None, {"checkpoint": "a", "attempt_number": 3}),
+    ]
+
+
+def test_a_pause_and_its_end() -> None:
+    desk = Desk(plan_of("a", "b"))
+    desk.send(m.PauseRun())
+    assert told(desk) == [(T.PAUSE_REQUESTED, None, False, None, {"reason": "asked for"})]
+    desk.send(m.ResumeRun())
+    assert told(desk) == [(T.PAUSE_WITHDRAWN, None, False, None, {"reason": "resume"})]
+    desk.fail("a")
+    assert told(desk)[1:] == [
+        (T.PAUSE_REQUESTED, None, False, None, {"reason": "a failed"}),
+        (T.RUN_PAUSED, None, False, None, {"from": "in_progress", "to": "paused"}),
+    ]
+
+
+def test_a_cancelled_run() -> None:
+    desk = Desk(plan_of("a"))
+    desk.send(m.CancelRun())
+    reason = {"checkpoint": "a", "reason": "the run was cancelled"}
+    assert told(desk) == [
+        (T.EXECUTION_CANCELLED, "a", False, None, reason),
+        (T.RUN_CANCELLED, None, False, None, {"from": "in_progress", "to": "cancelled"}),
+    ]
+
+
+def test_a_refused_start() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True)}))
+    assert told(desk)[2] == (T.EXECUTION_START_ASKED, "a", False, None, {"checkpoint": "a"})
+    desk.answer("a", "refuse", feedback="too early")
+    decided = {"kind": "start", "decision": "refuse", "digest": "", "feedback": "too early"}
+    assert told(desk) == [
+        (T.APPROVAL_REJECTED, "a", True, None, decided),
+        (T.EXECUTION_START_REFUSED, "a", False, None, {"checkpoint": "a", "reason": "too early"}),
+    ]
+
+
+def test_an_invalid_result_and_a_dead_worker() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(on_invalid=OnInvalid.RETRY)}))
+    desk.send(m.Invalid(desk.e("a").id, 1, "x", error=Fault("schema", "no title")), "worker")
+    again = {"checkpoint": "a", "attempt_number": 2, "reason": "no title"}
+    assert told(desk)[0] == (T.EXECUTION_REVALIDATED, "a", False, None, again)
+    desk.send(m.Interrupted(desk.e("a").id, 2), "worker")
+    died = {"checkpoint": "a", "dispatch_number": 2}
+    assert told(desk)[0] == (T.EXECUTION_INTERRUPTED, "a", False, None, died)
+
+
+def test_a_rollback_and_its_undo() -> None:
+    desk = Desk(plan_of("a", "b"))
+    desk.finish("a")
+    desk.finish("b")
+    b = desk.e("b")
+    desk.send(m.RollBack("r", 0, reason="wrong figures"))
+    reopened = {"from": "completed", "to": "in_progress", "reason": "wrong figures", "by": "roll back"}
+    made = {"target": 0, "triggered_by": "user_request", "executions": [b.id], "reason": "wrong figures"}
+    assert told(desk)[:3] == [
+        (T.RUN_REOPENED, None, False, None, reopened),
+        (T.EXECUTION_ARCHIVED, "b", False, "r", {"checkpoint": "b"}),
+        (T.ROLLBACK_MADE, None, False, "r", made),
+    ]
+    desk.send(m.UndoRollback("r"))
+    cancelled = {"checkpoint": "b", "reason": "the rollback was undone"}
+    assert told(desk) == [
+        (T.EXECUTION_RESTORED, "b", False, "r", {"checkpoint": "b"}),
+        (T.EXECUTION_CANCELLED, "b", False, None, cancelled),
+        (T.ROLLBACK_UNDONE, None, False, "r", {"from": "in_progress", "to": "completed"}),
+    ]
+
+
+def test_a_rollback_that_a_failure_makes() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)}))
+    failed = desk.e("a")
+    desk.fail("a")
+    (rollback,) = desk.run.rollbacks
+    made = {"target": -1, "triggered_by": "checkpoint_failure", "executions": [failed.id], "reason": "a failed"}
+    assert (T.ROLLBACK_MADE, None, False, rollback.id, made) in told(desk)
+
+
+def test_a_run_that_is_taken_away_and_put_back() -> None:
+    desk = Desk(plan_of("a"))
+    desk.send(m.TakeRunAway("r"))
+    assert told(desk) == [
+        (T.EXECUTION_CANCELLED, "a", False, None, {"checkpoint": "a", "reason": "rolled back"}),
+        (T.RUN_CANCELLED, None, False, None, {"from": "in_progress", "to": "cancelled", "reason": "rolled back"}),
+        (T.RUN_ARCHIVED, None, False, "r", {}),
+    ]
+    desk.send(m.UndoRollback("r"))
+    assert told(desk)[:2] == [
+        (T.RUN_RESTORED, None, False, "r", {}),
+        (T.ROLLBACK_UNDONE, None, False, "r", {"from": "cancelled", "to": "in_progress"}),
+    ]
+
+
+def test_a_rework() -> None:
+    desk = Desk(plan_of("a", "b", max_reworks=1))
+    desk.finish("a")
+    asker = desk.e("b")
+    desk.send(m.ReworkWanted(asker.id, 1, "a", "a figure is wrong"), "worker")
+    made = {"checkpoint": "a", "position": 0, "parent_execution_id": asker.id}
+    assert told(desk)[:3] == [
+        (T.EXECUTION_WAITING, "b", False, None, {"checkpoint": "b", "waiting_on": "rework"}),
+        (T.REWORK_ASKED, "b", False, None, {"checkpoint": "a", "reason": "a figure is wrong"}),
+        (T.EXECUTION_MADE, "a", False, None, made),
+    ]
+    desk.finish("a")
+    told_of = {"rework_execution_id": desk.e("a").id, "ended": "completed"}
+    assert (T.REWORK_TOLD, "b", False, None, told_of) in told(desk)
+    desk.send(m.ReworkWanted(asker.id, 2, "a"), "worker")
+    why = "This run has had 1 reworks, and no more are allowed."
+    waits = {"checkpoint": "b", "waiting_on": "escalation", "reason": why}
+    assert told(desk)[0] == (T.EXECUTION_WAITING, "b", False, None, waits)
+    desk.answer("b", "accept", feedback="go on without")
+    refused = {"checkpoint": "a", "ended": "refused", "reason": "go on without"}
+    assert told(desk)[1] == (T.REWORK_TOLD, "b", False, None, refused)
+
+
+def test_questions_and_deadlines() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(period=60.0)}))
+    desk.send(m.InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION, "question"), "worker")
+    desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
+    assert told(desk)[0] == (T.APPROVAL_TIMEOUT, "a", True, None, {"kind": "input"})
