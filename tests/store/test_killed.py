@@ -16,11 +16,11 @@ from cairn.store.tables import pipeline_runs
 from tests.store.samples import SamplePlans
 
 ROOT = Path(__file__).parents[2]
-SAVES = 40
+SAVES = 23  # in the middle of a run
 
 
 @pytest.mark.chaos
-@pytest.mark.parametrize("delay", [0.0, 0.003, 0.007])
+@pytest.mark.parametrize("delay", [0.0, 0.004])
 def test_what_was_acknowledged_is_there_after_a_kill(database_url: str, delay: float) -> None:
     acknowledged: list[tuple[str, int, str]] = []
     command = [sys.executable, "-m", "tests.store.busy_writer", database_url]
@@ -36,10 +36,11 @@ def test_what_was_acknowledged_is_there_after_a_kill(database_url: str, delay: f
     assert len(acknowledged) >= SAVES
     with closing(Database(database_url)) as database:
         database.migrate()
-        for run_id, revision, checksum in acknowledged:
+        for run_id, revision in {run_id: revision for run_id, revision, _ in acknowledged}.items():
             loaded = database.read(lambda c, of=run_id: load_run(c, of, SamplePlans()))
             assert loaded is not None
             assert loaded.revision >= revision
+        for _, _, checksum in acknowledged:
             assert database.read(lambda c, of=checksum: blobs.read(c, of))
         assert database.read(verify).valid
         if database.kind == "sqlite":
