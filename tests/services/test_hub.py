@@ -57,6 +57,8 @@ async def test_closing_ends_every_stream() -> None:
         assert await listener.wait(5) == ()
         assert listener.is_closed
         assert [change async for change in listener] == []
+    with hub.subscribe() as late:
+        assert late.is_closed
 
 
 async def test_who_leaves_hears_nothing_more() -> None:

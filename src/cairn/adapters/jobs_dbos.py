@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal
@@ -135,6 +136,8 @@ class DbosJobs:
     async def stop(self) -> None:
         _Jobs.lane = _Jobs.timer = None
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
+        # The engine has made its own threads the loop's, and has ended them now.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="cairn"))
         self._client = None
 
     def sweep(self, before: datetime) -> int:

@@ -31,7 +31,7 @@ def run(status: RunStatus, *states: State, **more: object) -> Run:
         for c, state in zip(PLAN.checkpoints, states, strict=False)
     ]
     made = Run("run", PLAN, status, executions={e.id: e for e in executions}, issued=len(executions))
-    return replace(made, **more)  # pyright: ignore[reportArgumentType]
+    return replace(made, **more)
 
 
 def with_approval(of: Run, kind: Kind, execution: str = "one") -> Run:

@@ -1,0 +1,31 @@
+"""A house for all tests of this folder, on each database: DBOS is one per process, and a test has its own pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+
+import pytest
+import pytest_asyncio
+
+from tests.databases import KINDS
+from tests.services.house import House, open_house
+
+
+@pytest_asyncio.fixture(scope="package", loop_scope="package", params=KINDS)
+async def shared_house(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[House]:
+    with ExitStack() as stack:
+        url: str | None = None
+        if request.param == "postgresql":
+            url = stack.enter_context(request.getfixturevalue("postgres").new_database(migrated=True))
+        async with open_house(tmp_path_factory.mktemp("data"), url) as opened:
+            yield opened
+
+
+@pytest_asyncio.fixture(loop_scope="package")
+async def house(shared_house: House) -> AsyncIterator[House]:
+    """The house; after each test what always holds is looked at."""
+    yield shared_house
+    await shared_house.check()

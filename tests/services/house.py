@@ -1,0 +1,296 @@
+"""A whole Cairn on a folder of its own, and short ways to use it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from cairn.bootstrap import Cairn, build
+from cairn.config import Settings
+from cairn.core.model import ExecutionStatus, RunStatus
+from cairn.documents import decode_json
+from cairn.runners import Ctx, FunctionRegistry
+from cairn.services.actors import ADMIN, Actor
+from cairn.services.engine import Step
+from cairn.services.reading.filters import ArtifactFilter, EventFilter
+from cairn.services.rollbacks import Request
+from cairn.services.views.approvals import Approval
+from cairn.services.views.artifacts import Artifact
+from cairn.services.views.events import Event
+from cairn.services.views.executions import Execution
+from cairn.services.views.rollbacks import Rollback, RollbackPreview
+from cairn.services.views.runs import Run
+from cairn.worker import Worker
+
+Json = dict[str, Any]
+T = TypeVar("T")
+PATIENCE = 20.0  # seconds; a busy machine needs some
+POLL = 0.005
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_TIME = re.compile(r"\d{8}T\d{6}Z")
+_SHORT = re.compile(r"_[0-9a-f]{8}(?=[._])")
+OVER = {RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.PAUSED}
+
+
+def step(key: str, function: str = "number", /, parameters: Json | None = None, **more: Any) -> Json:
+    """A checkpoint that calls a function and puts out one JSON artifact."""
+    config = {"function": function, **({"parameters": parameters} if parameters else {})}
+    execution = {"mode": "function", "function_config": config, **more.pop("execution", {})}
+    return {
+        "key": key,
+        "checkpoint_name": key.replace("_", " ").capitalize(),
+        "execution": execution,
+        "outputs": [f"{key}.json"],
+        **more,
+    }
+
+
+def form(key: str, *fields: Json, **more: Any) -> Json:
+    """A checkpoint that a person fills in."""
+    asked = list(fields) or [{"name": key, "type": "text", "label": key.capitalize()}]
+    return {"key": key, "checkpoint_name": key.capitalize(), "form": asked, "outputs": [f"{key}.json"], **more}
+
+
+def retries(count: int, delay: int = 0, on_failure: str = "pause_pipeline") -> Json:
+    return {"retry_config": {"max_auto_retries": count, "retry_delay_seconds": delay, "on_failure": on_failure}}
+
+
+def timeout(seconds: float, on_timeout: str = "pause_pipeline") -> Json:
+    return {"timeout_config": {"enabled": True, "timeout_minutes": seconds / 60, "on_timeout": on_timeout}}
+
+
+def registry() -> FunctionRegistry:
+    """Functions that every test may call."""
+    functions = FunctionRegistry()
+
+    @functions("number")
+    async def number(ctx: Ctx, value: int = 1) -> Json:
+        """The same each time, so that equal content is told from other."""
+        return {"value": value}
+
+    @functions("give_back")
+    async def give_back(ctx: Ctx) -> Any:
+        return ctx.inputs
+
+    return functions
+
+
+@dataclass
+class House:
+    folder: Path
+    url: str | None = None
+    settings: Json = field(default_factory=dict[str, Any])
+    functions: FunctionRegistry = field(default_factory=registry)
+    made: list[str] = field(default_factory=list[str])  # pipelines of the test
+
+    cairn: Cairn = field(init=False)
+    worker: Worker = field(init=False)
+
+    # ---- its life ------------------------------------------------------------------------------------
+    async def open(self) -> None:
+        """As `cairn serve` does it."""
+        given: Json = {"poll_seconds": 0.05, **self.settings}
+        self.cairn = build(Settings(data_dir=self.folder, database_url=self.url, **given), functions=self.functions)
+        await self.cairn.keeper.mend_unfinished()
+        self.worker = Worker(self.cairn)
+        await self.worker.start()
+
+    async def close(self) -> None:
+        self.cairn.hub.close()
+        await self.worker.stop()
+        self.cairn.close()
+
+    async def reopen(self) -> None:
+        await self.close()
+        await self.open()
+        await self.cairn.keeper.mend_all()
+
+    def does(self, name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Let the function of this name do something else from now on."""
+
+        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+            self.functions.register(name, function, replace=True)
+            return function
+
+        return register
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.cairn.database.kind == "sqlite"
+
+    # ---- commands ------------------------------------------------------------------------------------
+    async def pipeline(self, *checkpoints: Json, advance: bool = True, **fields: Any) -> str:
+        config = {"auto_advance": advance, **fields.pop("config", {})}
+        document = {"pipeline_name": "Test", "config": config, "checkpoints": list(checkpoints), **fields}
+        saved = await self.cairn.pipelines.create(document, by=ADMIN)
+        self.made.append(saved.pipeline_id)
+        return saved.pipeline_id
+
+    async def start(self, pipeline_id: str, **options: Any) -> str:
+        return (await self.cairn.runs.start(pipeline_id, by=ADMIN, **options)).run_id
+
+    async def done(self, pipeline_id: str, **options: Any) -> str:
+        """A run that has gone to its end."""
+        run_id = await self.start(pipeline_id, **options)
+        await self.until_run(run_id, RunStatus.COMPLETED)
+        return run_id
+
+    async def fill(self, run_id: str, key: str, by: Actor = ADMIN, **fields: Any) -> Step:
+        """Submit the form as soon as it is asked for."""
+        asked = await self.until(lambda: self._asked(run_id, key, "input"))
+        return await self.cairn.approvals.decide(asked.approval_id, "answer", fields=fields, by=by)
+
+    async def decide(self, run_id: str, key: str, decision: str, feedback: str = "", by: Actor = ADMIN) -> Step:
+        """Answer what is asked about a checkpoint, as soon as it is."""
+        asked = await self.until(lambda: self._asked(run_id, key))
+        return await self.cairn.approvals.decide(
+            asked.approval_id, decision, digest=asked.digest, feedback=feedback, by=by
+        )
+
+    async def roll_back(self, run_id: str, target: int, **more: Any) -> str:
+        request = Request("checkpoint_level", run_id, target_checkpoint_position=target, **more)
+        return (await self.cairn.rollbacks.roll_back(request, by=ADMIN))[0]
+
+    def foresee(self, request: Request) -> RollbackPreview:
+        return self.cairn.reading.rollback_preview(self.cairn.rollbacks, request, ADMIN)
+
+    # ---- questions -----------------------------------------------------------------------------------
+    def run(self, run_id: str) -> Run:
+        return self.cairn.reading.run(run_id)
+
+    def rollback(self, rollback_id: str) -> Rollback:
+        return self.cairn.reading.rollback(rollback_id)
+
+    def executions(self, run_id: str, *, archived: bool = False) -> list[Execution]:
+        return self.cairn.reading.executions(run_id, archived, 500, None).items
+
+    def execution(self, run_id: str, key: str) -> Execution:
+        """The last one of a checkpoint."""
+        return [e for e in self.executions(run_id) if e.checkpoint_key == key][-1]
+
+    def statuses(self, run_id: str) -> dict[str, str]:
+        """Of each checkpoint, in order."""
+        return {item.key: str(item.status) for item in self.run(run_id).trail}
+
+    def artifacts(self, run_id: str) -> list[Artifact]:
+        return self.cairn.reading.artifacts(ArtifactFilter(run_id=run_id), 500, None).items
+
+    def content(self, artifact: Artifact) -> bytes:
+        return b"".join(self.cairn.reading.content(artifact.checksum))
+
+    def output(self, run_id: str, key: str) -> Any:
+        """The JSON that a checkpoint has put out."""
+        return decode_json(self.content(self.execution(run_id, key).artifacts_generated[-1]), max_bytes=1 << 28)
+
+    def events(self, run_id: str | None = None, pipeline_id: str | None = None) -> list[Event]:
+        """Oldest first."""
+        wanted = EventFilter(run_id=run_id, pipeline_id=pipeline_id)
+        return self.cairn.reading.events(wanted, 500, None).items[::-1]
+
+    def told(self, run_id: str) -> list[str]:
+        return [event.event_type for event in self.events(run_id)]
+
+    def root(self, pipeline_id: str) -> Path:
+        return self.folder / "pipelines" / pipeline_id
+
+    def disk(self, pipeline_id: str) -> dict[str, bytes | str]:
+        """Every file of a pipeline's folder, links as where they lead, empty folders with a slash."""
+        return read_folder(self.root(pipeline_id))
+
+    def names(self, pipeline_id: str, under: str = "") -> list[str]:
+        """The files below a folder, with ids and times left out."""
+        root = self.root(pipeline_id)
+        return sorted({plain(path) for path in read_folder(root) if path.startswith(under)})
+
+    def workspaces(self, pipeline_id: str) -> set[str]:
+        return {path.name.removeprefix("exec_") for path in (self.root(pipeline_id) / ".temp").glob("exec_*")}
+
+    # ---- waiting -------------------------------------------------------------------------------------
+    async def until(self, probe: Callable[[], T | None], seconds: float = PATIENCE) -> T:
+        """What the probe finds; None and False are nothing."""
+        deadline = time.monotonic() + seconds
+        while True:
+            found = probe()
+            if found is not None and found is not False:
+                return found
+            assert time.monotonic() < deadline, f"not within {seconds} seconds"
+            await asyncio.sleep(POLL)
+
+    async def until_run(self, run_id: str, *wanted: RunStatus | str, seconds: float = PATIENCE) -> Run:
+        """The run when it is in one of these; another end is told at once."""
+        names = {RunStatus(status) for status in wanted}
+
+        def look() -> Run | None:
+            run = self.run(run_id)
+            if run.status in names:
+                return run
+            assert run.status not in OVER - names or run.pause_requested or "paused" in wanted, run
+            return None
+
+        return await self.until(look, seconds)
+
+    async def until_execution(self, run_id: str, key: str, *wanted: ExecutionStatus | str) -> Execution:
+        names = {ExecutionStatus(status) for status in wanted}
+
+        def look() -> Execution | None:
+            found = [e for e in self.executions(run_id) if e.checkpoint_key == key and e.status in names]
+            return found[-1] if found else None
+
+        return await self.until(look)
+
+    async def until_quiet(self) -> None:
+        """No lane is at work, and nothing waits to be done."""
+        await self.until(lambda: not self.worker._lanes)  # pyright: ignore[reportPrivateUsage]
+        await self.cairn.engine.come_to_rest()
+
+    def _asked(self, run_id: str, key: str, kind: str | None = None) -> Approval | None:
+        names = {e.execution_id for e in self.executions(run_id) if e.checkpoint_key == key}
+        asked = [a for a in self.run(run_id).waiting_approvals if a.execution_id in names]
+        wanted = [a for a in asked if kind in (None, a.kind)]
+        return wanted[0] if wanted else None
+
+    # ---- what always holds ---------------------------------------------------------------------------
+    async def check(self) -> None:
+        """Disk equal to database, the trail whole, nothing held that nobody needs."""
+        await self.until_quiet()
+        made, self.made = self.made, []
+        for pipeline_id in made:
+            if pipeline_id in await self.cairn.keeper.pipelines():
+                drift = self.cairn.keeper.look(pipeline_id)
+                assert drift.is_clean, drift
+        assert self.cairn.reading.verify(None, None).broken == []
+        assert not self.worker._running  # pyright: ignore[reportPrivateUsage]
+
+
+def plain(path: str) -> str:
+    """Without ids and times."""
+    return _SHORT.sub("_ID", _TIME.sub("TIME", _ID.sub("UUID", path)))
+
+
+def read_folder(root: Path) -> dict[str, bytes | str]:
+    found: dict[str, bytes | str] = {}
+    for path in sorted(root.rglob("*")):
+        name = str(path.relative_to(root))
+        if path.is_symlink():
+            found[name] = f"-> {path.readlink()}"
+        elif path.is_file():
+            found[name] = path.read_bytes()
+        elif not any(path.iterdir()):
+            found[f"{name}/"] = ""
+    return found
+
+
+@asynccontextmanager
+async def open_house(folder: Path, url: str | None = None, **settings: Any) -> AsyncGenerator[House]:
+    house = House(folder, url, settings)
+    await house.open()
+    try:
+        yield house
+    finally:
+        await house.close()

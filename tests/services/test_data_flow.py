@@ -1,0 +1,150 @@
+"""P8, D8: the run's input and context, through checkpoints, to the last digit."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, cast
+
+import pytest
+
+from cairn.documents import digest, encode_json
+from cairn.runners import Ctx
+from cairn.services.errors import TooLarge, WrongInput
+from tests.services.house import House, step
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+def deep(levels: int) -> Any:
+    return {"inner": deep(levels - 1)} if levels else [None, {}, [], "", 0, -0.5]
+
+
+HARD: dict[str, Any] = {
+    "beyond_53_bits": 2**53 + 1,
+    "beyond_64_bits": 2**64 + 1,
+    "beyond_128_bits": -(2**200) - 1,
+    "float": 1.0,
+    "tiny": 5e-324,
+    "exact": 0.1,
+    "most": 1.7976931348623157e308,
+    "true": True,
+    "false": False,
+    "nothing": None,
+    "empty": {"object": {}, "list": [], "text": ""},
+    "unicode": "größer 漢字 🚀 \u2028 e\u0301",
+    "": "an empty name",
+    "a.b[0]": "a name that looks like a path",
+    "deep": deep(12),
+}
+
+
+def exactly(value: Any) -> Any:
+    """With types: 1 and 1.0 and True are three things."""
+    if isinstance(value, dict):
+        return {key: exactly(inner) for key, inner in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [exactly(inner) for inner in cast("list[Any]", value)]
+    return type(value).__name__, value
+
+
+async def test_types_survive_the_whole_way(house: House) -> None:
+    pipeline = await house.pipeline(
+        step("one", "give_back", input_mapping={"all": "input"}),
+        step("two", "give_back", input_mapping={"all": "one.all"}),
+        step("three", "give_back"),
+    )
+    run = await house.done(pipeline, input=HARD)
+    assert exactly(house.output(run, "two")) == exactly({"all": HARD})
+    context = house.output(run, "three")
+    assert exactly(context) == exactly({"input": HARD, "one": {"all": HARD}, "two": {"all": HARD}})
+    assert house.cairn.reading.run_input(run) == encode_json(HARD)
+
+
+def ten_megabytes() -> dict[str, Any]:
+    """Just under the limit, of every type, and not to be compressed away."""
+    chance = random.Random(7)
+    rows = [
+        {
+            "id": 2**64 + n,
+            "ratio": chance.random(),
+            "text": f"{chance.getrandbits(480):x}",
+            "none": None,
+            "deep": deep(3),
+        }
+        for n in range(38_000)
+    ]
+    return {"rows": rows, "hard": HARD}
+
+
+async def test_ten_megabytes_pass_through_five_checkpoints_and_back(house: House) -> None:
+    """P8: payloads to 10 MB pass, over 5 MB with a warning."""
+    given = ten_megabytes()
+    size = len(encode_json(given))
+    assert 9.0 < size / 2**20 < 10.0
+
+    @house.does("pass_on")
+    async def pass_on(ctx: Ctx) -> Any:
+        return ctx.inputs["given"]
+
+    keys = [f"step_{n}" for n in range(5)]
+    sources = ["input", *keys]
+    pipeline = await house.pipeline(
+        *(step(key, "pass_on", input_mapping={"given": source}) for key, source in zip(keys, sources, strict=False))
+    )
+    run = await house.start(pipeline, input=given)
+    await house.until_run(run, "completed", seconds=50)
+    assert len({a.checksum for a in house.artifacts(run)}) == 1  # stored once
+    last = house.output(run, keys[-1])
+    assert digest(last) == digest(given)
+    assert exactly(last["hard"]) == exactly(HARD)
+    assert last["rows"][-1] == given["rows"][-1]
+    log = house.cairn.reading.logs(house.execution(run, keys[0]).execution_id, None, 50, None).items
+    assert [(line.level, line.message[:20]) for line in log] == [("warning", "The JSON output has ")]
+
+
+async def test_a_payload_over_the_limit_is_refused_and_leaves_nothing(house: House) -> None:
+    pipeline = await house.pipeline(step("one"))
+    with pytest.raises(TooLarge, match="The run's input is too large"):
+        await house.start(pipeline, input={"text": "x" * (10 * 2**20)})
+    assert house.run(await house.done(pipeline)).run_version == 1
+
+
+async def test_an_input_that_does_not_fit_its_schema_says_what_came(house: House) -> None:
+    schema = {"type": "object", "required": ["count"], "properties": {"count": {"type": "integer"}}}
+    pipeline = await house.pipeline(step("one"), input_schema=schema)
+    for given in ({"count": "many"}, {}, None):
+        with pytest.raises(WrongInput):
+            await house.start(pipeline, input=given)
+    await house.done(pipeline, input={"count": 2**70})
+
+
+async def test_a_missing_source_fails_before_the_function_is_called(house: House) -> None:
+    """D8: unless the path ends in `?`."""
+    called: list[Any] = []
+
+    @house.does("note")
+    async def note(ctx: Ctx) -> dict[str, Any]:
+        called.append(ctx.inputs)
+        return {}
+
+    pipeline = await house.pipeline(
+        step("one", "note", input_mapping={"there": "input.there", "perhaps": "input.missing?"}),
+        step("two", "note", input_mapping={"gone": "input.missing"}),
+    )
+    run = await house.start(pipeline, input={"there": [1]})
+    await house.until_run(run, "paused")
+    assert called == [{"there": [1]}]
+    failed = house.execution(run, "two").error_details.last_error
+    assert failed is not None
+    assert "input.missing" in failed.error_message
+
+
+async def test_a_mapped_input_that_fails_the_checkpoints_schema_says_where(house: House) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    pipeline = await house.pipeline(step("one", input_mapping={"n": "input.n"}, input_schema=schema))
+    run = await house.start(pipeline, input={"n": "seven"})
+    await house.until_run(run, "paused")
+    failed = house.execution(run, "one").error_details.last_error
+    assert failed is not None
+    assert "/n" in failed.error_message
+    assert "seven" in failed.error_message

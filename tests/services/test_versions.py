@@ -1,0 +1,155 @@
+"""X1, X2, D9, D10, D13, D45: runs and their numbers, and how a checkpoint begins."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+
+from cairn.core.errors import Refused
+from cairn.services.actors import ADMIN
+from cairn.services.errors import NotFound
+from cairn.services.rollbacks import Request
+from tests.services.house import House, form, step
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+async def test_versions_count_on_and_are_never_given_again(house: House) -> None:
+    """X1: after a rollback from v3 to v1 the next one is v4, and extends v1."""
+    pipeline = await house.pipeline(step("goals"), step("design"))
+    runs = [await house.done(pipeline) for _ in range(3)]
+    assert [
+        (house.run(run).run_version, house.run(run).previous_run_id, house.run(run).extends_from_run_version)
+        for run in runs
+    ] == [(1, None, None), (2, runs[0], 1), (3, runs[1], 2)]
+    request = Request("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
+    await house.cairn.rollbacks.roll_back(request, by=ADMIN)
+    await house.until_run(runs[0], "completed")
+    await house.until_quiet()
+    assert house.disk(pipeline)["runs/latest"] == "-> v1"
+    fourth = house.run(await house.done(pipeline))
+    assert (fourth.run_version, fourth.previous_run_id, fourth.extends_from_run_version) == (4, runs[0], 1)
+    await house.until_quiet()
+    assert house.disk(pipeline)["runs/latest"] == "-> v4"
+
+
+async def test_many_started_at_once_take_each_its_own_number(house: House) -> None:
+    pipeline = await house.pipeline(step("goals"))
+    runs = await asyncio.gather(*(house.start(pipeline) for _ in range(20)))
+    for run in runs:
+        await house.until_run(run, "completed")
+    await house.until_quiet()
+    assert sorted(house.run(run).run_version or 0 for run in runs) == list(range(1, 21))
+    assert house.disk(pipeline)["runs/latest"] == "-> v20"
+    links = {house.run(run).run_version: house.run(run).extends_from_run_version for run in runs}
+    assert links == {1: None, **{n: n - 1 for n in range(2, 21)}}
+
+
+async def test_the_first_event_says_what_the_run_is_made_from(house: House) -> None:
+    pipeline = await house.pipeline(step("goals"))
+    first = await house.done(pipeline)
+    run = await house.done(pipeline, input={"a": 1})
+    made = house.events(run)[0]
+    assert (made.event_type, made.actor, made.seq, made.description) == ("run_created", "admin", 1, "Run 2 was made.")
+    assert made.metadata == {
+        "run_version": 2,
+        "pipeline_definition_version": 1,
+        "definition_revision": 1,
+        "previous_run_id": first,
+        "input_checksum": made.metadata["input_checksum"],
+        "test": False,
+    }
+    assert house.cairn.reading.content(made.metadata["input_checksum"])
+    assert house.told(run)[1] == "run_started"
+
+
+async def test_a_run_may_be_made_without_starting(house: House) -> None:
+    """D13."""
+    pipeline = await house.pipeline(step("goals"))
+    run = await house.start(pipeline, start=False)
+    assert (house.run(run).status, house.told(run)) == ("not_started", ["run_created"])
+    assert json.loads(house.disk(pipeline)["runs/v1/run_info.json"])["status"] == "not_started"
+    await house.cairn.runs.begin(run, by=ADMIN)
+    await house.until_run(run, "completed")
+    with pytest.raises(Refused, match="The run is completed: it is not possible to start it now"):
+        await house.cairn.runs.begin(run, by=ADMIN)
+
+
+async def test_the_prompt_is_the_runs_own(house: House) -> None:
+    """D9: given at the start or taken from the pipeline, then it stays."""
+    pipeline = await house.pipeline(form("goals"), original_prompt="Think")
+    own, given = await house.start(pipeline), await house.start(pipeline, original_prompt="Think big")
+    await house.cairn.pipelines.update(pipeline, {"original_prompt": "Think small"}, by=ADMIN)
+    assert (house.run(own).original_prompt, house.run(given).original_prompt) == ("Think", "Think big")
+    again = await house.cairn.runs.retry(given, by=ADMIN)
+    assert house.run(again.run_id).original_prompt == "Think big"
+
+
+async def test_a_run_done_again_takes_the_same_input(house: House) -> None:
+    """D45, X6."""
+    pipeline = await house.pipeline(step("goals", "give_back"))
+    run = await house.done(pipeline, input={"n": 2**70})
+    again = await house.cairn.runs.retry(run, by=ADMIN)
+    await house.until_run(again.run_id, "completed")
+    assert (house.run(again.run_id).run_version, house.output(again.run_id, "goals")) == (2, {"input": {"n": 2**70}})
+
+
+async def test_without_auto_advance_the_next_one_waits_for_a_start(house: House) -> None:
+    """X2: starting a run starts its first checkpoint."""
+    pipeline = await house.pipeline(step("goals"), step("design"), advance=False)
+    run = await house.start(pipeline)
+    waiting = await house.until_execution(run, "design", "pending")
+    assert house.statuses(run) == {"goals": "completed", "design": "pending"}
+    with pytest.raises(Refused, match="The execution is pending"):
+        await house.cairn.approvals.decide_pending(waiting.execution_id, "approve", by=ADMIN)
+    started, _ = await house.cairn.executions.start_checkpoint(run, "design", by=ADMIN)
+    assert started == waiting.execution_id
+    await house.until_run(run, "completed")
+    with pytest.raises(Refused, match="The execution is completed: it does not wait for a start"):
+        await house.cairn.executions.start(waiting.execution_id, by=ADMIN)
+    with pytest.raises(NotFound):
+        await house.cairn.executions.start_checkpoint(run, "nothing", by=ADMIN)
+
+
+async def test_the_approval_to_start_is_the_start(house: House) -> None:
+    """X2: refused, it is pending again, and asks again when somebody starts it (D45)."""
+    pipeline = await house.pipeline(step("goals", approve="both"))
+    run = await house.start(pipeline)
+    assert house.statuses(run) == {"goals": "waiting_approval_to_start"}
+    await house.decide(run, "goals", "refuse", "not now")
+    assert house.statuses(run) == {"goals": "pending"}
+    await house.cairn.executions.start(house.execution(run, "goals").execution_id, by=ADMIN)
+    assert house.statuses(run) == {"goals": "waiting_approval_to_start"}
+    await house.decide(run, "goals", "approve")
+    await house.until_execution(run, "goals", "waiting_approval_to_complete")
+    await house.decide(run, "goals", "approve")
+    await house.until_run(run, "completed")
+    told = [e for e in house.told(run) if e.startswith(("execution", "approval"))]
+    assert told == [
+        "execution_made",
+        "execution_start_asked",
+        "approval_asked",
+        "approval_rejected",
+        "execution_start_refused",
+        "execution_start_asked",
+        "approval_asked",
+        "approval_approved",
+        "execution_dispatched",
+        "execution_completion_asked",
+        "approval_asked",
+        "approval_approved",
+        "execution_completed",
+    ]
+
+
+async def test_a_pipeline_that_cannot_be_run_says_why(house: House) -> None:
+    empty = await house.pipeline()
+    with pytest.raises(Refused, match="no checkpoints yet"):
+        await house.start(empty)
+    agent = {"key": "think", "checkpoint_name": "Think", "prompt": "think", "outputs": ["thought.md"]}
+    with pytest.raises(Refused, match="cannot carry out checkpoints of mode agentic: Think"):
+        await house.start(await house.pipeline(agent))
+    with pytest.raises(NotFound):
+        await house.start("00000000-0000-0000-0000-000000000000")
