@@ -12,7 +12,7 @@ import httpx
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
-from schemathesis import checks
+from schemathesis import checks as general_checks
 from schemathesis.specs.openapi import checks as openapi_checks
 
 from cairn.api.app import describe
@@ -20,7 +20,7 @@ from tests.api.house import BASE, TOKEN, House, Json, form, open_house, transpor
 
 # The server's threads use `random` while examples are drawn.
 pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
-_general: Any = checks
+_general: Any = general_checks
 _described: Any = openapi_checks
 CHECKS = [
     _general.not_a_server_error,
@@ -105,7 +105,10 @@ def test_the_api_is_as_it_is_described(case: Any, background: Background) -> Non
     wanted = {"params", "headers", "json", "data", "files", "content"}
     options = {name: value for name, value in sent.items() if name in wanted and value is not None}
     response = background.call(sent["method"], sent["url"], **_as_httpx(options))
-    case.validate_response(response, checks=CHECKS)
+    # A definition is described as a text; Schemathesis would look at what the YAML means.
+    is_yaml = response.headers.get("content-type") == "application/yaml"
+    checks = [check for check in CHECKS if not (is_yaml and check is _described.response_schema_conformance)]
+    case.validate_response(response, checks=checks)
 
 
 def _as_httpx(options: dict[str, Any]) -> dict[str, Any]:

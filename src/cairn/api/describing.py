@@ -36,7 +36,7 @@ BODIES: dict[str, dict[str, Spec]] = {
 }
 # Operations that do not answer with a view, by media type.
 ANSWERS: dict[str, dict[str, Spec]] = {
-    "get_definition": {"application/yaml": {"description": "The definition as YAML."}, JSON: _DEFINITION},
+    "get_definition": {"application/yaml": {"type": "string"}, JSON: _DEFINITION},
     "get_run_input": {JSON: _ANY},
     "download_artifact": {"application/octet-stream": {"type": "string", "format": "binary"}},
     "get_artifact_content": {JSON: _ANY, "text/plain": {"type": "string"}},

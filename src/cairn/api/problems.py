@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
@@ -165,7 +166,7 @@ def _of_store(error: StoreError) -> Response:
             return inner(error)
 
 
-def _of_database(error: OperationalError) -> Response:
+def _of_database(error: OperationalError | NoConnection) -> Response:
     log.error("the database does not answer", exc_info=error)
     return answer(make("unavailable", "Nothing has been changed; try again in a moment."), {"Retry-After": "1"})
 
@@ -210,6 +211,7 @@ HANDLERS: dict[type[Exception], Callable[[Any], Response]] = {
     DefinitionError: _of_definition,
     StoreError: _of_store,
     OperationalError: _of_database,
+    NoConnection: _of_database,
     IntegrityError: _of_conflict,
     Turned: _of_turning,
     HTTPException: _of_http,

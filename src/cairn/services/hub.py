@@ -82,6 +82,7 @@ class Hub:
     def __init__(self) -> None:
         self._listeners: tuple[Subscription, ...] = ()
         self._lock = Lock()
+        self._closed = False
 
     @property
     def is_heard(self) -> bool:
@@ -95,6 +96,8 @@ class Hub:
     def subscribe(self, run_id: str | None = None) -> Generator[Subscription, None, None]:
         """Hints about one run, or about everything."""
         listener = Subscription(run_id)
+        if self._closed:
+            listener.close()
         with self._lock:
             self._listeners = (*self._listeners, listener)
         try:
@@ -104,6 +107,7 @@ class Hub:
                 self._listeners = tuple(other for other in self._listeners if other is not listener)
 
     def close(self) -> None:
-        """Ends every stream: the server stops."""
+        """Ends every stream, and those that are asked for from now on: the server stops."""
+        self._closed = True
         for listener in self._listeners:
             listener.close()

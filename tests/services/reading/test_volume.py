@@ -69,14 +69,17 @@ def test_pages_are_few_statements_and_quick(crowd: tuple[Database, str]) -> None
         with counted(database) as statements:
             database.read(lambda c, read=read: read(c, pipeline))
         assert len(statements) <= most, (name, statements)
-        tries: list[float] = []
-        for _ in range(5):
-            began = time.perf_counter()
-            database.read(lambda c, read=read: read(c, pipeline))
-            tries.append(time.perf_counter() - began)
-        if min(tries) > SECONDS:
-            slow[name] = min(tries)
+        taken = min(_time(database, lambda c, read=read: read(c, pipeline)) for _ in range(5))
+        if taken > SECONDS:
+            slow[name] = taken
     assert slow == {}
+
+
+def _time(database: Database, read: Callable[[sa.Connection], Any]) -> float:
+    """What it takes of this thread, which does all of SQLite's work: other programs do not count."""
+    began = time.thread_time()
+    database.read(read)
+    return time.thread_time() - began
 
 
 def test_every_run_is_on_one_page_only(crowd: tuple[Database, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import sqlalchemy as sa
 
@@ -120,9 +121,13 @@ def events_after(connection: sa.Connection, run_id: str, seq: int, limit: int) -
     return [event(row) for row in connection.execute(query)]
 
 
-def logs_after(connection: sa.Connection, run_id: str, log_id: int, limit: int) -> list[LogLine]:
+def logs_after(
+    connection: sa.Connection, run_id: str, log_id: int, limit: int, until: datetime | None
+) -> list[LogLine]:
     executions = sa.select(E.execution_id).where(E.run_id == run_id)
     query = sa.select(t.execution_logs).where(L.execution_id.in_(executions), L.log_id > log_id)
+    if until is not None:
+        query = query.where(L.timestamp <= until)
     return [log_line(row) for row in connection.execute(query.order_by(L.log_id).limit(limit))]
 
 

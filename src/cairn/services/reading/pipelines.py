@@ -19,6 +19,7 @@ from cairn.services.views.pipelines import (
     RevisionDetail,
     RevisionPage,
 )
+from cairn.services.views.runs import RecentRun, RunSummary
 from cairn.store import tables as t
 
 P, D, C = t.pipelines.c, t.definition_revisions.c, t.checkpoint_definitions.c
@@ -39,12 +40,9 @@ def list_pipelines(
     ids = [row.pipeline_id for row in found.rows]
     recent = runs.recent(connection, ids, _RECENT)
     waiting = runs.count_waiting(connection, t.approvals.c.pipeline_id, ids)
-    latest = runs.summaries(connection, [rows[0] for rows in recent.values() if rows])
-    by_pipeline = {run.pipeline_id: run for run in latest}
+    latest = runs.latest(connection, recent.values())
     return PipelinePage(
-        items=[
-            _summary(row, by_pipeline, recent[row.pipeline_id], waiting.get(row.pipeline_id, 0)) for row in found.rows
-        ],
+        items=[_summary(row, latest, recent[row.pipeline_id], waiting.get(row.pipeline_id, 0)) for row in found.rows],
         next_cursor=found.next_cursor,
     )
 
@@ -53,7 +51,7 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _summary(row: Row, latest: dict[str, Any], recent: list[Row], waiting: int) -> PipelineSummary:
+def _summary(row: Row, latest: dict[str, RunSummary], recent: list[RecentRun], waiting: int) -> PipelineSummary:
     return PipelineSummary(
         pipeline_id=row.pipeline_id,
         pipeline_name=row.pipeline_name,
@@ -65,7 +63,7 @@ def _summary(row: Row, latest: dict[str, Any], recent: list[Row], waiting: int) 
         updated_at=row.updated_at,
         deleted_at=row.deleted_at,
         latest_run=latest.get(row.pipeline_id),
-        recent_runs=[runs.recent_run(run) for run in recent],
+        recent_runs=recent,
         waiting=waiting,
     )
 
@@ -80,7 +78,7 @@ def find(connection: sa.Connection, pipeline_id: str) -> Row:
 def get_pipeline(connection: sa.Connection, pipeline_id: str, warnings: list[Finding]) -> Pipeline:
     row = find(connection, pipeline_id)
     document = get_document(connection, pipeline_id, row.revision)
-    latest = runs.summaries(connection, runs.recent(connection, [pipeline_id], 1)[pipeline_id])
+    latest = runs.latest(connection, runs.recent(connection, [pipeline_id], 1).values())
     checkpoints = [
         _checkpoint(checkpoint, pipeline_id, position) for position, checkpoint in enumerate(document["checkpoints"])
     ]
@@ -93,7 +91,7 @@ def get_pipeline(connection: sa.Connection, pipeline_id: str, warnings: list[Fin
         "checkpoints": checkpoints,
         "revision": row.revision,
         "deleted_at": row.deleted_at,
-        "latest_run": latest[0] if latest else None,
+        "latest_run": latest.get(pipeline_id),
         "warnings": warnings,
     }
     return Pipeline.model_validate({**document, **told})

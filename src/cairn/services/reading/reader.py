@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
+from threading import Semaphore
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 import sqlalchemy as sa
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from cairn.services.rollbacks import Request, Rollbacks
 
 T = TypeVar("T")
+SETTLED = timedelta(seconds=1)
 
 
 class Reading:
@@ -55,6 +58,7 @@ class Reading:
         self._plans = plans
         self._engine = engine
         self._briefing = briefing
+        self._previews = Semaphore(2)  # a preview reads while it reads: more would wait for each other's connections
 
     def _read(self, query: Callable[[sa.Connection], T]) -> T:
         return self._database.read(query)
@@ -140,7 +144,8 @@ class Reading:
             checkpoint = executions.definition_of(connection, self._plans, loaded.facts.pipeline_id, row)
             return contexts.get_context(connection, self._briefing, loaded, row, checkpoint)
 
-        return self._read(read)
+        with self._previews:
+            return self._read(read)
 
     def logs(self, execution_id: str, level: str | None, limit: int, cursor: str | None) -> LogPage:
         return self._read(lambda c: events.list_logs(c, execution_id, level, limit, cursor))
@@ -207,9 +212,17 @@ class Reading:
         self._read(lambda c: events.known(c, t.pipeline_runs.c.run_id, "run", run_id))
 
     def after(self, run_id: str, seq: int, log_id: int, limit: int) -> tuple[list[Event], list[LogLine]]:
-        return self._read(
-            lambda c: (events.events_after(c, run_id, seq, limit), events.logs_after(c, run_id, log_id, limit))
-        )
+        """Events and log lines that come after these, each in order."""
+        # Where several processes write, a line may be committed after one with a higher number: none is shown before
+        # those that were written with it are there.
+        is_shared = self._database.kind == "postgresql"
+        until = self._engine.clock.now() - SETTLED if is_shared else None
+
+        def read(connection: sa.Connection) -> tuple[list[Event], list[LogLine]]:
+            lines = events.logs_after(connection, run_id, log_id, limit, until)
+            return events.events_after(connection, run_id, seq, limit), lines
+
+        return self._read(read)
 
     def last_event(self) -> int:
         return self._read(events.last_event)

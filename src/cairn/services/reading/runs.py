@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -61,6 +61,8 @@ def _conditions(wanted: RunFilter) -> list[sa.ColumnElement[bool]]:
     conditions: list[sa.ColumnElement[bool]] = []
     if wanted.pipeline_id is not None:
         conditions.append(R.pipeline_id == wanted.pipeline_id)
+    else:
+        conditions.append(P.deleted_at.is_(None))
     if wanted.statuses:
         conditions.append(R.status.in_([status.value for status in wanted.statuses]))
     if wanted.definition_version is not None:
@@ -118,28 +120,34 @@ def count_waiting(connection: sa.Connection, by: sa.ColumnElement[str], ids: Seq
 
 
 # ---- for the list of pipelines -------------------------------------------------------------------
-def recent(connection: sa.Connection, pipeline_ids: Sequence[str], most: int) -> dict[str, list[Row]]:
+def recent(connection: sa.Connection, pipeline_ids: Sequence[str], most: int) -> dict[str, list[RecentRun]]:
     """The newest runs of each pipeline's current definition; the first is the latest."""
-    found: dict[str, list[Row]] = {pipeline_id: [] for pipeline_id in pipeline_ids}
-    other = t.pipeline_runs.alias()
-    newest = (
-        sa.select(other.c.run_id)
-        .where(
-            other.c.pipeline_id == P.pipeline_id,
-            other.c.pipeline_definition_version == P.pipeline_definition_version,
-            other.c.archived_by.is_(None),
-            other.c.is_test.is_(False),
-        )
-        .order_by(other.c.created_at.desc(), other.c.run_id.desc())
-        .limit(most)
-        .correlate(t.pipelines)
+    found: dict[str, list[RecentRun]] = {pipeline_id: [] for pipeline_id in pipeline_ids}
+    newest_first = sa.func.row_number().over(
+        partition_by=R.pipeline_id, order_by=(R.created_at.desc(), R.run_id.desc())
     )
-    query = SUMMARY.where(P.pipeline_id.in_(pipeline_ids), R.run_id.in_(newest))
-    rows = connection.execute(query.order_by(R.created_at.desc(), R.run_id.desc()))
-    for row in rows:
-        found[row.pipeline_id].append(row)
+    ranked = (
+        sa.select(R.pipeline_id, R.run_id, R.run_version, R.status, newest_first.label("rank"))
+        .join_from(t.pipeline_runs, t.pipelines, P.pipeline_id == R.pipeline_id)
+        .where(
+            P.pipeline_id.in_(pipeline_ids),
+            R.pipeline_definition_version == P.pipeline_definition_version,
+            R.archived_by.is_(None),
+            R.is_test.is_(False),
+        )
+        .subquery()
+    )
+    query = sa.select(ranked).where(ranked.c.rank <= most).order_by(ranked.c.rank)
+    for row in connection.execute(query):
+        run = RecentRun(run_id=row.run_id, run_version=row.run_version, status=RunStatus(row.status))
+        found[row.pipeline_id].append(run)
     return found
 
 
-def recent_run(row: Row) -> RecentRun:
-    return RecentRun(run_id=row.run_id, run_version=row.run_version, status=RunStatus(row.status))
+def latest(connection: sa.Connection, of: Iterable[Sequence[RecentRun]]) -> dict[str, RunSummary]:
+    """The first of each of these, by pipeline."""
+    ids = [runs[0].run_id for runs in of if runs]
+    if not ids:
+        return {}
+    rows = connection.execute(SUMMARY.where(R.run_id.in_(ids))).all()
+    return {run.pipeline_id: run for run in summaries(connection, rows)}
