@@ -80,3 +80,9 @@ def test_every_page_can_be_found() -> None:
         found |= new
         left += new
     assert set(pages()) - found == set()
+
+
+def test_pictures_are_small() -> None:
+    pictures = sorted((ROOT / "docs" / "pictures").iterdir())
+    assert [picture.name for picture in pictures] == ["run-dark.png", "run-light.png"]
+    assert all(picture.stat().st_size < 200_000 for picture in pictures)
