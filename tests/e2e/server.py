@@ -106,6 +106,17 @@ class Server:
         found: dict[str, Any] = self.call("GET", f"/api/executions/{execution_id}")
         return found
 
+    def asked(self, run_id: str, position: int, kind: str) -> dict[str, Any]:
+        """The execution at a position once it asks: what a form was answered with is taken up by a job."""
+        deadline = time.monotonic() + 15
+        while True:
+            found = self.execution(run_id, position)
+            approval: dict[str, Any] | None = found["approval"]
+            if approval is not None and approval["kind"] == kind:
+                return found
+            assert time.monotonic() < deadline, f"the execution does not ask for {kind}: {found['status']}"
+            time.sleep(0.05)
+
     def let_go(self, gate: str) -> None:
         """Open the gate that `e2e.wait` waits for."""
         (self.folder / gate).touch()

@@ -11,12 +11,13 @@ from tests.e2e.server import Server
 
 
 def answer(server: Server, run_id: str, goal: str) -> None:
-    execution = server.execution(run_id, 0)
+    execution = server.asked(run_id, 0, "input")
     server.call("POST", f"/api/executions/{execution['execution_id']}/submit", {"fields": {"goal": goal}})
+    server.asked(run_id, 0, "completion")
 
 
 def revise(server: Server, run_id: str, feedback: str) -> None:
-    execution = server.execution(run_id, 0)
+    execution = server.asked(run_id, 0, "completion")
     server.call("POST", f"/api/executions/{execution['execution_id']}/revise", {"feedback": feedback})
 
 

@@ -29,6 +29,14 @@ def test_a_start_link_that_is_no_longer_valid_says_so(page: Page, server: Server
     assert "token" not in page.url
 
 
+def test_the_start_link_works_in_the_tab_that_asks_for_it(page: Page, server: Server) -> None:
+    page.goto(f"{server.address}/")
+    expect(page.get_by_role("heading", name="Sign in to Cairn")).to_be_visible()
+    page.goto(server.start_link)
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
+    assert "token" not in page.url
+
+
 def test_signing_out_ends_the_session(signed_in: Page) -> None:
     signed_in.get_by_role("button", name="your account").click()
     signed_in.get_by_role("menuitem", name="Sign out").click()

@@ -75,21 +75,14 @@ export function Shell() {
 /** `G` and then the first letter of a page; `?` shows all keys. */
 function useGoKeys(onHelp: () => void): void {
   const navigate = useNavigate()
-  const armed = useRef(0)
   const help = useRef(onHelp)
   help.current = onHelp
-  const keys = useMemo(() => {
-    const go = (to: (typeof NAV)[number]['to']) => () => {
-      if (Date.now() - armed.current < 1200) void navigate({ to })
-      armed.current = 0
-    }
-    return {
-      g: () => {
-        armed.current = Date.now()
-      },
+  const keys = useMemo(
+    () => ({
       '?': () => help.current(),
-      ...Object.fromEntries(NAV.map(({ key, to }) => [key, go(to)])),
-    }
-  }, [navigate])
+      ...Object.fromEntries(NAV.map(({ key, to }) => [`g ${key}`, () => void navigate({ to })])),
+    }),
+    [navigate],
+  )
   useKeys(keys)
 }

@@ -100,7 +100,7 @@ function Row({ item, first }: { item: Waiting; first: boolean }) {
       <div className={styles.when}>
         {deadline === null ? (
           <span>
-            since <Time at={item.since} />
+            {item.kind === 'by hand' ? 'ready' : 'asked'} <Time at={item.since} />
           </span>
         ) : (
           <span className={styles.deadline}>

@@ -8,7 +8,7 @@ import { useRoles } from '~/api/session'
 import type { PipelineSummary } from '~/api/types'
 import { useKeys } from '~/lib/keys'
 import { count } from '~/lib/sizes'
-import { mayEdit } from '~/lib/states'
+import { hasFailed, mayEdit } from '~/lib/states'
 import { Empty } from '~/ui/Empty'
 import { Failure } from '~/ui/Failure'
 import { Kbd } from '~/ui/Kbd'
@@ -21,7 +21,11 @@ const FILTERS: { value: string; label: string; holds: (item: PipelineSummary) =>
   { value: 'all', label: 'All', holds: () => true },
   { value: 'waiting', label: 'Waiting', holds: (item) => item.waiting > 0 },
   { value: 'running', label: 'Running', holds: (item) => item.latest_run?.status === 'in_progress' },
-  { value: 'failed', label: 'Failed', holds: (item) => item.latest_run?.status === 'failed' },
+  {
+    value: 'failed',
+    label: 'Failed',
+    holds: (item) => item.latest_run !== null && hasFailed(item.latest_run),
+  },
   { value: 'deleted', label: 'Deleted', holds: () => true },
 ]
 

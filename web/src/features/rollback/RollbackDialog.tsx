@@ -11,7 +11,7 @@ import { Actions } from '~/ui/Actions'
 import { Refusal } from '~/ui/Failure'
 import { Consequences } from './Consequences'
 import styles from './Rollback.module.css'
-import { EarlierRun, WithinRun } from './Targets'
+import { EarlierRun, type Target, WithinRun } from './Targets'
 
 type Level = 'checkpoint_level' | 'run_level'
 type Props = { run: Run; opened: boolean; onClose: () => void; onDone: (rollback: Rollback) => void }
@@ -38,7 +38,7 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
   const client = useQueryClient()
   const [level, setLevel] = useState<Level>('checkpoint_level')
   const [position, setPosition] = useState<number | null>(() => lastBefore(run))
-  const [target, setTarget] = useState<{ runId: string; version: number; position: number } | null>(null)
+  const [target, setTarget] = useState<Target | null>(null)
   const [reason, setReason] = useState('')
   const [typed, setTyped] = useState('')
   const [busy, setBusy] = useState(false)
@@ -162,14 +162,14 @@ function orderOf(
   run: Run,
   level: Level,
   position: number | null,
-  target: { runId: string; position: number } | null,
+  target: Target | null,
 ): RollbackRequest | null {
   if (level === 'checkpoint_level') {
     return position === null
       ? null
       : { rollback_type: level, source_run_id: run.run_id, target_checkpoint_position: position }
   }
-  return target === null
+  return target === null || target.position === null
     ? null
     : {
         rollback_type: level,

@@ -49,7 +49,8 @@ export function WithinRun({
   )
 }
 
-type Target = { runId: string; version: number; position: number }
+/** A null position is not chosen yet. */
+export type Target = { runId: string; version: number; position: number | null }
 
 /** Go back to an earlier version, at a checkpoint of it. */
 export function EarlierRun({
@@ -80,7 +81,7 @@ export function EarlierRun({
         value={target?.runId ?? ''}
         onChange={(runId) => {
           const chosen = earlier.find((item) => item.run_id === runId)
-          if (chosen?.run_version != null) onChoose({ runId, version: chosen.run_version, position: -2 })
+          if (chosen?.run_version != null) onChoose({ runId, version: chosen.run_version, position: null })
         }}
       >
         <div className={styles.list}>
@@ -110,13 +111,13 @@ function InRun({ target, onChoose }: { target: Target; onChoose: (target: Target
   const completed = data?.trail.filter((item) => item.status === 'completed') ?? []
   const last = completed.at(-1)?.position ?? -1
   useEffect(() => {
-    if (data !== undefined && target.position === -2) onChoose({ ...target, position: last })
+    if (data !== undefined && target.position === null) onChoose({ ...target, position: last })
   }, [data, target, last, onChoose])
   if (data === undefined) return <LoadingText lines={1} />
   return (
     <Choice
       label={`In v${target.version}, just after`}
-      value={String(target.position)}
+      value={String(target.position ?? last)}
       options={[
         { value: '-1', label: 'The very beginning' },
         ...completed.map((item) => ({

@@ -4,7 +4,7 @@ import { type ReactNode, useMemo } from 'react'
 import { cancelExecution, moveRun, retryExecution, startExecution } from '~/api/changes'
 import type { Execution, Run, TrailItem } from '~/api/types'
 import { duration } from '~/lib/durations'
-import { useKeys } from '~/lib/keys'
+import { type Keys, useKeys } from '~/lib/keys'
 import { count } from '~/lib/sizes'
 import { executionState, type State } from '~/lib/states'
 import { Bar } from '~/ui/Bar'
@@ -94,8 +94,11 @@ function Primary({
   run: () => Promise<unknown>
   keyed?: boolean
 }) {
-  const keys = useMemo(() => (keyed ? { a: () => void task.run(label, run) } : {}), [keyed, task, label, run])
-  useKeys(keys as Record<string, () => void>)
+  const keys = useMemo<Keys>(
+    () => (keyed ? { a: () => void task.run(label, run) } : {}),
+    [keyed, task, label, run],
+  )
+  useKeys(keys)
   return (
     <Button
       variant="filled"

@@ -1,0 +1,44 @@
+"""The first minutes of somebody who has just started Cairn (F2)."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.looking import axe, overflow
+from tests.e2e.server import Server
+
+
+@pytest.mark.parametrize("width", [1440, 360])
+def test_a_sample_leads_to_the_first_approval(page: Page, fresh_server: Server, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(f"{fresh_server.address}/")
+    expect(page.get_by_role("heading", name="Sign in to Cairn")).to_be_visible()
+    assert (axe(page), overflow(page)) == ([], 0)
+    page.goto(fresh_server.start_link)
+    expect(page.get_by_role("heading", name="Approve your first run in two minutes")).to_be_visible()
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", "dark")
+    assert (axe(page), overflow(page)) == ([], 0)
+
+    page.get_by_role("button", name="Start Text report").click()
+    expect(page.get_by_text("Approve Write report?")).to_be_visible()
+    page.keyboard.press("a")
+    expect(page.get_by_text("The run is complete")).to_be_visible()
+
+
+def test_home_says_what_waits_for_a_start(page: Page, fresh_server: Server) -> None:
+    """X2: a checkpoint that nobody has to approve waits for somebody to start it."""
+    page.goto(fresh_server.start_link)
+    page.get_by_role("button", name="Start Product discovery").click()
+    expect(page.get_by_text("Fill in Business goals")).to_be_visible()
+    page.get_by_label("What do we want to reach?").fill("Suppliers answer within a day.")
+    page.get_by_label("Who is it for?").fill("Suppliers")
+    page.get_by_label("How will we know that it worked?").fill("Half as many mails")
+    page.get_by_role("button", name="Send answers").click()
+    page.get_by_role("button", name="Approve", exact=True).click()
+    expect(page.get_by_text("Start Requirements?")).to_be_visible()
+    page.get_by_role("link", name="Home", exact=True).click()
+    expect(page.get_by_role("heading", name="1 thing waits for you")).to_be_visible()
+    page.get_by_role("link", name="Start Requirements", exact=True).click()
+    expect(page.get_by_text("Start Requirements?")).to_be_visible()
