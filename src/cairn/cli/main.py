@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
+from pydantic_settings import SettingsError
 
 from cairn import __version__
 from cairn.config import Settings
@@ -58,8 +60,17 @@ def doctor(
     Example: cairn doctor --data-dir ./cairn-data
     """
     from cairn.cli.doctoring import examine  # the store's parts take half a second to import
+    from cairn.cli.explaining import CANNOT_START, explain
 
-    verdict = asyncio.run(examine(read_settings(data_dir=data_dir), repair=repair))
+    settings = read_settings(data_dir=data_dir)
+    if settings.database_url is None and not (settings.data_dir / "cairn.db").is_file():
+        typer.echo(f"cairn: {settings.data_dir} is not a data folder of Cairn: it has no cairn.db.", err=True)
+        raise typer.Exit(2)
+    try:
+        verdict = asyncio.run(examine(settings, repair=repair))
+    except CANNOT_START as error:
+        typer.echo(f"cairn: {explain(error)}", err=True)
+        raise typer.Exit(1) from None
     if as_json:
         typer.echo(json.dumps(verdict.as_json(), indent=2))
     else:
@@ -87,10 +98,16 @@ def version() -> None:
 
 def read_settings(**given: Any) -> Settings:
     """Settings from the command line, the environment and the file; one readable line for each that is wrong."""
+    known = {f"CAIRN_{name.upper()}" for name in Settings.model_fields}
+    for name in sorted(name for name in os.environ if name.startswith("CAIRN_") and name not in known):
+        typer.echo(f"cairn: {name} is no setting of Cairn, and has no effect.", err=True)
     try:
         return Settings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
         for fault in error.errors():
             name = "_".join(str(part) for part in fault["loc"])
             typer.echo(f"cairn: setting {name}: {fault['msg']} (got {fault['input']!r})", err=True)
+        raise typer.Exit(2) from None
+    except SettingsError as error:
+        typer.echo(f'cairn: {error}: lists are written as JSON, such as ["my_functions"].', err=True)
         raise typer.Exit(2) from None

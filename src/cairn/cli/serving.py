@@ -16,9 +16,11 @@ import typer
 import uvicorn
 
 from cairn import __version__
+from cairn.adapters.database_lock import DatabaseLock
 from cairn.adapters.folder_lock import FolderHeld, FolderLock
 from cairn.api.app import create_app
 from cairn.bootstrap import Cairn, build
+from cairn.cli.explaining import CANNOT_START, explain
 from cairn.config import Settings
 from cairn.worker import Worker
 
@@ -31,6 +33,7 @@ def run_server(settings: Settings) -> int:
     """Serve until stopped; the answer is the exit code."""
     logging.basicConfig(level=settings.log_level, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("alembic").setLevel(logging.WARNING)
+    os.umask(0o077)  # what is kept here is its owner's alone
     lock = FolderLock(settings.data_dir.resolve())
     try:
         lock.acquire()
@@ -48,6 +51,9 @@ def run_server(settings: Settings) -> int:
         return 1
     try:
         asyncio.run(_serve(settings, listener))
+    except CANNOT_START as error:
+        typer.echo(f"cairn: {explain(error)}", err=True)
+        return 1
     finally:
         listener.close()
         lock.release()
@@ -65,6 +71,9 @@ def _listen(settings: Settings) -> socket.socket:
 
 async def _serve(settings: Settings, listener: socket.socket) -> None:
     cairn = build(settings)
+    held = DatabaseLock(cairn.database.system_engine) if cairn.database.kind == "postgresql" else None
+    if held is not None:
+        held.acquire()
     await cairn.keeper.mend_unfinished()
     async with at_work(cairn):
         token = await _announce(cairn, listener)
@@ -80,6 +89,8 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
         for asked in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(asked, server.ask_to_stop, cairn)
         await server.serve(sockets=[listener])
+    if held is not None:
+        held.release()
     _write_private(settings.data_dir / "server.json", {"token": token})
 
 

@@ -68,7 +68,7 @@ class Access:
         return actor
 
     async def local_token(self, known: str | None = None) -> str:
-        """The token of the start link: the known one while it is valid, otherwise a new one."""
+        """The token of the start link: the known one while it is valid, otherwise a new one that replaces it."""
         if known is not None:
             try:
                 await self.bearer(known)
@@ -84,7 +84,13 @@ class Access:
             "roles": sorted(ALL_ROLES),
             "created_at": self._clock.now(),
         }
-        await self._database.transact(lambda c: c.execute(sa.insert(t.api_tokens).values(values)))
+
+        def body(connection: sa.Connection) -> None:
+            earlier = sa.update(t.api_tokens).where(t.api_tokens.c.name == LOCAL, t.api_tokens.c.revoked_at.is_(None))
+            connection.execute(earlier.values(revoked_at=values["created_at"]))
+            connection.execute(sa.insert(t.api_tokens).values(values))
+
+        await self._database.transact(body)
         return token
 
     def _find_token(self, connection: sa.Connection, digest: str) -> Actor | None:
