@@ -4,7 +4,7 @@ import { type ReactNode, useMemo } from 'react'
 import { cancelExecution, moveRun, retryExecution, startExecution } from '~/api/changes'
 import type { Execution, Run, TrailItem } from '~/api/types'
 import { duration } from '~/lib/durations'
-import { type Keys, useKeys } from '~/lib/keys'
+import { useKeys } from '~/lib/keys'
 import { count } from '~/lib/sizes'
 import { executionState, type State } from '~/lib/states'
 import { Bar } from '~/ui/Bar'
@@ -83,21 +83,8 @@ const lower = (word: string) => word.charAt(0).toLowerCase() + word.slice(1)
 
 type WithItem = Props & { item: TrailItem; notice: ReactNode }
 
-function Primary({
-  task,
-  label,
-  run,
-  keyed = true,
-}: {
-  task: Task
-  label: string
-  run: () => Promise<unknown>
-  keyed?: boolean
-}) {
-  const keys = useMemo<Keys>(
-    () => (keyed ? { a: () => void task.run(label, run) } : {}),
-    [keyed, task, label, run],
-  )
+function Primary({ task, label, run }: { task: Task; label: string; run: () => Promise<unknown> }) {
+  const keys = useMemo(() => ({ a: () => void task.run(label, run) }), [task, label, run])
   useKeys(keys)
   return (
     <Button
@@ -109,7 +96,7 @@ function Primary({
       onClick={() => void task.run(label, run)}
     >
       {label}
-      {keyed && <Kbd>A</Kbd>}
+      <Kbd>A</Kbd>
     </Button>
   )
 }
