@@ -21,10 +21,18 @@ def test_a_timeout_runs_over_all_dispatches_of_an_attempt_d67() -> None:
     desk.send(m.InputWanted(e.id, 1, WaitingOn.QUESTION), "worker", after=25)
     desk.answer("a", "answer", after=1000)
     assert desk.did(m.SendLater) == [m.SendLater(35.0, m.TimedOut(e.id, 2))]
-    desk.send(m.Interrupted(e.id, 2), "worker", after=10)
-    assert desk.did(m.SendLater) == [m.SendLater(25.0, m.TimedOut(e.id, 3))]
-    desk.send(m.Interrupted(e.id, 3), "worker", after=40)
-    assert desk.did(m.SendLater) == [m.SendLater(0.0, m.TimedOut(e.id, 4))]
+    desk.send(m.InputWanted(e.id, 2, WaitingOn.QUESTION), "worker", after=40)
+    desk.answer("a", "answer", after=1000)
+    assert desk.did(m.SendLater) == [m.SendLater(0.0, m.TimedOut(e.id, 3))]
+
+
+def test_the_time_after_a_worker_died_is_no_work_d18() -> None:
+    """Nobody knows when it died: an hour without a server does not use up the time of what it was at."""
+    desk = Desk(plan_of("a", policies={"a": timed()}, run_timeout=100.0))
+    e = desk.e("a")
+    assert desk.did(m.SendLater) == [m.SendLater(60.0, m.TimedOut(e.id, 1)), m.SendLater(100.0, m.RunTimedOut(1))]
+    desk.send(m.Interrupted(e.id, 1), "worker", after=3600)
+    assert desk.did(m.SendLater) == [m.SendLater(60.0, m.TimedOut(e.id, 2)), m.SendLater(100.0, m.RunTimedOut(2))]
 
 
 def test_a_new_attempt_has_its_whole_time_d67() -> None:

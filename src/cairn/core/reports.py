@@ -110,6 +110,9 @@ def _interrupted(d: Draft, e: Execution) -> None:
     """Dispatch it again, at most so many times an attempt (D64); what the dead worker left at work is stopped (D50)."""
     d.stop(e)
     d.tell(m.EventType.EXECUTION_INTERRUPTED, e, checkpoint=e.key, dispatch_number=e.dispatch)
+    # Nobody knows when the worker died: the time since does not count as work, neither here nor for the run (D18).
+    e = d.put(e.changed(working_since=d.given.at))
+    d.run = d.run.changed(working_since=None)
     if e.interruptions < d.run.plan.max_interruptions:
         d.go(e, interruptions=e.interruptions + 1)
     else:
