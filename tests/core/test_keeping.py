@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from cairn.core import messages as m
 from cairn.core.model import ApprovalStatus, Policy
 from tests.core.desk import Desk, plan_of
@@ -112,17 +114,33 @@ def test_approvals_do_not_reach_to_another_checkpoint_d25() -> None:
     assert desk.states["b"] == "COMPLETION_ASKED"
 
 
-def test_what_counts_is_what_was_said_last_h3a() -> None:
-    """The same content was approved, then sent back by somebody: it is asked about again."""
+@pytest.mark.parametrize("said", ["revise", "reject"])
+def test_what_counts_is_what_was_said_last_h3a(said: str) -> None:
+    """The same content was approved, then sent back or rejected by somebody: it is asked about again."""
     desk = completed()
-    desk.send(m.RollBack("one", 1))
+    desk.send(m.AskRework("c"))
     desk.finish("c", "c1")
-    desk.answer("c", "reject")
-    desk.send(m.RollBack("two", 0))
+    desk.answer("c", said)
+    desk.send(m.RollBack("r", 0))
     desk.finish("b", "b2")
     desk.answer("b", "approve")
     desk.finish("c", "c1")
     assert desk.states["c"] == "COMPLETION_ASKED"
+
+
+def test_once_it_was_asked_about_again_its_approval_is_kept_d60() -> None:
+    desk = completed()
+    desk.send(m.RollBack("one", 1))
+    desk.finish("c", "c1")
+    desk.answer("c", "reject")  # it was the lowest that went, and is so until it is completed
+    desk.send(m.RetryExecution(desk.e("c").id, 1))
+    desk.finish("c", "c1")
+    desk.answer("c", "approve")
+    desk.send(m.RollBack("two", 0))
+    desk.finish("b", "b2")
+    desk.answer("b", "approve")
+    desk.finish("c", "c1")
+    assert desk.states["c"] == "COMPLETED"
 
 
 def test_an_approval_by_fewer_people_than_are_asked_now_is_not_kept_h3a() -> None:
@@ -135,6 +153,20 @@ def test_an_approval_by_fewer_people_than_are_asked_now_is_not_kept_h3a() -> Non
         desk.answer("b", "approve", person)
     desk.finish("c", "c1")
     assert desk.states["c"] == "COMPLETION_ASKED"
+
+
+def test_a_kept_approval_has_no_deadline_h3a() -> None:
+    policies = {key: Policy(ask_completion=True, period=60.0) for key in "abc"}
+    desk = Desk(plan_of("a", "b", "c", policies=policies))
+    for key in "abc":
+        desk.finish(key, "x")
+        desk.answer(key, "approve")
+    desk.send(m.RollBack("r", 0))
+    desk.finish("b", "x")
+    desk.answer("b", "approve")
+    desk.finish("c", "x")
+    kept = list(desk.run.approvals.values())[-1]
+    assert (kept.kept_from is not None, kept.expires_at) == (True, None)
 
 
 def test_an_automatic_approval_is_kept_as_one_h3a() -> None:

@@ -38,7 +38,7 @@ def send_back(d: Draft, key: str, asker: Execution | None, reason: str) -> None:
 
 def tell_asker(d: Draft, e: Execution, ended: str) -> None:
     """The rework is over, well or not: who asked for it goes on, unless it is done again."""
-    asker = d.run.executions.get(e.asked_by) if e.is_rework and e.asked_by else None
+    asker = d.run.executions.get(e.asked_by) if e.asked_by else None
     if asker is None or asker.waiting_on is not WaitingOn.REWORK:
         return
     if not any(o.is_rework and o.asked_by == asker.id and o.state in LIVE for o in d.run.current):

@@ -9,6 +9,7 @@ from cairn.core.model import (
     Execution,
     Kind,
     Mode,
+    Rollback,
     RollbackTrigger,
     Ruling,
     Run,
@@ -150,11 +151,23 @@ def begin_pass(d: Draft, reason: str) -> None:
 
 def asks_anew(run: Run, checkpoint: Checkpoint) -> bool:
     """The first thing that a person's rollback took away is asked about again, even for equal content (D60)."""
-    for rollback in run.rollbacks:
-        counts = rollback.triggered_by is RollbackTrigger.USER_REQUEST and not rollback.undone
-        if counts and rollback.pass_number == run.pass_number and rollback.target is not None:
-            positions = {run.executions[taken].position for taken in rollback.archived}
-            above = [position for position in positions if position > rollback.target]
-            if above and min(above) == checkpoint.position:
-                return True
-    return False
+    return any(
+        rollback.pass_number == run.pass_number
+        and rollback.triggered_by is RollbackTrigger.USER_REQUEST
+        and not rollback.undone
+        and _lowest(run, rollback) == checkpoint.position
+        and not _completed_since(run, rollback, checkpoint.key)
+        for rollback in run.rollbacks
+    )
+
+
+def _lowest(run: Run, rollback: Rollback) -> int | None:
+    """Where the first of what went stood. What had failed or was cancelled at or below the target does not count."""
+    positions = (run.executions[taken].position for taken in rollback.archived)
+    return min((p for p in positions if rollback.target is not None and p > rollback.target), default=None)
+
+
+def _completed_since(run: Run, rollback: Rollback, key: str) -> bool:
+    return any(
+        e.key == key and e.ordinal > rollback.made_at and e.state is State.COMPLETED for e in run.executions.values()
+    )
