@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
@@ -21,6 +22,7 @@ from cairn.services.engine import Engine, Step
 from cairn.services.errors import NotFound, WrongInput
 from cairn.services.hub import Hub
 from cairn.services.mending import Mending
+from cairn.services.not_yet import not_carried_out
 from cairn.services.pipeline_saving import Saved, Saving, Wanted, identified, new_id
 from cairn.services.projection import Projection
 from cairn.store import pipeline_rows as stored
@@ -36,6 +38,7 @@ class Pipelines:
         *,
         limits: Limits,
         functions: Collection[str],
+        modes: Collection[str],
     ) -> None:
         self._engine = engine
         self._database = engine.database
@@ -44,11 +47,13 @@ class Pipelines:
         self._saving = Saving(engine, projection, mending, hub, self.check)
         self._limits = limits
         self._functions = functions
+        self._modes = modes
 
     # ---- reading a definition ------------------------------------------------------------------------
     def check(self, document: Any, positions: Positions | None = None) -> Read:
         """The definition as it would be stored; DefinitionError names every fault with its place (P3)."""
-        return load(document, positions=positions, limits=self._limits, functions=self._functions)
+        read = load(document, positions=positions, limits=self._limits, functions=self._functions)
+        return replace(read, warnings=(*read.warnings, *not_carried_out(read.definition, self._modes)))
 
     # ---- making --------------------------------------------------------------------------------------
     async def create(

@@ -1,0 +1,33 @@
+"""What a definition may say and this server does not carry out: kept, and told as a warning rather than passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from cairn.definitions import CheckpointDefinition, Finding, PipelineDefinition
+from cairn.definitions.findings import warning
+
+
+def not_carried_out(definition: PipelineDefinition, modes: Collection[str]) -> Iterator[Finding]:
+    if definition.budget is not None:
+        yield warning("/budget", "The budget is kept, and nothing watches it yet.")
+    if definition.actions:
+        yield warning("/actions", "The actions are kept, and nothing proposes any yet.")
+    for position, checkpoint in enumerate(definition.checkpoints):
+        for path, message in _of_checkpoint(checkpoint, modes):
+            yield warning(f"/checkpoints/{position}/{path}", message)
+
+
+def _of_checkpoint(checkpoint: CheckpointDefinition, modes: Collection[str]) -> Iterator[tuple[str, str]]:
+    mode = checkpoint.execution.mode.value
+    if mode not in modes:
+        yield "execution/mode", f"This server carries out {', '.join(sorted(modes))}: a run with {mode} cannot start."
+    if checkpoint.loop is not None:
+        yield "loop", "The loop is kept, and the checkpoint is carried out once."
+    validation = checkpoint.output.validation
+    if validation.enabled and validation.custom_validation_prompt is not None:
+        yield "output/validation", "No model judges the result yet; schemas are checked."
+    for number, reference in enumerate(checkpoint.inputs.include_checkpoint_outputs):
+        if reference.use_summarization:
+            at = f"inputs/include_checkpoint_outputs/{number}/use_summarization"
+            yield at, "Nothing summarises yet: the whole text is given."
