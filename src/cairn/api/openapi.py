@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from typing import Any
+from typing import Any, cast
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
@@ -66,7 +67,22 @@ def build(app: FastAPI) -> dict[str, Any]:
     problem = Problem.model_json_schema(mode="serialization", ref_template=template)
     components["schemas"].update(problem.pop("$defs"), Problem=problem)
     components["schemas"] = dict(sorted(components["schemas"].items()))
-    return spec
+    return _for_readers(spec)
+
+
+_IDS = re.compile(r"\s*\((?:[A-Z]\d+[a-z]?(?:, | and | to )?)+\)")  # of requirements: for those who read the code
+
+
+def _for_readers(part: Any) -> Any:
+    if isinstance(part, dict):
+        fields = cast("dict[str, Any]", part)
+        return {name: _told(name, value) for name, value in fields.items()}
+    return [_for_readers(each) for each in cast("list[Any]", part)] if isinstance(part, list) else part
+
+
+def _told(name: str, value: Any) -> Any:
+    is_text = name in ("description", "summary") and isinstance(value, str)
+    return _IDS.sub("", value) if is_text else _for_readers(value)
 
 
 def api_routes() -> list[APIRoute]:

@@ -252,7 +252,7 @@ def _check_same_line(source: Loaded, target: Loaded) -> None:
         raise WrongInput([("/target_run_id", "The run to go back to is of another pipeline.")])
     if a.definition_version != b.definition_version:
         raise Refused(
-            "The run to go back to is of an earlier definition of the pipeline: rollback does not cross that (D4)."
+            "The run to go back to is of an earlier definition of the pipeline."
         )
     if a.run_version is None or b.run_version is None:
         raise Refused("A test run has no version: it can only be rolled back within itself.")

@@ -315,7 +315,7 @@ export interface paths {
         put?: never;
         /**
          * Add Checkpoint
-         * @description Add a checkpoint: the definition version goes up, runs begin at v1 again (P2).
+         * @description Add a checkpoint: the definition version goes up, runs begin at v1 again.
          */
         post: operations["addCheckpoint"];
         delete?: never;
@@ -358,7 +358,7 @@ export interface paths {
         get: operations["getCheckpoint"];
         /**
          * Update Checkpoint
-         * @description Change what is given, leave the rest. Runs go on (P2).
+         * @description Change what is given, leave the rest. Runs go on.
          */
         put: operations["updateCheckpoint"];
         post?: never;
@@ -587,7 +587,7 @@ export interface paths {
         put?: never;
         /**
          * Retry Run
-         * @description Make the next version with the same input (D45).
+         * @description Make the next version with the same input.
          */
         post: operations["retryRun"];
         delete?: never;
@@ -607,7 +607,7 @@ export interface paths {
         put?: never;
         /**
          * Start Execution
-         * @description Start an execution that waits for it; after a refused start it asks again (D45).
+         * @description Start an execution that waits for it; after a refused start it asks again.
          */
         post: operations["startExecution"];
         delete?: never;
@@ -687,7 +687,7 @@ export interface paths {
         put?: never;
         /**
          * Approve Execution
-         * @description Approve whatever is pending (D41).
+         * @description Approve whatever is pending.
          */
         post: operations["approveExecution"];
         delete?: never;
@@ -727,7 +727,7 @@ export interface paths {
         put?: never;
         /**
          * Reject Execution
-         * @description The same as revise (D49).
+         * @description The same as revise.
          */
         post: operations["rejectExecution"];
         delete?: never;
@@ -767,7 +767,7 @@ export interface paths {
         put?: never;
         /**
          * Retry Execution
-         * @description Try a failed one again in the same run (D16).
+         * @description Try a failed one again in the same run.
          */
         post: operations["retryExecution"];
         delete?: never;
@@ -787,7 +787,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Execution
-         * @description Cancel an open one, or dismiss a failed one; its checkpoint then waits for a start by hand (D58).
+         * @description Cancel an open one, or dismiss a failed one; its checkpoint then waits for a start by hand.
          */
         post: operations["cancelExecution"];
         delete?: never;
@@ -845,7 +845,7 @@ export interface paths {
         };
         /**
          * Get Context
-         * @description What its runner was told, or would be told if it started now (X9).
+         * @description What its runner was told, or would be told if it started now.
          */
         get: operations["getContext"];
         put?: never;
@@ -867,7 +867,7 @@ export interface paths {
         put?: never;
         /**
          * Upload File
-         * @description Upload a file for a field of the form; submit the form with its `upload_id` (D40).
+         * @description Upload a file for a field of the form; submit the form with its `upload_id`.
          */
         post: operations["uploadFile"];
         delete?: never;
@@ -1011,7 +1011,7 @@ export interface paths {
         put?: never;
         /**
          * Undo Rollback
-         * @description Put everything back, while nothing newer stands in its place (D51).
+         * @description Put everything back, while nothing newer stands in its place.
          */
         post: operations["undoRollback"];
         delete?: never;
@@ -1129,7 +1129,7 @@ export interface paths {
         };
         /**
          * Verify Events
-         * @description Check the hash chain of a run, of a pipeline with all its runs, or of everything (S4).
+         * @description Check the hash chain of a run, of a pipeline with all its runs, or of everything.
          */
         get: operations["verifyEvents"];
         put?: never;
@@ -3570,7 +3570,7 @@ export interface operations {
     updatePipeline: {
         parameters: {
             query?: {
-                /** @description Cancel runs that stand in the way (D3). */
+                /** @description Cancel runs that stand in the way. */
                 force?: boolean;
             };
             header?: {
@@ -3723,7 +3723,7 @@ export interface operations {
     deletePipeline: {
         parameters: {
             query?: {
-                /** @description Cancel runs that stand in the way (D3). */
+                /** @description Cancel runs that stand in the way. */
                 force?: boolean;
             };
             header?: never;
@@ -4459,7 +4459,7 @@ export interface operations {
     revertPipeline: {
         parameters: {
             query?: {
-                /** @description Cancel runs that stand in the way (D3). */
+                /** @description Cancel runs that stand in the way. */
                 force?: boolean;
             };
             header?: {
@@ -4888,7 +4888,7 @@ export interface operations {
             query?: {
                 /** @description Where to put it; at the end unless said. */
                 position?: number | null;
-                /** @description Cancel runs that stand in the way (D3). */
+                /** @description Cancel runs that stand in the way. */
                 force?: boolean;
             };
             header?: {
@@ -5036,7 +5036,7 @@ export interface operations {
             query?: {
                 /** @description Where to put it; at the end unless said. */
                 position?: number | null;
-                /** @description Cancel runs that stand in the way (D3). */
+                /** @description Cancel runs that stand in the way. */
                 force?: boolean;
             };
             header?: {
@@ -5422,7 +5422,7 @@ export interface operations {
     deleteCheckpoint: {
         parameters: {
             query?: {
-                /** @description Cancel runs that stand in the way (D3). */
+                /** @description Cancel runs that stand in the way. */
                 force?: boolean;
             };
             header?: never;
@@ -5538,7 +5538,7 @@ export interface operations {
     reorderCheckpoints: {
         parameters: {
             query?: {
-                /** @description Cancel runs that stand in the way (D3). */
+                /** @description Cancel runs that stand in the way. */
                 force?: boolean;
             };
             header?: {
@@ -8830,7 +8830,7 @@ export interface operations {
             path: {
                 /** @description Id of the approval. */
                 approval_id: string;
-                /** @description Which are possible depends on the kind (D22). */
+                /** @description Which are possible depends on the kind. */
                 decision: "approve" | "revise" | "reject" | "refuse" | "answer" | "decline" | "accept" | "feedback" | "retry" | "restart" | "fail";
             };
             cookie?: never;
