@@ -251,9 +251,7 @@ def _check_same_line(source: Loaded, target: Loaded) -> None:
     if a.pipeline_id != b.pipeline_id:
         raise WrongInput([("/target_run_id", "The run to go back to is of another pipeline.")])
     if a.definition_version != b.definition_version:
-        raise Refused(
-            "The run to go back to is of an earlier definition of the pipeline."
-        )
+        raise Refused("The run to go back to is of an earlier definition of the pipeline.")
     if a.run_version is None or b.run_version is None:
         raise Refused("A test run has no version: it can only be rolled back within itself.")
     if b.run_version > a.run_version:
