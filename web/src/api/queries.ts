@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { answer, client } from './client'
-import type { RunStatus } from './types'
+import type { LogLine, RunStatus } from './types'
 
 const FOREVER = Number.POSITIVE_INFINITY
 
@@ -113,6 +113,18 @@ export const run = (run_id: string) =>
       answer(client.GET('/api/runs/{run_id}', { params: { path: { run_id } }, signal })),
   })
 
+export const runInput = (run_id: string) =>
+  queryOptions({
+    queryKey: ['run input', run_id],
+    queryFn: async ({ signal }) =>
+      String(
+        await answer(
+          client.GET('/api/runs/{run_id}/input', { params: { path: { run_id } }, parseAs: 'text', signal }),
+        ),
+      ),
+    staleTime: FOREVER,
+  })
+
 export const execution = (run_id: string, execution_id: string) =>
   queryOptions({
     queryKey: ['run', run_id, 'execution', execution_id],
@@ -120,16 +132,25 @@ export const execution = (run_id: string, execution_id: string) =>
       answer(client.GET('/api/executions/{execution_id}', { params: { path: { execution_id } }, signal })),
   })
 
+const LOG_PAGES = 10
+
+/** The log, page after page; `more` where it is longer than a page can show. */
 export const logs = (run_id: string, execution_id: string) =>
   queryOptions({
     queryKey: ['run', run_id, 'logs', execution_id],
-    queryFn: ({ signal }) =>
-      answer(
-        client.GET('/api/executions/{execution_id}/logs', {
-          params: { path: { execution_id }, query: { limit: 500 } },
-          signal,
-        }),
-      ),
+    queryFn: async ({ signal }) => {
+      const lines: LogLine[] = []
+      let cursor: string | null = null
+      for (let page = 0; page < LOG_PAGES; page += 1) {
+        const query: { limit: number; cursor?: string } = { limit: 500, cursor: cursor ?? undefined }
+        const params = { path: { execution_id }, query }
+        const found = await answer(client.GET('/api/executions/{execution_id}/logs', { params, signal }))
+        lines.push(...found.items)
+        cursor = found.next_cursor
+        if (cursor === null) break
+      }
+      return { lines, more: cursor !== null }
+    },
   })
 
 export const context = (run_id: string, execution_id: string) =>

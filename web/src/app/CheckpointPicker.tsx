@@ -2,6 +2,7 @@ import { UnstyledButton } from '@mantine/core'
 import { IconChevronDown } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { Run, TrailItem } from '~/api/types'
+import { RunFacts } from '~/features/runs/RunFacts'
 import { Timeline } from '~/features/runs/Timeline'
 import { executionState } from '~/lib/states'
 import { StateSign } from '~/ui/StateTag'
@@ -32,6 +33,7 @@ export function CheckpointPicker({ run, selected, onSelect }: Props) {
               onSelect(id)
             }}
           />
+          <RunFacts run={run} />
         </div>
       )}
     </div>

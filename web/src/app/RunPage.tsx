@@ -11,6 +11,7 @@ import { RollbackDialog } from '~/features/rollback/RollbackDialog'
 import { RollbackNote } from '~/features/rollback/RollbackNote'
 import { mayTake, opening, questionOf } from '~/features/runs/question'
 import { RunBar } from '~/features/runs/RunBar'
+import { RunFacts } from '~/features/runs/RunFacts'
 import { RunHead } from '~/features/runs/RunHead'
 import { RunMenu } from '~/features/runs/RunMenu'
 import { Timeline } from '~/features/runs/Timeline'
@@ -100,6 +101,7 @@ function OpenRun({ run }: { run: Run }) {
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
         <section className={styles.timeline} tabIndex={0} aria-label="Timeline">
           <Timeline trail={run.trail} selected={selected?.checkpoint_id} onSelect={select} />
+          <RunFacts run={run} />
         </section>
         {selected !== undefined && (
           <ExecutionPane

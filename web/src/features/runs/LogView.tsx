@@ -13,7 +13,7 @@ export function LogView({ runId, executionId }: { runId: string; executionId: st
   const box = useRef<HTMLDivElement>(null)
   const [following, setFollowing] = useState(true)
   const [seen, setSeen] = useState(0)
-  const total = data?.items.length ?? 0
+  const total = data?.lines.length ?? 0
   useEffect(() => {
     if (!following || total === 0) return
     box.current?.scrollTo({ top: box.current.scrollHeight })
@@ -30,6 +30,7 @@ export function LogView({ runId, executionId }: { runId: string; executionId: st
   }
   return (
     <div className={styles.frame}>
+      {data.more && <p className={styles.none}>The log is longer; these are its first {total} lines.</p>}
       <div
         ref={box}
         className={styles.log}
@@ -40,7 +41,7 @@ export function LogView({ runId, executionId }: { runId: string; executionId: st
         aria-live="off"
         onScroll={follow}
       >
-        {data.items.map((line) => (
+        {data.lines.map((line) => (
           <div key={line.log_id} className={styles.line} data-level={line.level.toLowerCase()}>
             <time dateTime={line.timestamp}>{second(line.timestamp)}</time>
             <span className={styles.level}>{line.level.toLowerCase()}</span>

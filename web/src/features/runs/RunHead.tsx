@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { useRoles } from '~/api/session'
 import type { Run } from '~/api/types'
 import { clock, duration, estimate } from '~/lib/durations'
@@ -40,7 +41,11 @@ export function RunHead({ run }: { run: Run }) {
           </span>
           {run.created_by}, {clock(run.created_at, now)}
         </span>
-        {run.extends_from_run_version !== null && <span>Extends v{run.extends_from_run_version}</span>}
+        {run.extends_from_run_version !== null && run.previous_run_id !== null && (
+          <Link to="/runs/$runId" params={{ runId: run.previous_run_id }} className={styles.link}>
+            Extends v{run.extends_from_run_version}
+          </Link>
+        )}
         {elapsed !== null && (
           <span>
             {OPEN.includes(run.status) ? 'Elapsed' : 'Took'} {duration(elapsed)}
