@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import sqlalchemy as sa
 
 from cairn.api.middleware import CONTENT_POLICY
 from cairn.api.routes.artifacts import disposition
+from cairn.store import DamagedBlob, MissingBlob
+from cairn.store import tables as t
 from tests.api.house import House, Json, form
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -67,6 +70,24 @@ async def test_nothing_is_shown_as_a_page(house: House) -> None:
 async def test_names_of_files_cannot_break_the_header(name: str, expected: str) -> None:
     """RFC 6266."""
     assert disposition("attachment", name) == expected
+
+
+async def test_content_that_was_tampered_with_is_not_passed_off_as_whole(house: House) -> None:
+    run = await finished(house, f"only once {house.cairn.database.kind}")
+    [artifact] = (await house.get("/api/artifacts/list", run_id=run["run_id"]))["items"]
+    chunks, blobs = t.blob_chunks, t.blobs
+    own = chunks.c.checksum == artifact["checksum"]
+    change = sa.update(chunks).where(own).values(data=b"x" * artifact["size_bytes"])
+    plain = sa.update(blobs).where(blobs.c.checksum == artifact["checksum"]).values(compression="none")
+    await house.cairn.database.transact(lambda c: (c.execute(plain), c.execute(change)))
+    reading = house.cairn.reading
+    with pytest.raises(DamagedBlob, match="has been changed"):
+        list(reading.content(artifact["checksum"]))
+    await house.cairn.database.transact(lambda c: c.execute(sa.delete(chunks).where(own)))
+    with pytest.raises(DamagedBlob, match="is missing"):
+        list(reading.content(artifact["checksum"]))
+    with pytest.raises(MissingBlob):
+        list(reading.content("0" * 64))
 
 
 async def test_unknown_artifacts_are_not_found(house: House) -> None:

@@ -136,6 +136,16 @@ async def test_the_context_is_shown_before_the_start(house: House) -> None:
     assert shown["size_characters"] == len(shown["text"])
 
 
+async def test_what_cannot_be_told_is_said_before_the_start(house: House) -> None:
+    """P8, X9: a source that is not there."""
+    run = await house.run(
+        await house.pipeline(form("goals", approve="start", input_mapping={"market": "input.market"}))
+    )
+    execution = await house.execution(run)
+    refused = await house.client.get(f"/api/executions/{execution['execution_id']}/context")
+    assert (refused.status_code, "market" in refused.json()["detail"]) == (409, True)
+
+
 async def test_logs_and_conversations_are_lists(house: House) -> None:
     run = await house.run(await house.pipeline())
     execution = await house.execution(run)

@@ -9,6 +9,8 @@ from typing import Any
 import httpx
 import pytest
 from fastapi import FastAPI
+from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import TimeoutError as NoConnection
 
 from cairn.api import problems
 from cairn.api.middleware import KnownHosts, Shield
@@ -16,7 +18,7 @@ from cairn.core.errors import Refused, Stale
 from cairn.definitions import DefinitionError, Finding
 from cairn.documents import DocumentError
 from cairn.services import errors
-from cairn.store import LostRace, Unstorable
+from cairn.store import Closed, DamagedBlob, LostRace, Unstorable
 
 
 def app_raising(error: Exception) -> FastAPI:
@@ -157,7 +159,41 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("error", "expected"), CASES, ids=lambda case: type(case).__name__)
+AWAY: list[tuple[Exception, dict[str, Any]]] = [
+    (
+        Closed("The database has been closed."),
+        {
+            "type": "urn:cairn:problem:unavailable",
+            "title": "The database does not answer",
+            "status": 503,
+            "detail": "The server is stopping.",
+        },
+    ),
+    *(
+        (
+            error,
+            {
+                "type": "urn:cairn:problem:unavailable",
+                "title": "The database does not answer",
+                "status": 503,
+                "detail": "Nothing has been changed; try again in a moment.",
+            },
+        )
+        for error in (OperationalError("SELECT 1", {}, Exception("away")), NoConnection("all are taken"))
+    ),
+    (
+        IntegrityError("INSERT", {}, Exception("twice")),
+        {
+            "type": "urn:cairn:problem:refused",
+            "title": "Not possible now",
+            "status": 409,
+            "detail": "This has been done already, or somebody else does it at this moment. Look again.",
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("error", "expected"), CASES + AWAY, ids=lambda case: type(case).__name__)
 async def test_each_error_has_its_problem(error: Exception, expected: dict[str, Any]) -> None:
     response = await get(app_raising(error))
     assert response.status_code == expected["status"]
@@ -169,6 +205,11 @@ async def test_headers_say_what_the_problem_needs() -> None:
     assert (await get(app_raising(errors.PreconditionFailed("changed", 4)))).headers["etag"] == '"4"'
     assert (await get(app_raising(errors.TooManyAttempts(30)))).headers["retry-after"] == "30"
     assert (await get(app_raising(errors.Unauthenticated("no")))).headers["www-authenticate"] == 'Bearer realm="cairn"'
+
+
+@pytest.mark.parametrize("error", [DamagedBlob("changed"), errors.ServiceError("new"), RuntimeError("x")])
+async def test_what_nobody_expects_is_inner(error: Exception) -> None:
+    assert (await get(app_raising(error))).json()["type"] == "urn:cairn:problem:inner"
 
 
 async def test_an_inner_error_tells_only_its_id_and_the_log_has_it(caplog: pytest.LogCaptureFixture) -> None:

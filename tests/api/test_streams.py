@@ -124,6 +124,22 @@ async def test_a_stream_ends_when_its_listener_may_no_longer_look(
     await house.cairn.database.transact(lambda c: c.execute(sa.delete(tokens).where(tokens.c.actor == "some viewer")))
 
 
+async def test_a_run_stream_ends_when_its_listener_may_no_longer_look(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "HEARTBEAT", 0.05)
+    run = await finished(house)
+    token = await token_for(house, "viewer")
+    async with listening(house, f"/api/runs/{run['run_id']}/stream", token) as stream:
+        await stream.until("run_completed")
+        tokens = t.api_tokens
+        revoke = sa.update(tokens).where(tokens.c.actor == "some viewer").values(revoked_at=house.cairn.clock.now())
+        await house.cairn.database.transact(lambda c: c.execute(revoke))
+        house.cairn.access._believed.clear()  # pyright: ignore[reportPrivateUsage]
+        await stream.ended()
+    await house.cairn.database.transact(lambda c: c.execute(sa.delete(tokens).where(tokens.c.actor == "some viewer")))
+
+
 async def test_who_leaves_is_forgotten(house: House) -> None:
     run = await finished(house)
     before = len(house.cairn.hub._listeners)  # pyright: ignore[reportPrivateUsage]

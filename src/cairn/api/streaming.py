@@ -6,6 +6,7 @@ import heapq
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any, Self
 
 from starlette.concurrency import run_in_threadpool
@@ -56,11 +57,29 @@ def message(event: str, data: bytes, id: Place | None = None) -> bytes:
 Check = Callable[[], Awaitable[Any]]
 
 
+class Quiet:
+    """How long a client has been told nothing, and how long to wait for news before it is told that all is well."""
+
+    def __init__(self, is_shared: bool) -> None:
+        self._pause = POLL if is_shared else HEARTBEAT
+        self._since = monotonic()
+
+    def broken(self) -> None:
+        self._since = monotonic()
+
+    @property
+    def pause(self) -> float:
+        return max(0.0, min(self._pause, self._since + HEARTBEAT - monotonic()))
+
+    @property
+    def is_long(self) -> bool:
+        return monotonic() - self._since >= HEARTBEAT
+
+
 async def follow_run(services: Any, run_id: str, place: Place, check: Check) -> AsyncIterator[bytes]:
     """Events and log lines of a run, each once and in order, until the client leaves or may no longer look."""
     yield OPENING
-    pause = POLL if services.database.kind == "postgresql" else HEARTBEAT
-    idle = 0.0
+    quiet = Quiet(services.database.kind == "postgresql")
     with services.hub.subscribe(run_id) as hints:
         while not hints.is_closed:
             events, logs = await run_in_threadpool(services.reading.after, run_id, place.seq, place.log_id, BATCH)
@@ -68,39 +87,37 @@ async def follow_run(services: Any, run_id: str, place: Place, check: Check) -> 
                 place = place.after(item)
                 kind = "event" if isinstance(item, Event) else "log"
                 yield message(kind, item.model_dump_json().encode(), place)
-            if events or logs:
-                idle = 0.0
+                quiet.broken()
             if len(events) == BATCH or len(logs) == BATCH:
                 continue
-            if not await hints.wait(pause):
-                idle += pause
-            if idle >= HEARTBEAT:
+            if quiet.is_long:
                 if not await _is_welcome(check):
                     return
-                idle = 0.0
                 yield PING
+                quiet.broken()
+            await hints.wait(quiet.pause)
 
 
 async def follow_changes(services: Any, check: Check) -> AsyncIterator[bytes]:
     """Hints that lists have changed."""
     yield OPENING
     is_shared = services.database.kind == "postgresql"
-    pause, idle = (POLL if is_shared else HEARTBEAT), 0.0
+    quiet = Quiet(is_shared)
     last = await run_in_threadpool(services.reading.last_event) if is_shared else 0
     with services.hub.subscribe() as hints:
         while not hints.is_closed:
-            changes = await hints.wait(pause)
+            changes = await hints.wait(quiet.pause)
             if is_shared:
                 last, told = await run_in_threadpool(services.reading.changes_after, last, BATCH)
                 changes = (*changes, *told)
             for change in dict.fromkeys(changes):
                 yield message("change", encode_json(_plain(change)))
-            idle = 0.0 if changes else idle + pause
-            if idle >= HEARTBEAT:
+                quiet.broken()
+            if quiet.is_long:
                 if not await _is_welcome(check):
                     return
-                idle = 0.0
                 yield PING
+                quiet.broken()
 
 
 async def _is_welcome(check: Check) -> bool:
