@@ -125,8 +125,10 @@ async def test_the_context_is_shown_before_the_start(house: House) -> None:
     first = await house.run(pipeline, input={"market": "Europe", "n": 2**70})
     path = f"/api/executions/{(await house.execution(first))['execution_id']}/context"
     shown = await house.get(path)
-    assert (shown["blocks"], shown["input"]["input"]) == ([], {"market": "Europe", "n": 2**70})
+    assert (shown["stored"], shown["blocks"], shown["input"]["input"]) == (False, [], {"market": "Europe", "n": 2**70})
     await house.fill(first, goals="größer 🚀")
+    kept = await house.get(path)
+    assert (kept["stored"], kept["input"]) == (True, shown["input"])
     second = await house.run(pipeline)
     shown = await house.get(f"/api/executions/{(await house.execution(second))['execution_id']}/context")
     assert [(b["kind"], b["run_version"], b["artifact_name"]) for b in shown["blocks"]] == [
