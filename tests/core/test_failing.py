@@ -9,6 +9,7 @@ import pytest
 from cairn.core import messages as m
 from cairn.core.model import (
     Fault,
+    Mode,
     OnFailure,
     OnInvalid,
     Policy,
@@ -68,6 +69,15 @@ def test_a_validation_retry_counts_as_an_attempt_but_only_its_own_limit_bounds_i
     e = desk.e("a")
     desk.send(m.Invalid(e.id, e.dispatch, "x", (RESULT,)), "worker")
     assert (desk.e("a").state, desk.e("a").attempt, desk.e("a").validations_used) == (State.FAILED, 3, 2)
+
+
+def test_a_validation_retry_is_a_new_attempt_with_its_own_time_and_interruptions_d64_d67() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(mode=Mode.HUMAN_ONLY, timeout=60.0)}))
+    desk.answer("a", "answer")
+    desk.send(m.Interrupted(desk.e("a").id, 1), "worker")
+    desk.send(m.Invalid(desk.e("a").id, 2, "x"), "worker", after=30)
+    e = desk.e("a")
+    assert (e.waiting_on, e.interruptions, e.worked, e.answered) == (WaitingOn.HUMAN_FORM, 0, 0.0, False)
 
 
 def test_validation_may_give_up_at_once_d63() -> None:

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from cairn.core import messages as m
 from cairn.core.errors import Repeated, Stale
-from cairn.core.model import (
-    OnExpiry,
-    OnFailure,
-    Policy,
-    RunStatus,
-    State,
-)
-from tests.core.desk import Desk, plan_of
+from cairn.core.model import Mode, OnExpiry, OnFailure, Policy, Ruling, RunStatus, State, WaitingOn
+from tests.core.desk import RESULT, Desk, plan_of
 
 
 def failing(on_failure: OnFailure, *stages: str | tuple[str, ...], max_auto_retries: int = 0) -> Desk:
@@ -41,6 +35,43 @@ def test_retry_by_a_person_keeps_the_id_and_renews_everything_else_d16() -> None
     )
     assert desk.last.effects == (m.MakeWorkspace(failed.id), m.Dispatch(failed.id, 3))
     assert desk.detail(m.EventType.RUN_REOPENED) == {"from": "failed", "to": "in_progress", "by": "retry"}
+
+
+def test_a_retry_forgets_what_the_failed_attempt_had_done_d16() -> None:
+    policy = Policy(mode=Mode.HUMAN_ONLY, ask_completion=True, max_validation_retries=1)
+    desk = Desk(plan_of("a", decides=("a",), policies={"a": policy}))
+    desk.answer("a", "answer", answer="entered")
+    desk.send(m.Interrupted(desk.e("a").id, 1), "worker")
+    desk.finish("a", ruling=Ruling.RESTART, after=30)
+    desk.answer("a", "revise")
+    desk.answer("a", "answer", answer="entered again")
+    desk.finish("a", ruling=Ruling.RESTART)
+    desk.answer("a", "reject")
+    failed = desk.e("a")
+    assert (failed.revision, failed.digest, failed.outputs, failed.ruling) == (1, "d", (RESULT.id,), Ruling.RESTART)
+    desk.send(m.RetryExecution(failed.id, 1))
+    assert desk.e("a") == failed.changed(
+        state=State.WAITING,
+        waiting_on=WaitingOn.HUMAN_FORM,
+        attempt=2,
+        revision=0,
+        answered=False,
+        digest=None,
+        outputs=(),
+        ruling=None,
+        worked=0.0,
+        has_workspace=True,
+        failed_at=None,
+    )
+
+
+def test_a_retry_does_not_want_the_rework_any_more_d16() -> None:
+    desk = Desk(plan_of("a", "b", max_reworks=0))
+    desk.finish("a")
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.answer("b", "fail")
+    desk.send(m.RetryExecution(desk.e("b").id, 1))
+    assert (desk.states["b"], desk.e("b").wants) == ("WORKING", None)
 
 
 def test_retry_names_the_attempt_so_that_sent_twice_it_counts_once_d59() -> None:
@@ -95,6 +126,7 @@ def test_cancelling_one_execution_stops_it_and_leaves_its_checkpoint_pending_d58
     e = desk.e("a")
     desk.send(m.CancelExecution(e.id))
     assert desk.all("a") == [State.CANCELLED, State.PENDING]
+    assert desk.e("a").by_hand
     assert desk.last.effects == (m.Stop(e.id, 1), m.MoveToErrored(e.id), m.MakeWorkspace(desk.e("a").id))
     desk.refuses(m.CancelExecution(e.id))
     assert desk.refuses(m.CancelExecution(desk.e("a").id)).possible == ("start",)

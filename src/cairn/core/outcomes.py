@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import assert_never
 
 from cairn.core import kept, rework
 from cairn.core.draft import Draft
@@ -107,6 +108,8 @@ def give_up(d: Draft, e: Execution, policy: OnFailure, error: Fault) -> None:
         case OnFailure.PAUSE_PIPELINE:
             if d.run.status is RunStatus.IN_PROGRESS:
                 d.request_pause(f"{e.key} failed")
+        case _:
+            assert_never(policy)
 
 
 def fail_run(d: Draft, why: str) -> None:

@@ -73,15 +73,11 @@ def ready(run: Run) -> tuple[Checkpoint, ...]:
     if len(taken) == len(plan.checkpoints):
         return ()
     done = run.standing.done.keys() - live
-    reached: set[str] = set()  # stages whose turn has come: all before them are complete
-    for stage, keys in plan.stages.items():
-        reached.add(stage)
-        if not done.issuperset(keys):
-            break
+    reached = next(stage for stage, keys in plan.stages.items() if not done.issuperset(keys))  # all before are complete
     return tuple(
         c
         for c in plan.checkpoints
-        if c.key not in taken and (done.issuperset(c.needs) if c.needs else c.stage in reached)
+        if c.key not in taken and (done.issuperset(c.needs) if c.needs else c.stage == reached)
     )
 
 

@@ -71,6 +71,8 @@ def _approval_expired(d: Draft, c: m.ApprovalExpired) -> None:
             d.close(a, ApprovalStatus.TIMEOUT)
             fail(d, e, Fault("approval_timeout", "Nobody decided in time."))
             fail_run(d, "nobody decided in time")
+        case _:
+            assert_never(e.policy.on_expiry)
 
 
 def _extend(d: Draft, a: Approval, period: float) -> None:
