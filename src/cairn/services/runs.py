@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -23,6 +23,8 @@ from cairn.store import pipeline_rows as stored
 from cairn.store import tables as t
 
 Make = Callable[[sa.Connection], tuple[RunFacts, list[Step]]]
+
+MEGABYTE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,14 @@ class Runs:
             prompt = original_prompt if original_prompt is not None else definition.original_prompt
             return self._make(connection, pipeline_id, revision, given, checksum, prompt or "", test=test, start=start)
 
-        return await self._engine.unbroken(self._begin(pipeline_id, given, body))
+        begun = await self._engine.unbroken(self._begin(pipeline_id, given, body))
+        return replace(begun, warnings=(*begun.warnings, *self._told_of_size(payload)))
+
+    def _told_of_size(self, payload: bytes | None) -> Iterator[str]:
+        """Half of what is taken at the most is worth a word (P8)."""
+        if payload is not None and len(payload) > self._max_payload // 2:
+            size, most = len(payload) / MEGABYTE, self._max_payload / MEGABYTE
+            yield f"The run's input is large: {size:.1f} of at most {most:g} MB, which every checkpoint reads whole."
 
     def _with_defaults(self, connection: sa.Connection, pipeline_id: str, given: Any) -> Any:
         """The input with what its schema gives for what is left out."""
