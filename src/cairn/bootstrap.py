@@ -93,9 +93,10 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         max_context_length=settings.max_context_length,
     )
     runners = make_runners(limits, functions)
+    modes = frozenset(mode.value for mode in runners)
     answers = FormAnswers(database, plans)
     approvals = Approvals(engine, answers)
-    briefing = Briefing(database, plans, tree, logbook)
+    briefing = Briefing(database, plans, tree, logbook, limits)
     definition_limits = DefinitionLimits(
         max_checkpoints=settings.max_checkpoints,
         max_timeout_minutes=settings.max_checkpoint_timeout_minutes,
@@ -113,10 +114,10 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         logbook=logbook,
         storing=Storing(database),
         keeper=Keeper(database, engine, projection, mending, clock),
-        pipelines=Pipelines(engine, projection, mending, hub, limits=definition_limits, functions=functions),
-        runs=Runs(
-            engine, modes=frozenset(mode.value for mode in runners), max_payload_bytes=settings.max_payload_bytes
+        pipelines=Pipelines(
+            engine, projection, mending, hub, limits=definition_limits, functions=functions, modes=modes
         ),
+        runs=Runs(engine, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=Executions(engine, approvals),
         approvals=approvals,
         rollbacks=Rollbacks(engine),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -46,13 +46,13 @@ class JobEngine(Protocol):
 
 
 class LaneJob(Protocol):
-    async def __call__(self, job: str, run_id: str, *, own: bool) -> None:
+    def __call__(self, job: str, run_id: str, *, own: bool) -> Coroutine[Any, Any, None]:
         """`own`: this very process has enqueued it, and wakes it by itself."""
         ...
 
 
 class TimerJob(Protocol):
-    async def __call__(self, run_id: str, command: Timer) -> None: ...
+    def __call__(self, run_id: str, command: Timer) -> Coroutine[Any, Any, None]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, TypeVar, assert_never
-
-from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError, SQLAlchemyError
+from typing import Any, assert_never
 
 from cairn.bootstrap import Cairn
 from cairn.core.errors import Refused
@@ -19,27 +17,33 @@ from cairn.ports import Asks, Faulted, Outcome, Produced, Unfit
 from cairn.runners import CannotBegin, carry_out
 from cairn.services.engine import Step
 from cairn.services.errors import NotFound
+from cairn.services.logbook import plain
 from cairn.services.orphans import working
-from cairn.services.products import Products
-from cairn.store import DamagedBlob, Fenced, Loaded, LostRace, MissingBlob, Unstorable
+from cairn.services.patience import UNSAVABLE, patiently
+from cairn.services.products import NOTHING, Brought, Products
+from cairn.store import Loaded
 
 log = logging.getLogger(__name__)
 
-FIRST_WAIT, LONGEST_WAIT = 0.05, 5.0  # seconds between tries while the database or the disk is away
 STOP_SECONDS = 10.0  # how long a runner may take to stop
 ADOPT_SECONDS = 15.0  # how often work without a driver is looked for
 FILED_SECONDS = 1.0  # how often it is written down whose files stand
 MEND_SECONDS = 5.0  # how often files that could not follow are tried again
-T = TypeVar("T")
 WORKER, TIMER = "worker", "timer"  # who reports
-AWAY = (SQLAlchemyError, OSError, LostRace, Fenced)  # what goes better another time
-UNSAVABLE = (IntegrityError, DataError, ProgrammingError, Unstorable, MissingBlob, DamagedBlob)  # what does not
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
     dispatch: int
-    task: asyncio.Task[Outcome]
+    task: asyncio.Task[Came]
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """What came of a dispatch, and the context that it was given."""
+
+    outcome: Outcome
+    context: bytes | None = None
 
 
 class Worker:
@@ -51,6 +55,7 @@ class Worker:
         self._running: dict[str, Running] = {}
         self._reminders: set[asyncio.TimerHandle] = set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._taken_up = asyncio.Event()
         self._stopping = False
 
     # ---- its own life --------------------------------------------------------------------------------
@@ -119,7 +124,7 @@ class Worker:
     async def _drive(self, job: str, run_id: str, *, claim: bool) -> None:
         """An exception would end the job for good: what is away is waited for, what is over is left."""
         try:
-            loaded = await self._patiently(lambda: self._engine.read_run(run_id))
+            loaded = await patiently(lambda: self._engine.read_run(run_id))
             if claim and (mine := _driven_by(loaded, job)) is not None:
                 loaded = (await self._report(run_id, Interrupted(mine.id, mine.dispatch), job)).loaded
             await self._drive_on(job, loaded)
@@ -133,28 +138,16 @@ class Worker:
         if mine is None:
             return
         while mine is not None:
-            outcome = await self._carry_out(loaded, mine)
-            if outcome is None:
+            came = await self._carry_out(loaded, mine)
+            if came is None:
                 return
-            loaded = (await self._conclude(loaded, mine, outcome, job)).loaded
+            loaded = (await self._conclude(loaded, mine, came, job)).loaded
             mine = _driven_by(loaded, job)
-        await self._cairn.keeper.rest(loaded.facts.run_id)
-
-    async def _patiently(self, act: Callable[[], Awaitable[T]]) -> T:
-        """Again and again while the database or the disk is away (R9)."""
-        wait = FIRST_WAIT
-        while True:
-            try:
-                return await act()
-            except UNSAVABLE:
-                raise
-            except AWAY as error:
-                log.warning("not possible now, tried again in %.2g s: %s", wait, error)
-                await asyncio.sleep(wait)
-                wait = min(wait * 2, LONGEST_WAIT)
+        if not loaded.run.working:  # the last of several lanes does it for all
+            await self._cairn.keeper.rest(loaded.facts.run_id)
 
     # ---- one execution -------------------------------------------------------------------------------
-    async def _carry_out(self, loaded: Loaded, e: Execution) -> Outcome | None:
+    async def _carry_out(self, loaded: Loaded, e: Execution) -> Came | None:
         """What came of it; nothing if it was stopped."""
         task = asyncio.get_running_loop().create_task(self._run(loaded, e))
         self._running[e.id] = Running(e.dispatch, task)
@@ -167,17 +160,18 @@ class Worker:
         finally:
             self._running.pop(e.id, None)
 
-    async def _run(self, loaded: Loaded, e: Execution) -> Outcome:
+    async def _run(self, loaded: Loaded, e: Execution) -> Came:
         try:
             async with self._slots:
                 self._check_current(loaded, e)
-                work = await self._patiently(lambda: self._cairn.briefing.work(loaded, e))
-                return await carry_out(self._cairn.runners, work)
+                work = await patiently(lambda: self._cairn.briefing.work(loaded, e))
+                outcome = await carry_out(self._cairn.runners, work)
+                return Came(outcome, await patiently(lambda: self._cairn.briefing.told(work)))
         except CannotBegin as error:
-            return Faulted(error.fault)
+            return Came(Faulted(error.fault))
         except Exception as error:
             log.exception("execution %s could not be carried out", e.id)
-            return Faulted(Fault(type(error).__name__, str(error) or type(error).__name__))
+            return Came(Faulted(Fault(type(error).__name__, str(error) or type(error).__name__)))
 
     def _check_current(self, loaded: Loaded, e: Execution) -> None:
         if not self._engine.is_current(loaded.facts.run_id, e):
@@ -193,46 +187,47 @@ class Worker:
             log.error("execution %s does not stop; whatever it still does is dropped", execution)
 
     # ---- what came of it -----------------------------------------------------------------------------
-    async def _conclude(self, loaded: Loaded, e: Execution, outcome: Outcome, job: str) -> Step:
+    async def _conclude(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Step:
         try:
-            step = await self._tell(loaded, e, outcome, job)
+            step = await self._tell(loaded, e, came, job)
         except UNSAVABLE as error:
             log.exception("what execution %s came to could not be saved", e.id)
-            fault = Fault("cannot_be_saved", f"What came of it could not be saved: {error}")
+            fault = plain_fault(Fault("cannot_be_saved", f"What came of it could not be saved: {error}"))
             return await self._report(loaded.facts.run_id, Failed(e.id, e.dispatch, fault), job)
         self._cairn.briefing.remember(step, e.id)
         return step
 
-    async def _tell(self, loaded: Loaded, e: Execution, outcome: Outcome, job: str) -> Step:
-        run_id = loaded.facts.run_id
+    async def _tell(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Step:
+        run_id, outcome, context = loaded.facts.run_id, came.outcome, came.context
+        if context is not None:
+            await patiently(lambda: self._cairn.storing.put_ahead(context))
         match outcome:
             case Produced():
                 products = await self._store(loaded, e, outcome)
                 report = Finished(e.id, e.dispatch, products.digest, products.outputs, outcome.ruling)
-                return await self._report(run_id, report, job, products)
+                return await self._report(run_id, report, job, Brought(products.artifacts, context))
             case Unfit():
                 products = await self._store(loaded, e, outcome)
-                report = Invalid(e.id, e.dispatch, products.digest, products.outputs, outcome.error)
-                return await self._report(run_id, report, job, products)
+                report = Invalid(e.id, e.dispatch, products.digest, products.outputs, plain_fault(outcome.error))
+                return await self._report(run_id, report, job, Brought(products.artifacts, context))
             case Faulted():
-                return await self._report(run_id, Failed(e.id, e.dispatch, outcome.error), job)
+                report = Failed(e.id, e.dispatch, plain_fault(outcome.error))
+                return await self._report(run_id, report, job, Brought(context=context))
             case Asks():
-                question = digest(outcome.question)
-                return await self._report(run_id, InputWanted(e.id, e.dispatch, outcome.waiting_on, question), job)
+                report = InputWanted(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question))
+                return await self._report(run_id, report, job, Brought(context=context))
             case _:
                 assert_never(outcome)
 
     async def _store(self, loaded: Loaded, e: Execution, outcome: Produced | Unfit) -> Products:
         checkpoint = await self._cairn.briefing.checkpoint(loaded, e)
-        return await self._patiently(lambda: self._cairn.storing.store(e, checkpoint, outcome.artifacts))
+        return await patiently(lambda: self._cairn.storing.store(e, checkpoint, outcome.artifacts))
 
-    async def _report(self, run_id: str, report: Report, job: str, products: Products | None = None) -> Step:
-        artifacts = products.artifacts if products else ()
-
+    async def _report(self, run_id: str, report: Report, job: str, brought: Brought = NOTHING) -> Step:
         async def send() -> Step:
-            return await self._engine.send(run_id, report, self._engine.given(WORKER), lane=job, artifacts=artifacts)
+            return await self._engine.send(run_id, report, self._engine.given(WORKER), lane=job, brought=brought)
 
-        return await self._patiently(send)
+        return await patiently(send)
 
     # ---- timers --------------------------------------------------------------------------------------
     def remind(self, run_id: str, later: SendLater) -> None:
@@ -252,8 +247,9 @@ class Worker:
 
         if self._stopping:
             raise asyncio.CancelledError  # its job stays for the next start
+        await self._taken_up.wait()
         try:
-            await self._patiently(send)
+            await patiently(send)
         except (Refused, NotFound):
             log.debug("timer %s is over", command)
 
@@ -263,7 +259,17 @@ class Worker:
         if self._engine.database.kind == "sqlite":
             for row in await self._engine.database.aread(working):
                 if row.driver is not None:
-                    self._lane(row.driver, row.run_id, claim=True)
+                    await self._claim(row)
+        self._taken_up.set()
+
+    async def _claim(self, row: Any) -> None:
+        """Before any timer: what fell due while nobody worked is not held against it (D18)."""
+        interrupted = Interrupted(row.execution_id, row.dispatch_number)
+        try:
+            await self._engine.send(row.run_id, interrupted, self._engine.given(WORKER), lane=row.driver)
+        except (Refused, NotFound):
+            return
+        self._lane(row.driver, row.run_id, claim=False)
 
     async def adopt(self) -> None:
         """Executions at work whose job is over are dispatched again (R9, D64)."""
@@ -280,6 +286,10 @@ class Worker:
                 await self._engine.send(row.run_id, interrupted, self._engine.given(WORKER))
             except (Refused, NotFound):
                 log.info("execution %s was moved on meanwhile", row.execution_id)
+
+
+def plain_fault(fault: Fault) -> Fault:
+    return Fault(plain(fault.type), plain(fault.message), plain(fault.trace))
 
 
 def _driven_by(loaded: Loaded, job: str) -> Execution | None:

@@ -34,8 +34,8 @@ PATIENCE = 20.0  # seconds; a busy machine needs some
 POLL = 0.005
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{8}T\d{6}Z")
-_SHORT = re.compile(r"_[0-9a-f]{8}(?=[._])")
-OVER = {RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED, RunStatus.PAUSED}
+_SHORT = re.compile(r"_[0-9a-f]{8}(?=[._/])")
+OVER = {RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED}
 
 
 def step(key: str, function: str = "number", /, parameters: Json | None = None, **more: Any) -> Json:
@@ -230,7 +230,7 @@ class House:
             run = self.run(run_id)
             if run.status in names:
                 return run
-            assert run.status not in OVER - names or run.pause_requested or "paused" in wanted, run
+            assert run.status not in OVER, run
             return None
 
         return await self.until(look, seconds)

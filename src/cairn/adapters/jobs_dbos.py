@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime
@@ -32,6 +33,7 @@ class _Jobs:
     lane: LaneJob | None = None
     timer: TimerJob | None = None
     process: str = ""  # changes with every start
+    loop: asyncio.AbstractEventLoop | None = None
 
 
 # A lane lives through any number of restarts: `decide` bounds redispatches, not the engine.
@@ -40,14 +42,22 @@ async def _lane(run_id: str, process: str = "") -> None:
     job = DBOS.workflow_id
     if _Jobs.lane is None or job is None:
         raise asyncio.CancelledError  # the process stops: the job stays for the next one
-    await _Jobs.lane(job, run_id, own=process == _Jobs.process)
+    await _on_loop(_Jobs.lane(job, run_id, own=process == _Jobs.process))
 
 
 @DBOS.workflow(name="timer", max_recovery_attempts=None)
 async def _timer(run_id: str, command: str) -> None:
     if _Jobs.timer is None:
         raise asyncio.CancelledError
-    await _Jobs.timer(run_id, read_timer(command))
+    await _on_loop(_Jobs.timer(run_id, read_timer(command)))
+
+
+async def _on_loop(work: Coroutine[Any, Any, None]) -> None:
+    """While the loop that it was started on stands still, DBOS takes one of its own."""
+    if _Jobs.loop is None or asyncio.get_running_loop() is _Jobs.loop:
+        await work
+    else:
+        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, _Jobs.loop))
 
 
 def write_timer(command: Timer) -> str:
@@ -114,6 +124,7 @@ class DbosJobs:
     async def start(self, lane: LaneJob, timer: TimerJob) -> None:
         """On the running loop: jobs are carried out on it."""
         _Jobs.lane, _Jobs.timer, _Jobs.process = lane, timer, uuid4().hex
+        _Jobs.loop = asyncio.get_running_loop()
         logging.getLogger("dbos").propagate = False
         DBOS(
             config={

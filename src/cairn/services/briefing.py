@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any
+from functools import partial
 
 import sqlalchemy as sa
 
 from cairn.core.model import Execution, Mode, State
 from cairn.definitions import CheckpointDefinition
-from cairn.documents import Value, decode_json
 from cairn.files import Tree, layout
 from cairn.ports import Stored, Upload, Work
-from cairn.runners.context import Assembled, Resolved, Source, assemble, referenced
-from cairn.runners.inputs import map_input, read_value, run_context, sources
+from cairn.runners import Limits
+from cairn.runners.context import Assembled, Resolved, Source
 from cairn.services.engine import Step
 from cairn.services.form_answers import read_answer, uploaded
+from cairn.services.gathering import Gathered, feedback_of, standing
 from cairn.services.logbook import Logbook
 from cairn.services.plans import Plans
 from cairn.store import Database, Loaded, NewArtifact, blobs
@@ -26,13 +25,15 @@ from cairn.store import tables as t
 
 KEPT = 4096  # executions whose outputs are remembered
 SMALL = 64 * 1024  # contents up to this size are remembered with them
+Outputs = Mapping[str, tuple[Stored, ...]]  # by execution
 AT_ONCE = 256 * 1024  # more than this is read and decoded beside the event loop
 
 
 class Briefing:
-    def __init__(self, database: Database, plans: Plans, tree: Tree, logbook: Logbook) -> None:
+    def __init__(self, database: Database, plans: Plans, tree: Tree, logbook: Logbook, limits: Limits) -> None:
         self._database = database
         self._plans = plans
+        self._limits = limits
         self._tree = tree
         self._logbook = logbook
         self._outputs = OrderedDict[str, tuple[Stored, ...]]()  # by execution; what is completed does not change
@@ -72,19 +73,26 @@ class Briefing:
             progress=partial(self._logbook.progress, of),
         )
 
+    async def told(self, work: Work) -> bytes | None:
+        """The context that the work was given, where it is to be kept (X9)."""
+        material = work.material
+        if not isinstance(material, Gathered) or not material.is_kept:
+            return None
+        return await self._database.aread(lambda _: material.told())
+
     def remember(self, step: Step, execution_id: str) -> None:
         """What has just been completed is read next: keep it at hand."""
         if step.loaded.run.executions[execution_id].state is State.COMPLETED:
             self._keep(execution_id, tuple(map(self._of_new, step.filing.artifacts)))
 
     async def _material(self, loaded: Loaded, e: Execution, checkpoint: CheckpointDefinition) -> Gathered:
-        done = standing(loaded, e)
-        missing = tuple(other.id for other in done.values() if other.id not in self._outputs)
-        if missing or checkpoint.inputs.include_previous_version or loaded.run.pass_number > 1:
-            found = await self._database.aread(lambda c: self._look_up(c, loaded, e, checkpoint, missing))
+        wanted = [other.id for other in standing(loaded, e).values()]
+        outputs = {one: known for one in wanted if (known := self._outputs.get(one)) is not None}
+        if len(outputs) < len(wanted) or checkpoint.inputs.include_previous_version or loaded.run.pass_number > 1:
+            found = await self._database.aread(lambda c: self._look_up(c, loaded, e, checkpoint))
         else:
-            found = self._resolved(loaded, e, None, None)
-        gathered = Gathered(self._database, self._plans, loaded, checkpoint, found)
+            found = self._resolved(loaded, e, outputs, None, None)
+        gathered = Gathered(self._database, self._plans, self._limits, loaded, checkpoint, found)
         if gathered.is_declared or gathered.size > AT_ONCE:
             await self._database.aread(lambda _: gathered.gather())
         return gathered
@@ -94,9 +102,8 @@ class Briefing:
         """The exact context of an execution, as it would be given now (X9)."""
         facts = loaded.facts
         checkpoint = self._plans.definition(connection, facts.pipeline_id, e.definition).checkpoint(e.key)
-        missing = tuple(other.id for other in standing(loaded, e).values() if other.id not in self._outputs)
-        found = self._look_up(connection, loaded, e, checkpoint, missing)
-        gathered = Gathered(self._database, self._plans, loaded, checkpoint, found)
+        found = self._look_up(connection, loaded, e, checkpoint)
+        gathered = Gathered(self._database, self._plans, self._limits, loaded, checkpoint, found)
         return gathered, gathered.assembled
 
     # ---- what there is to read ------------------------------------------------------------------------------
@@ -106,20 +113,26 @@ class Briefing:
         loaded: Loaded,
         e: Execution,
         checkpoint: CheckpointDefinition,
-        missing: tuple[str, ...],
     ) -> Resolved:
-        for execution_id, outputs in self._read_outputs(connection, missing).items():
-            self._keep(execution_id, outputs)
+        last = _in_the_pass_before(loaded, e)
+        wanted = [other.id for other in standing(loaded, e).values()] + ([last.id] if last else [])
+        outputs = {one: known for one in wanted if (known := self._outputs.get(one)) is not None}
+        for one, read in self._read_outputs(connection, [one for one in wanted if one not in outputs]).items():
+            outputs[one] = read
+            self._keep(one, read)
         previous = self._previous(connection, loaded, e) if checkpoint.inputs.include_previous_version else None
-        return self._resolved(loaded, e, previous, self._earlier_pass(connection, loaded, e))
+        earlier = self._source(loaded, last, outputs) if last is not None else None
+        return self._resolved(loaded, e, outputs, previous, earlier)
 
-    def _resolved(self, loaded: Loaded, e: Execution, previous: Source | None, earlier: Source | None) -> Resolved:
-        completed = {key: self._source(loaded, other) for key, other in standing(loaded, e).items()}
+    def _resolved(
+        self, loaded: Loaded, e: Execution, outputs: Outputs, previous: Source | None, earlier: Source | None
+    ) -> Resolved:
+        completed = {key: self._source(loaded, other, outputs) for key, other in standing(loaded, e).items()}
         return Resolved(previous, earlier, completed, feedback_of(loaded, e))
 
-    def _source(self, loaded: Loaded, of: Execution) -> Source:
+    def _source(self, loaded: Loaded, of: Execution, outputs: Outputs) -> Source:
         name = loaded.places[of.key].name
-        return Source(name, of.position, loaded.facts.run_version, self._outputs.get(of.id, ()), of.pass_number)
+        return Source(name, of.position, loaded.facts.run_version, outputs[of.id], of.pass_number)
 
     def _previous(self, connection: sa.Connection, loaded: Loaded, e: Execution) -> Source | None:
         """The same checkpoint in the nearest earlier run that completed it (D10)."""
@@ -127,13 +140,14 @@ class Briefing:
         checkpoint_id = loaded.places[e.key].checkpoint_id
         while run_id is not None:
             run = connection.execute(
-                sa.select(r.previous_run_id, r.run_version, r.archived_by).where(r.run_id == run_id)
+                sa.select(r.previous_run_id, r.run_version, r.archived_by, r.pass_number).where(r.run_id == run_id)
             ).one()
             row = connection.execute(
                 sa.select(x.execution_id, x.checkpoint_name, x.checkpoint_position, x.pass_number)
                 .where(
                     x.run_id == run_id,
                     x.checkpoint_id == checkpoint_id,
+                    x.pass_number == run.pass_number,  # its last (D32)
                     x.state == State.COMPLETED.value,
                     x.archived_by.is_(None),
                 )
@@ -145,23 +159,6 @@ class Briefing:
                 return Source(row.checkpoint_name, row.checkpoint_position, run.run_version, outputs, row.pass_number)
             run_id = run.previous_run_id
         return None
-
-    def _earlier_pass(self, connection: sa.Connection, loaded: Loaded, e: Execution) -> Source | None:
-        """What the checkpoint put out in the pass before (D32)."""
-        before = [
-            other
-            for other in loaded.run.executions.values()
-            if other.key == e.key
-            and other.pass_number == e.pass_number - 1
-            and other.state is State.COMPLETED
-            and other.archived_by is None
-        ]
-        if not before:
-            return None
-        last = before[-1]
-        if last.id not in self._outputs:
-            self._keep(last.id, self._read_outputs(connection, (last.id,)).get(last.id, ()))
-        return self._source(loaded, last)
 
     def _read_outputs(self, connection: sa.Connection, executions: Iterable[str]) -> dict[str, tuple[Stored, ...]]:
         """The promoted artifacts of executions."""
@@ -202,78 +199,6 @@ class Briefing:
             self._outputs.popitem(last=False)
 
 
-class Gathered:
-    """What one execution may read: found already, brought together when it is wanted."""
-
-    def __init__(
-        self, database: Database, plans: Plans, loaded: Loaded, checkpoint: CheckpointDefinition, found: Resolved
-    ) -> None:
-        self._database = database
-        self._plans = plans
-        self._loaded = loaded
-        self._checkpoint = checkpoint
-        self._found = found
-
-    @property
-    def is_declared(self) -> bool:
-        """Whether the definition says what it needs: then that has to be there before it begins."""
-        c = self._checkpoint
-        return bool(c.input_mapping or c.input_schema is not None or c.inputs.include_checkpoint_outputs)
-
-    @property
-    def size(self) -> int:
-        return sum(stored.size for source in self._found.completed.values() for stored in source.artifacts)
-
-    def gather(self) -> None:
-        _ = self.input, self.references
-
-    @property
-    def input(self) -> Any:
-        return self._input
-
-    @cached_property
-    def _input(self) -> Any:
-        """Mapped from the run's input and the outputs of what is complete (P8, D8)."""
-        wanted = sources(self._checkpoint)
-        values: dict[str, Value] = {}
-        for key, source in self._found.completed.items():
-            if wanted is None or key in wanted:
-                values[key] = self._value(key, source)
-        run_input = self._read(self._loaded.facts.input_checksum) if wanted is None or "input" in wanted else None
-        return map_input(self._checkpoint, run_context(run_input, values))
-
-    @property
-    def previous(self) -> tuple[Stored, ...]:
-        return self._found.previous.artifacts if self._found.previous is not None else ()
-
-    @property
-    def references(self) -> Mapping[str, tuple[Stored, ...]]:
-        return {key: source.artifacts for key, source in referenced(self._checkpoint, self._found.completed).items()}
-
-    @cached_property
-    def assembled(self) -> Assembled:
-        return assemble(self._checkpoint, self._found)
-
-    @property
-    def prompt(self) -> str:
-        return self.assembled.text
-
-    def _value(self, key: str, source: Source) -> Value:
-        e = standing(self._loaded, None)[key]
-        facts = self._loaded.facts
-        definition = self._plans.known(facts.pipeline_id, e.definition) or self._database.read(
-            lambda c: self._plans.definition(c, facts.pipeline_id, e.definition)
-        )
-        answer = self._read(e.answer) if e.policy.mode is Mode.HUMAN_ONLY else None
-        return read_value(definition.checkpoint(key), source.artifacts, answer)
-
-    def _read(self, checksum: str | None) -> Value:
-        if checksum is None:
-            return None
-        content = self._database.read(lambda c: blobs.read(c, checksum))
-        return decode_json(content, max_bytes=max(len(content), 1))
-
-
 @dataclass(frozen=True, slots=True)
 class Speaking:
     pipeline_id: str
@@ -281,21 +206,14 @@ class Speaking:
     execution_id: str
 
 
-def standing(loaded: Loaded, e: Execution | None) -> dict[str, Execution]:
-    """The completed execution that stands for each checkpoint in this pass, other than the one that asks."""
-    return {
-        other.key: other
-        for other in loaded.run.current
-        if other.state is State.COMPLETED and (e is None or other.id != e.id)
-    }
-
-
-def feedback_of(loaded: Loaded, e: Execution) -> tuple[str, ...]:
-    """What people said when they asked for revisions, oldest first."""
-    return tuple(
-        vote.feedback
-        for approval in loaded.run.approvals.values()
-        if approval.execution == e.id
-        for vote in approval.votes
-        if vote.decision in ("revise", "feedback") and vote.feedback
-    )
+def _in_the_pass_before(loaded: Loaded, e: Execution) -> Execution | None:
+    """The execution whose outputs stood for the checkpoint in the pass before (D32)."""
+    before = [
+        other
+        for other in loaded.run.executions.values()
+        if other.key == e.key
+        and other.pass_number == e.pass_number - 1
+        and other.state is State.COMPLETED
+        and other.archived_by is None
+    ]
+    return before[-1] if before else None

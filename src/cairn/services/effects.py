@@ -91,7 +91,10 @@ class Effects:
         for step in steps:
             for effect in step.decision.effects:
                 if isinstance(effect, Stop):
-                    await self._lanes.stop_execution(effect.execution, effect.dispatch)
+                    try:
+                        await self._lanes.stop_execution(effect.execution, effect.dispatch)
+                    except Exception:
+                        log.exception("execution %s could not be stopped; what it reports is dropped", effect.execution)
 
     # ---- files ---------------------------------------------------------------------------------------
     async def _file(self, step: Step, resting: bool) -> None:

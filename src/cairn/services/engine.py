@@ -33,8 +33,9 @@ from cairn.services.filing import plan as plan_files
 from cairn.services.filing import write_moves
 from cairn.services.locks import Locks
 from cairn.services.plans import Plans
+from cairn.services.products import NOTHING, Brought, keep_context
 from cairn.services.rollback_records import by_failure, record, taken
-from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, load_run, save_run
+from cairn.store import Database, Fenced, Loaded, LostRace, load_run, save_run
 from cairn.store import tables as t
 
 __all__ = ["Engine", "Step"]
@@ -82,16 +83,14 @@ class Engine:
         given: Given,
         *,
         lane: str | None = None,
-        artifacts: Sequence[NewArtifact] = (),
+        brought: Brought = NOTHING,
     ) -> Step:
         """Carry the command out, to the last of its files."""
-        return await self.unbroken(self._send(run_id, command, given, lane, tuple(artifacts)))
+        return await self.unbroken(self._send(run_id, command, given, lane, brought))
 
-    async def _send(
-        self, run_id: str, command: Command, given: Given, lane: str | None, artifacts: tuple[NewArtifact, ...]
-    ) -> Step:
+    async def _send(self, run_id: str, command: Command, given: Given, lane: str | None, brought: Brought) -> Step:
         def body(connection: sa.Connection) -> Step:
-            return self.carry(connection, run_id, command, given, lane=lane, artifacts=artifacts)
+            return self.carry(connection, run_id, command, given, lane=lane, brought=brought)
 
         async with self.holding(run_id):
             step = await self._commit(run_id, body)
@@ -134,13 +133,13 @@ class Engine:
         given: Given,
         *,
         lane: str | None = None,
-        artifacts: tuple[NewArtifact, ...] = (),
+        brought: Brought = NOTHING,
         records: bool = True,
     ) -> Step:
         """Load, decide and save; several may share one transaction. `finish` each when it is committed."""
         before = self._warm.get(run_id) or self.load(connection, run_id)
         decision = _decide(connection, before, command, given)
-        filing = plan_files(connection, before, decision, given, artifacts)
+        filing = plan_files(connection, before, decision, given, brought.artifacts)
         drivers, jobs = _drivers(decision, lane)
         loaded = save_run(
             connection,
@@ -153,6 +152,8 @@ class Engine:
             files_through=self.effects.take_filed(run_id).get(run_id),
         )
         write_moves(connection, filing, given)
+        if brought.context is not None and isinstance(command, Report):
+            keep_context(connection, command.execution, brought.context)
         if records and (rollback := by_failure(before.run, decision.run)) is not None:
             record(connection, rollback, given, before.facts, taken(before, decision, filing))
         for job in jobs:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from cairn.ports import Clock
 from cairn.services.hub import Hub
 from cairn.services.views.events import Change
 from cairn.store import Database
 from cairn.store import tables as t
+
+log = logging.getLogger(__name__)
 
 
 class Speaker(Protocol):
@@ -29,6 +33,12 @@ class Speaker(Protocol):
 BATCH_SECONDS = 0.1
 LEVELS = frozenset({"debug", "info", "warning", "error"})
 LONGEST = 64 * 1024  # characters of one message
+MOST = 100_000  # lines that are kept while the database is away
+
+
+def plain(text: str) -> str:
+    """What every database can hold: no NUL, no half of a surrogate pair."""
+    return text.encode(errors="replace").decode().replace("\0", "\ufffd")
 
 
 class Logbook:
@@ -41,6 +51,7 @@ class Logbook:
         self._runs: set[tuple[str, str]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
+        self._writing = asyncio.Lock()
 
     def say(self, of: Speaker, level: str, message: str, details: Mapping[str, Any] | None = None) -> None:
         """On the event loop. A level that nobody knows is said as info."""
@@ -49,7 +60,7 @@ class Logbook:
                 "execution_id": of.execution_id,
                 "timestamp": self._clock.now(),
                 "level": level if level in LEVELS else "info",
-                "message": message.replace("\0", "\ufffd")[:LONGEST],
+                "message": plain(message)[:LONGEST],
                 "details": dict(details) if details else None,
             }
         )
@@ -57,7 +68,7 @@ class Logbook:
 
     def progress(self, of: Speaker, fraction: float | None, text: str | None) -> None:
         bounded = None if fraction is None else min(max(fraction, 0.0), 1.0)
-        self._progress[of.execution_id] = {"fraction": bounded, "text": text}
+        self._progress[of.execution_id] = {"fraction": bounded, "text": None if text is None else plain(text)}
         self._later(of)
 
     def _later(self, of: Speaker) -> None:
@@ -74,20 +85,30 @@ class Logbook:
         return not self._lines and not self._progress
 
     async def flush(self) -> None:
-        """Write down what has been said so far."""
-        if self.is_empty:
-            return
-        lines, self._lines = self._lines, []
-        progress, self._progress = self._progress, {}
-        runs, self._runs = self._runs, set()
-
-        def body(connection: sa.Connection) -> None:
-            if lines:
-                connection.execute(sa.insert(t.execution_logs), lines)
-            e = t.checkpoint_executions
-            for execution, shown in progress.items():
-                connection.execute(sa.update(e).where(e.c.execution_id == execution).values(progress=shown))
-
-        await self._database.transact(body)
+        """Write down what has been said so far; what cannot be written now is kept for the next time."""
+        async with self._writing:
+            if self.is_empty:
+                return
+            lines, self._lines = self._lines, []
+            progress, self._progress = self._progress, {}
+            runs, self._runs = self._runs, set()
+            try:
+                await self._database.transact(lambda c: _write(c, lines, progress))
+            except IntegrityError:
+                log.warning("log lines of executions that are gone are dropped")
+            except SQLAlchemyError as error:
+                log.warning("log lines could not be written, they are kept for now: %s", error)
+                self._lines = [*lines, *self._lines][-MOST:]
+                self._progress = {**progress, **self._progress}
+                self._runs |= runs
+                return
         for pipeline_id, run_id in runs:
             self._hub.announce(Change(pipeline_id=pipeline_id, run_id=run_id, event_type="log"))
+
+
+def _write(connection: sa.Connection, lines: list[dict[str, Any]], progress: Mapping[str, dict[str, Any]]) -> None:
+    if lines:
+        connection.execute(sa.insert(t.execution_logs), lines)
+    e = t.checkpoint_executions
+    for execution, shown in progress.items():
+        connection.execute(sa.update(e).where(e.c.execution_id == execution).values(progress=shown))

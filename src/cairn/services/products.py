@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from uuid import NAMESPACE_OID, uuid5
 
+import sqlalchemy as sa
+
 from cairn.core.messages import Output
 from cairn.core.model import Execution
 from cairn.definitions import CheckpointDefinition
@@ -16,8 +18,10 @@ from cairn.files import layout
 from cairn.ports import Content, Stored
 from cairn.runners import artifact_id
 from cairn.store import Database, NewArtifact, blobs
+from cairn.store import tables as t
 
 AT_ONCE = 256 * 1024  # more than this is hashed beside the event loop
+LONGEST = 16 * 1024 * 1024  # more than this is not read to tell what it means
 LARGE = 1024 * 1024  # contents from this size on go in earlier transactions (D47)
 
 
@@ -26,6 +30,24 @@ class Products:
     outputs: tuple[Output, ...]
     artifacts: tuple[NewArtifact, ...]
     digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What comes with a report, to be saved in its transaction."""
+
+    artifacts: tuple[NewArtifact, ...] = ()
+    context: bytes | None = None  # that the execution was given
+
+
+NOTHING = Brought()
+
+
+def keep_context(connection: sa.Connection, execution_id: str, content: bytes) -> None:
+    """The exact context stays with the execution (X9)."""
+    e = t.checkpoint_executions
+    checksum = blobs.put(connection, content)
+    connection.execute(sa.update(e).where(e.c.execution_id == execution_id).values(context_checksum=checksum))
 
 
 class Storing:
@@ -47,8 +69,13 @@ class Storing:
         """In transactions of its own, so that it does not hold the writer while the decision is saved."""
         if artifact.content is None or artifact.size < LARGE:
             return artifact
-        await asyncio.to_thread(blobs.put_stream, self._database, _pieces(artifact.content))
+        await self.put_ahead(artifact.content)
         return replace(artifact, content=None)
+
+    async def put_ahead(self, content: bytes) -> None:
+        """Stored again with the decision, it is there already."""
+        if len(content) >= LARGE:
+            await asyncio.to_thread(blobs.put_stream, self._database, _pieces(content))
 
 
 def _pieces(content: bytes) -> Iterator[bytes]:
@@ -86,7 +113,7 @@ def _record(execution: Execution, checkpoint: CheckpointDefinition, content: Con
 
 def _meaning(content: Content | Stored, checksum: str) -> str:
     """Equal JSON is equal content, however it is spelled (H3a); what is no JSON counts byte by byte."""
-    if content.format != "json":
+    if content.format != "json" or content.size > LONGEST:
         return checksum
     try:
         return digest(decode_json(content.read(), max_bytes=max(content.size, 1)))

@@ -1,0 +1,146 @@
+"""H1, H4, D22, D24, D41, D59, D68: one decision counts, whoever comes when."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from uuid import uuid4
+
+import pytest
+
+from cairn.core.errors import Refused
+from cairn.core.model import Kind
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN, Actor
+from cairn.services.errors import NotFound, WrongInput
+from tests.services.house import House, form, step
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+async def test_of_two_hundred_decisions_at_once_one_counts_and_the_others_are_told(house: House) -> None:
+    pipeline = await house.pipeline(step("goals", approve="complete"), step("design"))
+    run = await house.start(pipeline)
+    asked = await house.until(lambda: house.execution(run, "goals").approval)
+    people = [Actor(f"person {n}", frozenset({"approver"})) for n in range(200)]
+    words = ["approve", "revise", "reject"]
+
+    async def decide(n: int) -> str:
+        try:
+            await house.cairn.approvals.decide(
+                asked.approval_id, words[n % 3], digest=asked.digest, feedback="why", by=people[n]
+            )
+        except Refused as refused:
+            return refused.message
+        return "counted"
+
+    answers = await asyncio.gather(*(decide(n) for n in range(200)))
+    assert answers.count("counted") == 1
+    winner = people[answers.index("counted")].name
+    status = {"approve": "approved", "revise": "revision_requested", "reject": "rejected"}[
+        words[answers.index("counted") % 3]
+    ]
+    told = f"It is not asked any more: the approval is {status} by {winner}."
+    assert Counter(answers) == {"counted": 1, told: 199}
+    decided = house.cairn.reading.approval(asked.approval_id)
+    assert ([d.by for d in decided.decisions], str(decided.status)) == ([winner], status)
+    assert house.told(run).count(f"approval_{status}") == 1
+    await house.until_quiet()
+    if status == "revision_requested":
+        await house.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_fifty_approved_at_once_all_go_on(house: House) -> None:
+    pipeline = await house.pipeline(step("goals", approve="complete"), step("design"))
+    runs = await asyncio.gather(*(house.start(pipeline) for _ in range(50)))
+    approvals = [await house.until(lambda run=run: house.execution(run, "goals").approval) for run in runs]
+    await asyncio.gather(*(house.cairn.approvals.decide(a.approval_id, "approve", by=ADMIN) for a in approvals))
+    for run in runs:
+        await house.until_run(run, "completed")
+    assert {len(house.artifacts(run)) for run in runs} == {2}
+
+
+async def test_a_hundred_functions_at_once_do_not_keep_people_waiting(house: House) -> None:
+    """The loop stays free, and so does the writer: a decision is answered in well under a second."""
+
+    @house.does("busy")
+    async def busy(ctx: Ctx) -> dict[str, int]:
+        for n in range(20):
+            ctx.progress(n / 20, "at work")
+            await asyncio.sleep(0.02)
+        return {"done": 1}
+
+    people = await house.start(await house.pipeline(step("asks", approve="complete")))
+    asked = await house.until(lambda: house.execution(people, "asks").approval)
+    pipeline = await house.pipeline(*(step(f"s{n}", "busy", stage="all") for n in range(100)))
+    run = await house.start(pipeline)
+    began = asyncio.get_running_loop().time()
+    await house.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN)
+    assert asyncio.get_running_loop().time() - began < 2.0
+    await house.until_run(run, "completed", seconds=40)
+    assert len(house.artifacts(run)) == 100
+
+
+async def test_the_doors_of_executions_and_approvals_are_the_same(house: House) -> None:
+    """D22, D41, D68: reject at the start is refuse; approve is whichever is pending."""
+    pipeline = await house.pipeline(step("goals", approve="both"))
+    run = await house.start(pipeline)
+    execution = house.execution(run, "goals").execution_id
+    start = house.execution(run, "goals").approval
+    assert start is not None
+    await house.cairn.approvals.decide(start.approval_id, "reject", by=ADMIN)
+    assert house.statuses(run) == {"goals": "pending"}
+    await house.cairn.executions.start(execution, by=ADMIN)
+    with pytest.raises(Refused, match="waiting_approval_to_start: nothing of that kind is asked now") as refused:
+        await house.cairn.approvals.decide_pending(execution, "approve", kinds=frozenset({Kind.COMPLETION}), by=ADMIN)
+    assert refused.value.possible == ("approve-start", "reject")
+    await house.cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
+    await house.until_execution(run, "goals", "waiting_approval_to_complete")
+    await house.cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
+    await house.until_run(run, "completed")
+    with pytest.raises(Refused, match="The execution is completed"):
+        await house.cairn.approvals.decide_pending(execution, "approve", by=ADMIN)
+    with pytest.raises(NotFound):
+        await house.cairn.approvals.decide(str(uuid4()), "approve", by=ADMIN)
+    with pytest.raises(NotFound):
+        await house.cairn.approvals.decide_pending(str(uuid4()), "approve", by=ADMIN)
+
+
+async def test_what_is_taken_away_is_not_asked_any_more(house: House) -> None:
+    """D24."""
+    pipeline = await house.pipeline(step("first"), step("goals", approve="complete"))
+    run = await house.start(pipeline)
+    asked = (await house.until_execution(run, "goals", "waiting_approval_to_complete")).approval
+    assert asked is not None
+    await house.roll_back(run, -1)
+    assert house.cairn.reading.approval(asked.approval_id).status == "withdrawn"
+    with pytest.raises(Refused, match="It is not asked any more: the approval is withdrawn"):
+        await house.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN)
+    await house.decide(run, "goals", "approve")
+    await house.until_run(run, "completed")
+
+
+async def test_two_forms_handed_in_at_once(house: House) -> None:
+    pipeline = await house.pipeline(form("goals"))
+    run = await house.start(pipeline)
+    execution = house.execution(run, "goals").execution_id
+    answers = await asyncio.gather(
+        *(house.cairn.executions.submit(execution, {"goals": f"goal {n}"}, by=ADMIN) for n in range(10)),
+        return_exceptions=True,
+    )
+    counted = [n for n, answer in enumerate(answers) if not isinstance(answer, BaseException)]
+    assert len(counted) == 1
+    assert all(isinstance(a, Refused) for n, a in enumerate(answers) if n not in counted)
+    await house.until_run(run, "completed")
+    assert house.output(run, "goals") == {"goals": f"goal {counted[0]}"}
+
+
+async def test_an_answer_to_what_is_no_form_is_refused(house: House) -> None:
+    pipeline = await house.pipeline(step("goals", approve="start"))
+    run = await house.start(pipeline)
+    asked = house.execution(run, "goals").approval
+    assert asked is not None
+    with pytest.raises(WrongInput, match="does not fit") as wrong:
+        await house.cairn.approvals.decide(asked.approval_id, "answer", fields={"x": 1}, by=ADMIN)
+    assert wrong.value.errors == (("/fields", "'Goals' has no form to fill in."),)
+    await house.cairn.runs.cancel(run, by=ADMIN)

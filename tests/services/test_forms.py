@@ -1,0 +1,174 @@
+"""X10, D40, D47: forms that people fill in, and the files that they hand in."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import resource
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from cairn.core.errors import Refused
+from cairn.services.actors import ADMIN
+from cairn.services.errors import NotFound, TooLarge, WrongInput
+from cairn.services.uploads import Uploaded
+from cairn.store import tables as t
+from tests.services.house import House, form, step
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+MEGABYTE = 2**20
+
+
+def field(name: str, type: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "type": type, "label": name.capitalize(), **more}
+
+
+EVERY = (
+    field("title", "text"),
+    field("count", "number"),
+    field("agreed", "boolean"),
+    field("story", "multiline_text"),
+    field("mood", "text", required=False, default="calm"),
+    field("code", "text", validation="[A-Z]{3}", required=False),
+    field("share", "number", validation={"minimum": 0, "maximum": 1}, required=False),
+)
+FILLED: dict[str, Any] = {"title": "Größe 🚀", "count": 2**70, "agreed": False, "story": "one\ntwo"}
+
+
+async def pieces(content: bytes, size: int = 64 * 1024) -> AsyncIterator[bytes]:
+    for start in range(0, len(content), size):
+        yield content[start : start + size]
+
+
+async def upload(house: House, run: str, key: str, content: bytes, name: str = "plan.bin") -> Uploaded:
+    execution = house.execution(run, key).execution_id
+    return await house.cairn.uploads.add(execution, name, "application/octet-stream", pieces(content), by=ADMIN)
+
+
+async def test_every_type_of_field_arrives_as_it_was_entered(house: House) -> None:
+    pipeline = await house.pipeline(form("goals", *EVERY), step("next", "give_back"))
+    run = await house.start(pipeline)
+    await house.fill(run, "goals", **FILLED)
+    await house.until_run(run, "completed")
+    assert house.output(run, "goals") == {**FILLED, "mood": "calm"}
+    assert house.output(run, "next")["goals"] == {**FILLED, "mood": "calm"}
+
+
+async def test_what_is_wrong_is_told_for_each_field_and_nothing_is_taken(house: House) -> None:
+    pipeline = await house.pipeline(form("goals", *EVERY))
+    run = await house.start(pipeline)
+    with pytest.raises(WrongInput) as wrong:
+        await house.fill(run, "goals", title=3, count="many", agreed="yes", code="abc", share=2, extra=1)
+    assert sorted(path for path, _ in wrong.value.errors) == [
+        "/fields/agreed",
+        "/fields/code",
+        "/fields/count",
+        "/fields/extra",
+        "/fields/share",
+        "/fields/story",
+        "/fields/title",
+    ]
+    assert house.statuses(run) == {"goals": "in_progress"}
+    await house.fill(run, "goals", **FILLED, code="ABC", share=0.5)
+    await house.until_run(run, "completed")
+
+
+@pytest.mark.parametrize(("format", "shown"), [("json", b'"goals": "grow"'), ("md", b"# Goals")])
+async def test_a_form_becomes_an_artifact_of_either_format(house: House, format: str, shown: bytes) -> None:
+    pipeline = await house.pipeline(form("goals", outputs=[f"goals.{format}"]))
+    run = await house.start(pipeline)
+    await house.fill(run, "goals", goals="grow")
+    await house.until_run(run, "completed")
+    await house.until_quiet()
+    artifact = house.artifacts(run)[0]
+    assert artifact.format == format
+    assert (house.root(pipeline) / artifact.file_path).read_bytes() == house.content(artifact)
+    assert shown in house.content(artifact)
+
+
+async def test_a_form_may_be_kept_as_metadata_alone(house: House) -> None:
+    pipeline = await house.pipeline(form("goals", outputs=[]), step("next", "give_back"))
+    run = await house.start(pipeline)
+    await house.fill(run, "goals", goals="grow")
+    await house.until_run(run, "completed")
+    assert house.execution(run, "goals").artifacts_generated == []
+    assert house.output(run, "next")["goals"] == {"goals": "grow"}
+
+
+async def test_a_file_that_is_handed_in_becomes_an_artifact(house: House) -> None:
+    """D40."""
+    pipeline = await house.pipeline(form("goals", field("plan", "file"), outputs=["goals.json"]))
+    run = await house.start(pipeline)
+    content = os.urandom(3 * MEGABYTE + 17)
+    up = await upload(house, run, "goals", content, "C:\\secret\\..\\plan.bin")
+    assert (up.filename, up.size_bytes, up.checksum) == ("plan.bin", len(content), hashlib.sha256(content).hexdigest())
+    with pytest.raises(WrongInput, match="not filled in correctly") as wrong:
+        await house.fill(run, "goals", plan="no-such-upload")
+    assert wrong.value.errors == (("/fields/plan", "There is no uploaded file 'no-such-upload': upload it first."),)
+    await house.fill(run, "goals", plan=up.upload_id)
+    await house.until_run(run, "completed")
+    await house.until_quiet()
+    files = {a.artifact_name: a for a in house.artifacts(run)}
+    assert files["plan"].checksum == up.checksum
+    assert (house.root(pipeline) / files["plan"].file_path).read_bytes() == content
+    with pytest.raises(Refused, match="it has no form that takes a file now"):
+        await upload(house, run, "goals", b"late")
+
+
+async def test_files_belong_to_the_execution_they_were_handed_in_for(house: House) -> None:
+    pipeline = await house.pipeline(form("goals", field("plan", "file"), outputs=["goals.json"]))
+    first, second = await house.start(pipeline), await house.start(pipeline)
+    up = await upload(house, first, "goals", b"mine")
+    with pytest.raises(WrongInput):
+        await house.fill(second, "goals", plan=up.upload_id)
+    with pytest.raises(NotFound):
+        await house.cairn.uploads.add("nobody", "x", "text/plain", pieces(b"x"), by=ADMIN)
+
+
+async def test_a_hundred_megabytes_pass_without_being_held_in_memory(house: House) -> None:
+    """P10: the limit is 100 MB; streamed in and out."""
+    pipeline = await house.pipeline(form("goals", field("plan", "file"), outputs=["goals.json"]))
+    run = await house.start(pipeline)
+    block = os.urandom(MEGABYTE)
+    hashing = hashlib.sha256()
+
+    async def stream(count: int) -> AsyncIterator[bytes]:
+        for number in range(count):
+            piece = number.to_bytes(8, "big") + block[8:]
+            hashing.update(piece)
+            yield piece
+
+    execution = house.execution(run, "goals").execution_id
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    up = await house.cairn.uploads.add(execution, "big.bin", "application/octet-stream", stream(100), by=ADMIN)
+    assert (up.size_bytes, up.checksum) == (100 * MEGABYTE, hashing.hexdigest())
+    await house.fill(run, "goals", plan=up.upload_id)
+    await house.until_run(run, "completed")
+    await house.until_quiet()
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    plan = next(a for a in house.artifacts(run) if a.artifact_name == "plan")
+    with (house.root(pipeline) / plan.file_path).open("rb") as file:
+        assert hashlib.file_digest(file, "sha256").hexdigest() == up.checksum
+    assert grown < 40, f"{grown:.0f} MB more than before"
+
+
+async def test_a_file_over_the_limit_is_refused_before_it_has_all_come(house: House) -> None:
+    pipeline = await house.pipeline(form("goals", field("plan", "file"), outputs=["goals.json"]))
+    run = await house.start(pipeline)
+    taken = 0
+
+    async def endless() -> AsyncIterator[bytes]:
+        nonlocal taken
+        while True:
+            taken += MEGABYTE
+            yield bytes(MEGABYTE)
+
+    execution = house.execution(run, "goals").execution_id
+    with pytest.raises(TooLarge, match="The file is too large: at most 104,857,600 bytes are taken"):
+        await house.cairn.uploads.add(execution, "big.bin", "text/plain", endless(), by=ADMIN)
+    assert taken == 101 * MEGABYTE
+    count = sa.select(sa.func.count()).select_from(t.uploads).where(t.uploads.c.execution_id == execution)
+    assert house.cairn.database.read(lambda c: c.execute(count).scalar_one()) == 0

@@ -1,0 +1,250 @@
+"""X4, D15, D16, D21, D53, D63: attempts that fail, and what follows when none is left."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from cairn.core.errors import Refused, Repeated, Stale
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN
+from tests.services.house import House, form, retries, step
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+class Flaky:
+    """Fails so many times, and notes what each attempt saw."""
+
+    def __init__(self, house: House, name: str, failures: int) -> None:
+        self.failures = failures
+        self.seen: list[tuple[int, str, list[str]]] = []
+        house.does(name)(self.attempt)
+
+    async def attempt(self, ctx: Ctx) -> dict[str, int]:
+        files = sorted(path.name for path in ctx.workspace.iterdir())
+        self.seen.append((ctx.attempt, ctx.workspace.parent.name, files))
+        (ctx.workspace / f"left_by_{ctx.attempt}").write_text("half done")
+        ctx.log(f"attempt {ctx.attempt}")
+        if len(self.seen) <= self.failures:
+            ctx.stage("goals", {"half": True})
+            raise ValueError(f"failure {len(self.seen)}")
+        return {"attempt": ctx.attempt}
+
+
+async def test_attempts_keep_id_and_workspace_and_are_counted(house: House) -> None:
+    flaky = Flaky(house, "flaky", 2)
+    pipeline = await house.pipeline(step("goals", "flaky", execution=retries(2)))
+    run = await house.done(pipeline)
+    execution = house.execution(run, "goals")
+    folder = f"exec_{execution.execution_id}"
+    assert flaky.seen == [
+        (1, folder, []),
+        (2, folder, ["left_by_1"]),
+        (3, folder, ["left_by_1", "left_by_2"]),
+    ]
+    assert (execution.attempt_number, execution.max_attempts, execution.dispatch_number) == (3, 3, 3)
+    assert execution.error_details.error_count == 2
+    assert house.output(run, "goals") == {"attempt": 3}
+    assert [e for e in house.told(run) if e.startswith("execution")] == [
+        "execution_made",
+        "execution_dispatched",
+        "execution_retried",
+        "execution_waiting",
+        "execution_dispatched",
+        "execution_retried",
+        "execution_waiting",
+        "execution_dispatched",
+        "execution_completed",
+    ]
+
+
+async def test_the_delay_is_waited_for(house: House) -> None:
+    Flaky(house, "flaky", 1)
+    pipeline = await house.pipeline(step("goals", "flaky", execution=retries(1, delay=1)))
+    run = await house.start(pipeline)
+    waiting = await house.until(lambda: house.execution(run, "goals").retry_due_at and house.execution(run, "goals"))
+    assert (waiting.status, waiting.waiting_on, waiting.attempt_number) == ("in_progress", "retry_delay", 2)
+    assert house.run(run).possible == ["pause", "cancel", "roll back", "restart"]
+    await house.until_run(run, "completed")
+    waited, began = [
+        event.timestamp
+        for event in house.events(run)
+        if event.event_type in ("execution_waiting", "execution_dispatched")
+    ][1:]
+    assert 1.0 <= (began - waited).total_seconds() < 5.0
+
+
+async def test_when_none_is_left_the_workspace_and_the_error_are_kept(house: House) -> None:
+    """X4, D21: `.errored/` with `error_info.json`, `error_logs.txt` and `failed_artifacts/`."""
+    Flaky(house, "flaky", 9)
+    pipeline = await house.pipeline(step("goals", "flaky", execution=retries(1)))
+    run = await house.start(pipeline)
+    await house.until_run(run, "paused")
+    await house.until_quiet()
+    assert house.names(pipeline, ".errored") == [
+        ".errored/exec_UUID_TIME/error_info.json",
+        ".errored/exec_UUID_TIME/error_logs.txt",
+        ".errored/exec_UUID_TIME/failed_artifacts/",
+        ".errored/exec_UUID_TIME/workspace/left_by_1",
+        ".errored/exec_UUID_TIME/workspace/left_by_2",
+    ]
+    assert house.workspaces(pipeline) == set()
+    folder = next((house.root(pipeline) / ".errored").iterdir())
+    info = json.loads((folder / "error_info.json").read_text())
+    assert {name: info[name] for name in info if name not in ("stack_trace", "execution_id")} == {
+        "run_id": run,
+        "run_version": 1,
+        "checkpoint": "goals",
+        "checkpoint_position": 0,
+        "status": "failed",
+        "attempt_number": 2,
+        "revision_iteration": 0,
+        "error_count": 2,
+        "error_type": "ValueError",
+        "error_message": "failure 2",
+    }
+    assert "raise ValueError" in info["stack_trace"]
+    logs = (folder / "error_logs.txt").read_text().splitlines()
+    assert [line.split(" ", 1)[1] for line in logs] == ["info attempt 1", "info attempt 2"]
+
+
+async def test_a_result_that_is_not_what_was_declared_is_kept_as_failed_artifact(house: House) -> None:
+    """A4, A5, D63: a wrong result is no crash; its own limit counts, then `on_failure`."""
+
+    @house.does("undeclared")
+    async def undeclared(ctx: Ctx) -> None:
+        ctx.stage("goals", {"fine": True})
+        ctx.stage("surprise.txt", "not declared")
+
+    pipeline = await house.pipeline(step("goals", "undeclared", execution=retries(4)))
+    run = await house.start(pipeline)
+    await house.until_run(run, "paused")
+    failed = house.execution(run, "goals").error_details.last_error
+    assert failed is not None
+    assert "surprise.txt: it is not declared; declared is goals.json" in failed.error_message
+    assert house.execution(run, "goals").attempt_number == 3  # max_validation_retries is 2
+    assert house.names(pipeline, ".errored/")[2:] == [
+        ".errored/exec_UUID_TIME/failed_artifacts/",
+        ".errored/exec_UUID_TIME/workspace/",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("on_failure", "status", "statuses"),
+    [
+        ("pause_pipeline", "paused", {"first": "completed", "bad": "failed", "after": "upcoming"}),
+        ("fail_run", "failed", {"first": "completed", "bad": "failed", "after": "upcoming"}),
+        ("rollback_checkpoint", "in_progress", {"first": "completed", "bad": "pending", "after": "upcoming"}),
+    ],
+)
+async def test_each_on_failure(house: House, on_failure: str, status: str, statuses: dict[str, str]) -> None:
+    Flaky(house, "flaky", 1)
+    pipeline = await house.pipeline(
+        step("first"), step("bad", "flaky", outputs=["goals.json"], execution=retries(0, 0, on_failure)), step("after")
+    )
+    run = await house.start(pipeline)
+    await house.until(lambda: house.statuses(run) == statuses)
+    await house.until_quiet()
+    assert house.run(run).status == status
+    assert len(list((house.root(pipeline) / ".errored").iterdir())) == 1
+    if on_failure == "rollback_checkpoint":
+        made = house.run(run).rollback_history
+        rollback = house.rollback(made[0])
+        assert (rollback.triggered_by, rollback.target_checkpoint_position, rollback.rollback_type) == (
+            "checkpoint_failure",
+            0,
+            "checkpoint_level",
+        )
+        assert house.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
+        await house.cairn.executions.start(house.execution(run, "bad").execution_id, by=ADMIN)  # the redo waits (X4)
+    else:
+        with pytest.raises(Refused, match="failed"):
+            await house.cairn.runs.resume(run, by=ADMIN)
+        await house.cairn.executions.retry(house.execution(run, "bad").execution_id, by=ADMIN)
+    await house.until_run(run, "completed")
+
+
+async def test_a_retry_by_a_person_has_a_new_budget_and_an_empty_workspace(house: House) -> None:
+    """D16, D3: with the newest definition; `.errored/` stays."""
+    flaky = Flaky(house, "flaky", 3)
+    pipeline = await house.pipeline(step("goals", "flaky", execution=retries(1)))
+    run = await house.start(pipeline)
+    await house.until_run(run, "paused")
+    failed = house.execution(run, "goals")
+    assert (failed.attempt_number, failed.possible) == (2, ["retry", "cancel"])
+    with pytest.raises(Stale, match="Attempt 2 is the current one, not 3"):
+        await house.cairn.executions.retry(failed.execution_id, attempt=3, by=ADMIN)
+    await house.cairn.executions.retry(failed.execution_id, attempt=2, by=ADMIN)
+    await house.until_run(run, "completed")
+    assert [(attempt, files) for attempt, _, files in flaky.seen] == [
+        (1, []),
+        (2, ["left_by_1"]),
+        (3, []),
+        (4, ["left_by_3"]),
+    ]
+    with pytest.raises(Repeated, match="Attempt 2 has been tried again already"):  # D59
+        await house.cairn.executions.retry(failed.execution_id, attempt=2, by=ADMIN)
+    assert len(list((house.root(pipeline) / ".errored").iterdir())) == 1
+    assert house.told(run).count("run_reopened") == 1
+
+
+async def test_two_failures_in_one_second_are_both_kept(house: House) -> None:
+    Flaky(house, "flaky", 2)
+    pipeline = await house.pipeline(step("goals", "flaky"))
+    run = await house.start(pipeline)
+    for _ in range(2):
+        await house.until_run(run, "paused")
+        await house.until_quiet()
+        await house.cairn.executions.retry(house.execution(run, "goals").execution_id, by=ADMIN)
+    await house.until_run(run, "completed")
+    folders = sorted((house.root(pipeline) / ".errored").iterdir())
+    assert [json.loads((folder / "error_info.json").read_text())["attempt_number"] for folder in folders] == [1, 2]
+
+
+async def test_a_failed_one_may_be_dismissed(house: House) -> None:
+    """D55, D58: its checkpoint waits for a start by hand."""
+    Flaky(house, "flaky", 1)
+    pipeline = await house.pipeline(step("goals", "flaky"))
+    run = await house.start(pipeline)
+    await house.until_run(run, "paused")
+    await house.cairn.executions.cancel(house.execution(run, "goals").execution_id, by=ADMIN)
+    assert (house.run(run).status, house.statuses(run)) == ("paused", {"goals": "pending"})
+    await house.cairn.runs.resume(run, by=ADMIN)
+    await house.cairn.executions.start(house.execution(run, "goals").execution_id, by=ADMIN)
+    await house.until_run(run, "completed")
+
+
+async def test_a_declined_form_goes_to_on_failure(house: House) -> None:
+    """D68."""
+    pipeline = await house.pipeline(form("goals", execution=retries(2, on_failure="fail_run")))
+    run = await house.start(pipeline)
+    await house.decide(run, "goals", "decline", "no idea")
+    await house.until_run(run, "failed")
+    failed = house.execution(run, "goals").error_details.last_error
+    assert failed is not None
+    assert (failed.error_type, failed.error_message) == ("declined", "Declined by admin. no idea")
+
+
+async def test_what_a_function_raises_may_be_anything(house: House) -> None:
+    """Whatever it is, the execution fails, the worker goes on, and the message can be stored."""
+
+    def raising(error: BaseException) -> Any:
+        async def raise_it(ctx: Ctx) -> None:
+            raise error
+
+        return raise_it
+
+    class Odd(BaseException):
+        def __str__(self) -> str:
+            raise RuntimeError("cannot even say what it is")
+
+    for error in (SystemExit(3), Odd(), ValueError("nul \0 and half \ud800"), KeyError(), OSError(28, "No space left")):
+        house.does("odd")(raising(error))
+        run = await house.start(await house.pipeline(step("goals", "odd")))
+        await house.until_run(run, "paused")
+        failed = house.execution(run, "goals").error_details.last_error
+        assert failed is not None
+        assert failed.error_type == type(error).__qualname__

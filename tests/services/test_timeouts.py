@@ -1,0 +1,163 @@
+"""X5, D18, D67: time that is used up really stops the work."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN
+from tests.services.house import House, form, retries, step, timeout
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+class Hanging:
+    """Hangs until it is stopped, and tells that it was."""
+
+    def __init__(self, house: House, name: str = "hang") -> None:
+        self.begun, self.stopped = 0, 0
+        house.does(name)(self.hang)
+
+    async def hang(self, ctx: Ctx) -> None:
+        self.begun += 1
+        try:
+            await asyncio.sleep(60)
+        finally:
+            self.stopped += 1
+
+
+@pytest.mark.parametrize(
+    ("on_timeout", "status", "statuses"),
+    [
+        ("pause_pipeline", "paused", {"first": "completed", "slow": "failed"}),
+        ("fail_run", "failed", {"first": "completed", "slow": "failed"}),
+        ("rollback_checkpoint", "in_progress", {"first": "completed", "slow": "pending"}),
+    ],
+)
+async def test_each_on_timeout(house: House, on_timeout: str, status: str, statuses: dict[str, str]) -> None:
+    """X5, D18: the function is cancelled; a timeout is not tried again."""
+    hanging = Hanging(house)
+    execution = {**timeout(0.3, on_timeout), **retries(3)}
+    pipeline = await house.pipeline(step("first"), step("slow", "hang", execution=execution))
+    run = await house.start(pipeline)
+    await house.until(lambda: house.statuses(run) == statuses)
+    await house.until_quiet()
+    assert (hanging.begun, hanging.stopped, house.run(run).status) == (1, 1, status)
+    failed = next(e for e in house.executions(run, archived=True) if e.checkpoint_key == "slow")
+    assert failed.error_details.last_error is not None
+    assert (failed.error_details.last_error.error_type, failed.attempt_number) == ("timeout", 1)
+    assert failed.error_details.last_error.error_message == "It took longer than the 0.3 seconds it is allowed."
+    assert 0.3 <= failed.worked_seconds < 5.0
+    assert len(list((house.root(pipeline) / ".errored").iterdir())) == 1
+    assert (failed.archived_by is not None) == (on_timeout == "rollback_checkpoint")
+
+
+async def test_a_function_in_a_thread_cannot_be_killed_and_is_dropped(house: House) -> None:
+    let_go = threading.Event()
+    after: list[str] = []
+
+    @house.does("block")
+    def block(ctx: Ctx) -> dict[str, int]:
+        let_go.wait(10)
+        try:
+            ctx.log("still here")
+        except RuntimeError as error:
+            after.append(str(error))
+        return {"late": 1}
+
+    pipeline = await house.pipeline(step("slow", "block", execution=timeout(0.2, "fail_run")))
+    run = await house.start(pipeline)
+    await house.until_run(run, "failed")
+    let_go.set()
+    await house.until(lambda: bool(after))
+    assert after == ["this execution has been stopped; what the function does now is dropped"]
+    assert house.artifacts(run) == []
+    assert house.told(run)[-1] == "run_failed"
+
+
+async def test_time_is_counted_while_a_runner_works_and_not_while_people_are_waited_for(house: House) -> None:
+    """D18, D67: per attempt, over its dispatches."""
+
+    @house.does("nap")
+    async def nap(ctx: Ctx) -> dict[str, int]:
+        await asyncio.sleep(0.05)
+        return {"revision": ctx.revision}
+
+    pipeline = await house.pipeline(step("slow", "nap", approve="complete", execution=timeout(0.6)))
+    run = await house.start(pipeline)
+    await house.until_execution(run, "slow", "waiting_approval_to_complete")
+    await asyncio.sleep(0.7)
+    await house.decide(run, "slow", "revise", "again")
+    await house.until(lambda: house.execution(run, "slow").revision_iteration == 1)
+    await house.until_execution(run, "slow", "waiting_approval_to_complete")
+    await asyncio.sleep(0.7)
+    await house.decide(run, "slow", "approve")
+    await house.until_run(run, "completed")
+
+
+async def test_a_form_has_no_timeout_while_it_waits(house: House) -> None:
+    pipeline = await house.pipeline(form("goals", execution=timeout(1.2)))
+    run = await house.start(pipeline)
+    await asyncio.sleep(1.3)
+    assert house.statuses(run) == {"goals": "in_progress"}
+    await house.fill(run, "goals", goals="grow")
+    await house.until_run(run, "completed")
+
+
+async def test_a_runs_time_used_up_fails_what_works_and_cancels_the_rest(house: House) -> None:
+    """D67."""
+    hanging = Hanging(house)
+    pipeline = await house.pipeline(
+        step("slow", "hang", stage="both"),
+        form("asks", stage="both"),
+        config={"timeout_config": {"enabled": True, "timeout_minutes": 0.4 / 60}},
+    )
+    run = await house.start(pipeline)
+    await house.until_run(run, "failed")
+    await house.until_quiet()
+    assert (hanging.stopped, house.statuses(run)) == (1, {"slow": "failed", "asks": "cancelled"})
+    failed = house.execution(run, "slow").error_details.last_error
+    assert failed is not None
+    assert failed.error_message == "The run took longer than the 0.4 seconds of work it is allowed."
+    assert house.workspaces(pipeline) == set()
+
+
+async def test_a_timer_that_is_over_changes_nothing(house: House) -> None:
+    """The durable one comes after the one on time, and finds it done."""
+    pipeline = await house.pipeline(step("quick", execution=timeout(0.5)), form("goals"))
+    run = await house.start(pipeline)
+    await house.until_execution(run, "goals", "in_progress")
+    told = house.told(run)
+    await asyncio.sleep(1.0)
+    assert house.told(run) == told
+    await house.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_one_that_does_not_let_itself_be_stopped_holds_nobody_up_for_long(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run goes on; what the function still does is dropped."""
+    monkeypatch.setattr("cairn.worker.STOP_SECONDS", 0.2)
+    let_go = asyncio.Event()
+
+    @house.does("stubborn")
+    async def stubborn(ctx: Ctx) -> dict[str, int]:
+        while not let_go.is_set():
+            try:
+                await let_go.wait()
+            except asyncio.CancelledError:
+                continue
+        return {"late": 1}
+
+    pipeline = await house.pipeline(step("slow", "stubborn", execution=timeout(0.2, "fail_run")))
+    run = await house.start(pipeline)
+    began = time.monotonic()
+    await house.until_run(run, "failed")
+    assert time.monotonic() - began < 10
+    let_go.set()
+    await house.until_quiet()
+    assert house.artifacts(run) == []
