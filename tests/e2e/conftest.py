@@ -14,6 +14,9 @@ from cairn.api.web import STATIC
 from tests.e2e.looking import Complaints
 from tests.e2e.server import Server
 
+PATIENCE = 15_000  # milliseconds: the tests share their machine
+expect.set_options(timeout=PATIENCE)
+
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -47,7 +50,6 @@ def browser_context_args(browser_context_args: dict[str, Any]) -> dict[str, Any]
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     assert (STATIC / "index.html").is_file(), "The web app is not built: run make setup."
-    expect.set_options(timeout=8000)
     running = Server(tmp_path_factory.mktemp("server"))
     yield running
     running.stop()
@@ -64,7 +66,7 @@ def fresh_server(tmp_path: Path) -> Generator[Server]:
 @pytest.fixture(autouse=True)
 def complaints(page: Page) -> Generator[Complaints]:
     """A page that breaks, or does what its policy forbids, fails its test."""
-    page.set_default_timeout(8000)
+    page.set_default_timeout(PATIENCE)
     heard = Complaints(page)
     yield heard
     assert heard.found == []

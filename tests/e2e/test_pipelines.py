@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.samples import form_then_approval, one_function
@@ -52,17 +53,25 @@ def test_a_definition_is_edited_compared_and_reverted(signed_in: Page, server: S
     expect(signed_in.get_by_role("button", name="Revision 3")).to_be_visible()
 
 
-def test_an_edit_on_an_older_revision_is_not_lost_and_overwrites_nothing(signed_in: Page, server: Server) -> None:
+@pytest.mark.parametrize("live", [True, False])
+def test_an_edit_on_an_older_revision_is_not_lost(signed_in: Page, server: Server, *, live: bool) -> None:
+    """Told as soon as another revision is seen; at the latest when the server refuses to overwrite it."""
+    if not live:
+        signed_in.route("**/api/stream", lambda route: route.abort())
     pipeline_id = server.define(form_then_approval("Edited by two"))
     signed_in.goto(f"{server.address}/pipelines/{pipeline_id}?tab=definition&edit=true")
     editor = signed_in.get_by_label("Definition in YAML")
     mine = editor.input_value().replace("Edited by two", "Mine")
     editor.fill(mine)
     server.call("PUT", f"/api/pipelines/{pipeline_id}", {"pipeline_name": "Theirs"})
-    signed_in.get_by_role("button", name="Save the definition").click()
+    if not live:
+        signed_in.get_by_role("button", name="Save the definition").click()
     expect(signed_in.get_by_text("Somebody saved another revision. Your text is kept.")).to_be_visible()
     expect(editor).to_have_value(mine)
     assert server.call("GET", f"/api/pipelines/{pipeline_id}")["pipeline_name"] == "Theirs"
+    expect(signed_in.get_by_role("heading", name="Theirs", level=1)).to_be_visible()
+    signed_in.get_by_role("button", name="Save over it").click()
+    expect(signed_in.get_by_role("heading", name="Mine", level=1)).to_be_visible()
 
 
 def test_deleting_can_be_undone_and_restored(signed_in: Page, server: Server) -> None:

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { IconPencil } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { savePipeline } from '~/api/changes'
 import { definition } from '~/api/queries'
@@ -10,6 +10,7 @@ import { asProblem, type Problem } from '~/lib/problems'
 import { Code } from '~/ui/Code'
 import { Failure, Refusal } from '~/ui/Failure'
 import { LoadingText } from '~/ui/Loading'
+import { Notice } from '~/ui/Notice'
 import { tell } from '~/ui/toasts'
 import { DefinitionEditor } from './DefinitionEditor'
 import styles from './Pipeline.module.css'
@@ -18,7 +19,11 @@ type Props = { pipeline: Pipeline; editing: boolean; mayEdit: boolean; onEdit: (
 
 /** The definition as YAML, to read or to change. */
 export function Definition({ pipeline, editing, mayEdit, onEdit }: Props) {
-  const { data, error, refetch } = useQuery(definition(pipeline.pipeline_id, pipeline.revision))
+  // What is being edited stays on the page while another revision is read.
+  const { data, error, refetch } = useQuery({
+    ...definition(pipeline.pipeline_id, pipeline.revision),
+    placeholderData: keepPreviousData,
+  })
   if (error !== null)
     return <Failure what="The definition could not be read." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText lines={6} />
@@ -70,36 +75,36 @@ function Editing({ pipeline, stored, onEdit }: EditingProps) {
       tell(`Saved as revision ${saved.revision}.`)
       leave()
     } catch (error) {
-      setProblem(asProblem(error))
+      const refusal = asProblem(error)
+      setProblem(refusal)
       setBusy(false)
+      if (refusal.status === 412)
+        void client.invalidateQueries({ queryKey: ['pipeline', pipeline.pipeline_id] })
     }
   }
+  const behind = draft.revision !== pipeline.revision || problem?.status === 412
   return (
     <DefinitionEditor
       text={draft.text}
       onChange={write}
       foot={
         <div className={styles.foot}>
-          {problem !== null && (
-            <Refusal
-              title={
-                problem.status === 412
-                  ? 'Somebody saved another revision. Your text is kept.'
-                  : 'Not saved. Your text is kept.'
-              }
-              error={problem}
-            />
+          {behind && (
+            <Notice tone="ochre" title="Somebody saved another revision. Your text is kept.">
+              It began with revision {draft.revision}. Look at the history for what was changed since.
+            </Notice>
           )}
+          {problem !== null && !behind && <Refusal title="Not saved. Your text is kept." error={problem} />}
           <div className={styles.buttons}>
             <Button onClick={leave}>Discard the changes</Button>
-            {problem?.status === 412 ? (
+            {behind ? (
               <Button
                 variant="filled"
                 color="red"
                 loading={busy}
                 onClick={() => void save(pipeline.revision)}
               >
-                Save over revision {pipeline.revision}
+                Save over it
               </Button>
             ) : problem?.status === 409 ? (
               <Button
