@@ -82,7 +82,7 @@ class Effects:
         try:
             await self._projection.open_run(facts)
         except Exception as error:  # noqa: BLE001 - it may be anything that the disk does
-            return [self._failed(facts.run_id, error)]
+            return [self.fail_run(facts.run_id, error)]
         return []
 
     async def _stop(self, steps: Sequence[Step]) -> None:
@@ -101,12 +101,14 @@ class Effects:
         try:
             await self._projection.follow(step.loaded, step.decision, step.given, step.filing, resting=resting)
         except Exception as error:  # noqa: BLE001 - what is committed stands; the keeper finishes the files (D13)
-            step.warnings.append(self._failed(step.run_id, error))
+            step.warnings.append(self.fail_run(step.run_id, error))
         else:
             self.note_filed(step.run_id, step.loaded.revision)
 
-    def _failed(self, run_id: str, error: Exception) -> str:
-        log.error("files of run %s could not be brought up to date", run_id, exc_info=error)
+    def fail_run(self, run_id: str, error: Exception) -> str:
+        """The files of a run could not follow; the answer is what its caller is told."""
+        trace = None if run_id in self._unfiled else error  # once is enough
+        log.error("files of run %s could not be brought up to date: %s", run_id, error, exc_info=trace)
         self._unfiled.add(run_id)
         self._filed.pop(run_id, None)
         return f"Saved, but the files on disk could not be brought up to date: {error}"
@@ -142,7 +144,8 @@ class Effects:
     # ---- what could not follow -----------------------------------------------------------------------
     def fail_pipeline(self, pipeline_id: str, error: Exception) -> str:
         """The folder of a pipeline could not follow; the answer is what its caller is told."""
-        log.error("the folder of pipeline %s could not be brought up to date", pipeline_id, exc_info=error)
+        trace = None if pipeline_id in self._behind else error  # once is enough
+        log.error("the folder of pipeline %s could not be brought up to date: %s", pipeline_id, error, exc_info=trace)
         self._behind.add(pipeline_id)
         return f"Saved, but the files on disk could not be brought up to date: {error}"
 

@@ -69,8 +69,12 @@ class Keeper:
         """Nobody drives the run on for now: what stands for the whole of it is brought up to date."""
         async with self._engine.holding(run_id):
             loaded = await self._engine.read_run(run_id)
-            if loaded.run.archived_by is None:
+            if loaded.run.archived_by is not None:
+                return
+            try:
                 await asyncio.to_thread(self._projection.write_run_info, loaded.facts)
+            except Exception as error:  # noqa: BLE001 - it is tried again
+                self._engine.effects.fail_run(run_id, error)
 
     async def write_down_filed(self) -> None:
         """Note whose files stand, so that the next start need not look at them first."""
@@ -100,7 +104,7 @@ class Keeper:
     async def _try_own(self, pipeline_id: str) -> None:
         try:
             await self._mend_own(pipeline_id)
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001 - the others are mended all the same
             self._engine.effects.fail_pipeline(pipeline_id, error)
 
     async def _mend_own(self, pipeline_id: str) -> None:

@@ -45,6 +45,7 @@ def record(
     target: Taken,
     others: Sequence[Taken] = (),
     *,
+    kind: str = "checkpoint_level",
     reason: str = "",
 ) -> None:
     made = target.rollback(rollback_id)
@@ -56,7 +57,7 @@ def record(
         {
             "rollback_id": rollback_id,
             "pipeline_id": source.pipeline_id,
-            "rollback_type": "run_level" if others or source.run_id != target.facts.run_id else "checkpoint_level",
+            "rollback_type": kind,
             "source_run_id": source.run_id,
             "source_run_version": source.run_version,
             "target_run_id": target.facts.run_id,

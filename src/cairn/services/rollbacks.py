@@ -96,8 +96,16 @@ class Rollbacks:
                 for run_id, command in plan.commands
             ]
             target, *others = [taken(step.before, step.decision, step.filing) for step in steps]
-            source = plan.source.facts
-            record(connection, request.rollback_id, given, source, target, others, reason=request.user_reason)
+            record(
+                connection,
+                request.rollback_id,
+                given,
+                plan.source.facts,
+                target,
+                others,
+                kind=request.rollback_type,
+                reason=request.user_reason,
+            )
             return steps
 
         pipeline_id = (await self._engine.read_run(request.source_run_id)).facts.pipeline_id

@@ -1,0 +1,341 @@
+"""R1, D24, D30, D46, D57, D60: going back, at both levels, whatever is going on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from cairn.core.errors import Refused
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN
+from cairn.services.errors import NotFound, WrongInput
+from cairn.services.rollbacks import Request
+from cairn.services.views.rollbacks import Rollback, RollbackPreview
+from tests.services.house import House, form, plain, retries, step
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+def same(preview: RollbackPreview, done: Rollback) -> bool:
+    """What was foreseen is what happened; only the folder bears another time."""
+
+    def comparable(facts: RollbackPreview | Rollback) -> Any:
+        shared = facts.model_dump(include=set(RollbackPreview.model_fields) & set(Rollback.model_fields))
+        shared.pop("rollback_id")
+        for artifact in shared["rolled_back_items"]["archived_artifacts"]:
+            artifact["archived_path"] = plain(artifact["archived_path"])
+        return shared
+
+    assert comparable(preview) == comparable(done)
+    return True
+
+
+async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_rest(house: House) -> None:
+    pipeline = await house.pipeline(*(step(f"s{n}", parameters={"value": n}) for n in range(4)))
+    run = await house.done(pipeline)
+    await house.until_quiet()
+    (house.root(pipeline) / "runs/v1/checkpoint_2_s2/notes.txt").write_text("mine")
+    before = {a.artifact_name: a for a in house.artifacts(run)}
+    request = Request("checkpoint_level", run, target_checkpoint_position=1, user_reason="wrong turn")
+    preview = house.foresee(request)
+    assert (preview.kept.checkpoints, preview.kept.artifacts, preview.size_bytes) == (2, 2, 22)
+    assert (preview.then.checkpoint_name, preview.then.begins) == ("S2", "at once")
+    assert house.run(run).status == "completed"  # nothing has happened yet
+    rollback_id, warnings = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
+    assert warnings == []
+    await house.until_run(run, "completed")
+    await house.until_quiet()
+    done = house.rollback(rollback_id)
+    assert same(preview, done)
+    assert (done.triggered_by, done.created_by, done.user_reason) == ("user_request", "admin", "wrong turn")
+    names = house.names(pipeline)
+    assert [name for name in names if name.startswith((".archived", "runs/v1/c"))] == [
+        ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_2/notes.txt",
+        ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_2/outputs/s2_ID_v1.json",
+        ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_3/outputs/s3_ID_v1.json",
+        ".archived/rollback_UUID_TIME/rollback_metadata.json",
+        "runs/v1/checkpoint_0_s0/outputs/s0_ID_v1.json",
+        "runs/v1/checkpoint_1_s1/outputs/s1_ID_v1.json",
+        "runs/v1/checkpoint_2_s2/outputs/s2_ID_v1.json",
+        "runs/v1/checkpoint_3_s3/outputs/s3_ID_v1.json",
+    ]
+    metadata = json.loads((house.root(pipeline) / done.archive_location / "rollback_metadata.json").read_text())
+    assert (metadata["rollback_id"], metadata["user_reason"], metadata["target_checkpoint_position"]) == (
+        rollback_id,
+        "wrong turn",
+        1,
+    )
+    assert metadata["rolled_back_items"] == done.model_dump(mode="json")["rolled_back_items"]
+    for name in ("s2", "s3"):
+        gone = house.cairn.reading.artifact(before[name].artifact_record_id)
+        assert (house.root(pipeline) / gone.file_path).read_bytes() == house.content(before[name])
+    kept = {a.artifact_name: a.artifact_record_id for a in house.artifacts(run)}
+    assert {name: kept[name] == before[name].artifact_record_id for name in kept} == {
+        "s0": True,
+        "s1": True,
+        "s2": False,
+        "s3": False,
+    }
+    # D46: what was taken away is only shown when asked for.
+    assert (len(house.executions(run)), len(house.executions(run, archived=True))) == (4, 6)
+
+
+async def test_back_to_the_very_beginning(house: House) -> None:
+    pipeline = await house.pipeline(step("goals"), step("design"))
+    run = await house.done(pipeline)
+    await house.roll_back(run, -1)
+    await house.until_run(run, "completed")
+    assert len(house.executions(run, archived=True)) == 4
+    await house.until_quiet()
+    assert len(house.names(pipeline, ".archived")) == 3
+
+
+async def test_the_target_is_a_completed_checkpoint_of_this_run(house: House) -> None:
+    """D30."""
+    pipeline = await house.pipeline(step("goals"), form("design"), step("end"))
+    run = await house.start(pipeline)
+    await house.until_execution(run, "design", "in_progress")
+    with pytest.raises(Refused, match="Checkpoint 1 is not completed in this pass") as refused:
+        await house.roll_back(run, 1)
+    assert refused.value.possible == ("roll back to -1", "roll back to 0")
+    not_started = await house.start(pipeline, start=False)
+    with pytest.raises(Refused, match="has not started"):
+        await house.roll_back(not_started, -1)
+    goals = house.cairn.reading.pipeline(pipeline).checkpoints[0].checkpoint_id
+    preview = house.foresee(Request("checkpoint_level", run, target_checkpoint_id=goals))
+    assert preview.target_checkpoint_position == 0
+    for wrong, error in (
+        (Request("checkpoint_level", run), WrongInput),
+        (Request("checkpoint_level", run, target_checkpoint_id="nothing"), NotFound),
+        (Request("checkpoint_level", run, target_run_id=not_started, target_checkpoint_position=0), WrongInput),
+        (Request("checkpoint_level", "nobody", target_checkpoint_position=0), NotFound),
+        (Request("run_level", run, target_checkpoint_position=0), WrongInput),
+    ):
+        with pytest.raises(error):
+            await house.cairn.rollbacks.roll_back(wrong, by=ADMIN)
+    for each in (run, not_started):
+        await house.cairn.runs.cancel(each, by=ADMIN)
+
+
+async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(house: House) -> None:
+    """R1, D24: also while something runs or waits; lower ones go on."""
+    begun: list[str] = []
+    stopped = asyncio.Event()
+
+    @house.does("hang")
+    async def hang(ctx: Ctx) -> dict[str, int]:
+        begun.append(ctx.workspace.parent.name)
+        if len(begun) > 1:
+            return {}
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+        return {}
+
+    pipeline = await house.pipeline(
+        step("root"),
+        step("slow", "hang", stage="both", approve="complete"),
+        form("asks", stage="both"),
+        step("last"),
+    )
+    run = await house.start(pipeline)
+    await house.until(lambda: bool(begun))
+    open_ones = {e.checkpoint_key: e.execution_id for e in house.executions(run)}
+    request = Request("checkpoint_level", run, target_checkpoint_position=0)
+    preview = house.foresee(request)
+    assert {one.execution_id for one in preview.stopped} == {open_ones["slow"], open_ones["asks"]}
+    assert [one.checkpoint_name for one in preview.withdrawn_approvals] == ["Asks"]
+    rollback_id, _ = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
+    assert stopped.is_set()
+    assert same(preview, house.rollback(rollback_id))
+    now = {e.checkpoint_key: e.execution_id for e in house.executions(run)}
+    assert (now["root"], now["slow"] != open_ones["slow"]) == (open_ones["root"], True)
+    await house.fill(run, "asks", asks="yes")
+    await house.decide(run, "slow", "approve")
+    await house.until_run(run, "completed")
+    await house.until_quiet()
+    assert house.workspaces(pipeline) == set()
+    assert len(list((house.root(pipeline) / ".errored").iterdir())) == 2  # D21: of what was stopped
+
+
+async def test_failed_and_cancelled_ones_below_the_target_go_as_well(house: House) -> None:
+    """D57: with nothing to take away it is refused, except that a cancelled run reopens."""
+    failures = iter([True])
+
+    @house.does("once")
+    async def once(ctx: Ctx) -> dict[str, int]:
+        if next(failures, False):
+            raise ValueError("no")
+        return {}
+
+    pipeline = await house.pipeline(step("bad", "once", stage="both"), step("good", stage="both"), form("end"))
+    run = await house.start(pipeline)
+    await house.until_run(run, "paused")
+    await house.roll_back(run, 1)  # `good` stays, `bad` failed below it
+    assert [(e.checkpoint_key, str(e.status)) for e in house.executions(run, archived=True)][:2] == [
+        ("bad", "failed"),
+        ("good", "completed"),
+    ]
+    await house.until_execution(run, "end", "in_progress")
+    assert house.statuses(run) == {"bad": "completed", "good": "completed", "end": "in_progress"}
+    await house.fill(run, "end", end="yes")
+    await house.until_run(run, "completed")
+    with pytest.raises(Refused, match="Nothing stands after that checkpoint"):
+        await house.roll_back(run, 2)
+    await house.until_quiet()
+    # The folder of one that failed is not that of the one that stands.
+    assert house.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
+
+
+@pytest.mark.parametrize("status", ["completed", "failed", "cancelled", "paused", "in_progress"])
+async def test_a_rollback_reopens_a_run_from_any_status(house: House, status: str) -> None:
+    """D30: `in_progress` from any; then X2 applies."""
+    outcome = {"fails": status == "failed"}
+
+    @house.does("end")
+    async def end(ctx: Ctx) -> dict[str, int]:
+        if outcome["fails"]:
+            raise ValueError("no")
+        return {}
+
+    pipeline = await house.pipeline(
+        step("goals"),
+        form("more"),
+        step("end", "end", execution=retries(0, on_failure="fail_run")),
+        advance=status != "paused",
+    )
+    run = await house.start(pipeline)
+    if status == "paused":
+        more = await house.until_execution(run, "more", "pending")
+        await house.cairn.executions.start(more.execution_id, by=ADMIN)
+        await house.cairn.runs.pause(run, by=ADMIN)
+    await house.until_execution(run, "more", "in_progress")
+    if status in ("completed", "failed"):
+        await house.fill(run, "more", more="yes")
+    elif status == "cancelled":
+        await house.cairn.runs.cancel(run, by=ADMIN)
+    await house.until_run(run, status)
+    outcome["fails"] = False
+    await house.roll_back(run, 0)
+    now = house.run(run)
+    assert (str(now.status), now.completed_at, now.paused_at) == ("in_progress", None, None)
+    assert house.statuses(run)["more"] == ("pending" if status == "paused" else "in_progress")
+    assert house.told(run).count("rollback_made") == 1
+    await house.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_what_asked_is_asked_again_where_the_rollback_begins(house: House) -> None:
+    """D60: equal content or not; what follows keeps its approval."""
+    pipeline = await house.pipeline(*(step(f"s{n}", approve="complete") for n in range(3)))
+    run = await house.start(pipeline)
+    for n in range(3):
+        await house.decide(run, f"s{n}", "approve")
+    await house.until_run(run, "completed")
+    await house.roll_back(run, 0)
+    await house.until_execution(run, "s1", "waiting_approval_to_complete")
+    await house.decide(run, "s1", "approve")
+    await house.until_run(run, "completed")
+    kept = [e.execution_id for e in house.events(run) if e.event_type == "approval_kept"]
+    assert kept == [house.execution(run, "s2").execution_id]
+
+
+# ---- runs --------------------------------------------------------------------------------------------
+async def test_a_run_level_rollback_archives_the_later_runs_whole(house: House) -> None:
+    pipeline = await house.pipeline(step("goals"), step("design"))
+    runs = [await house.done(pipeline) for _ in range(3)]
+    test = await house.done(pipeline, test=True)
+    await house.until_quiet()
+    request = Request("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
+    preview = house.foresee(request)
+    assert [(one.run_id, one.run_version) for one in preview.rolled_back_items.deleted_runs] == [
+        (runs[1], 2),
+        (runs[2], 3),
+    ]
+    assert [one.checkpoint_name for one in preview.rolled_back_items.deleted_checkpoint_executions] == ["Design"]
+    assert len(preview.rolled_back_items.archived_artifacts) == 5
+    rollback_id, _ = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
+    assert same(preview, house.rollback(rollback_id))
+    await house.until_run(runs[0], "completed")
+    await house.until_quiet()
+    assert [name for name in house.names(pipeline) if name.startswith((".archived", "runs"))] == [
+        ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_1/outputs/design_ID_v1.json",
+        ".archived/rollback_UUID_TIME/archived_data/v2/checkpoint_0_goals/outputs/goals_ID_v2.json",
+        ".archived/rollback_UUID_TIME/archived_data/v2/checkpoint_1_design/outputs/design_ID_v2.json",
+        ".archived/rollback_UUID_TIME/archived_data/v2/run_info.json",
+        ".archived/rollback_UUID_TIME/archived_data/v3/checkpoint_0_goals/outputs/goals_ID_v3.json",
+        ".archived/rollback_UUID_TIME/archived_data/v3/checkpoint_1_design/outputs/design_ID_v3.json",
+        ".archived/rollback_UUID_TIME/archived_data/v3/run_info.json",
+        ".archived/rollback_UUID_TIME/rollback_metadata.json",
+        "runs/latest",
+        "runs/test_ID/checkpoint_0_goals/outputs/goals_ID_test_ID.json",
+        "runs/test_ID/checkpoint_1_design/outputs/design_ID_test_ID.json",
+        "runs/test_ID/run_info.json",
+        "runs/v1/checkpoint_0_goals/outputs/goals_ID_v1.json",
+        "runs/v1/checkpoint_1_design/outputs/design_ID_v1.json",
+        "runs/v1/run_info.json",
+    ]
+    assert house.disk(pipeline)["runs/latest"] == "-> v1"
+    assert house.run(test).status == "completed"
+    for run in runs[1:]:
+        assert house.run(run).archived_by == rollback_id
+        with pytest.raises(Refused, match="archived by a rollback"):
+            await house.cairn.runs.restart(run, by=ADMIN)
+
+
+async def test_later_runs_that_are_open_are_stopped(house: House) -> None:
+    stopped: list[str] = []
+
+    @house.does("hang")
+    async def hang(ctx: Ctx) -> dict[str, int]:
+        if not ctx.inputs["input"]:
+            return {}
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.append(ctx.workspace.parent.name)
+        return {}
+
+    pipeline = await house.pipeline(step("goals"), step("slow", "hang"))
+    first = await house.done(pipeline, input={})
+    later = [await house.start(pipeline, input={"hang": True}) for _ in range(2)]
+    for run in later:
+        await house.until_execution(run, "slow", "in_progress")
+    await house.until(lambda: len(house.worker._running) == 2)  # pyright: ignore[reportPrivateUsage]
+    request = Request("run_level", first, target_run_id=first, target_checkpoint_position=1)
+    await house.cairn.rollbacks.roll_back(request, by=ADMIN)
+    assert sorted(stopped) == sorted(f"exec_{house.execution(run, 'slow').execution_id}" for run in later)
+    assert [str(house.run(run).status) for run in later] == ["cancelled", "cancelled"]
+    await house.until_run(first, "completed")
+    assert house.workspaces(pipeline) == set()
+
+
+async def test_a_run_level_rollback_stays_in_its_line(house: House) -> None:
+    """D4: earlier definitions, other pipelines, test runs and later versions are no targets."""
+    pipeline = await house.pipeline(step("goals"))
+    old = await house.done(pipeline)
+    await house.cairn.pipelines.add_checkpoint(pipeline, step("design"), by=ADMIN)
+    first, second = await house.done(pipeline), await house.done(pipeline)
+    test = await house.done(pipeline, test=True)
+    other = await house.done(await house.pipeline(step("goals")))
+
+    def to(source: str, target: str) -> Any:
+        request = Request("run_level", source, target_run_id=target, target_checkpoint_position=0)
+        return house.cairn.rollbacks.roll_back(request, by=ADMIN)
+
+    with pytest.raises(Refused, match="of an earlier definition"):
+        await to(second, old)
+    with pytest.raises(WrongInput):
+        await to(second, other)
+    with pytest.raises(Refused, match="A test run has no version"):
+        await to(test, first)
+    with pytest.raises(WrongInput) as wrong:
+        await to(first, second)
+    assert wrong.value.errors == (("/target_run_id", "v2 comes after v1: name an earlier run."),)
+    with pytest.raises(NotFound):
+        await to(first, "nobody")
+    await house.roll_back(test, 0)  # within itself it can be rolled back
+    await house.until_run(test, "completed")
