@@ -162,7 +162,7 @@ def test_expiry_with_escalate_gives_one_more_period_then_fails_d23() -> None:
     asked = desk.asked("a")
     assert (asked.period, asked.expires_at) == (2, desk.at + timedelta(seconds=60))
     assert desk.last.effects == (m.SendLater(60.0, m.ApprovalExpired(approval, 2)),)
-    assert desk.told == ["approval_escalated"]
+    assert (desk.told, desk.last.events[0].detail) == (["approval_escalated"], {"kind": "completion"})
     desk.refuses(m.ApprovalExpired(approval, 1), Stale)
     desk.send(m.ApprovalExpired(approval, 2), "timer")
     assert desk.run.status is RunStatus.FAILED

@@ -155,7 +155,7 @@ def test_action_reject() -> None:
 def test_validation_is_asked_with_the_finding() -> None:
     desk = asked_validation()
     assert desk.e("a").waiting_on is WaitingOn.VALIDATION_FEEDBACK
-    assert desk.asked("a").reason == "the title is missing"
+    assert (desk.asked("a").digest, desk.asked("a").reason) == ("x", "the title is missing")
     assert desk.last.effects == (m.Stage(desk.e("a").id),)
     assert (desk.e("a").errors, desk.e("a").outputs) == (1, (RESULT.id,))
 

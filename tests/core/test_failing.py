@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from cairn.core import messages as m
+from cairn.core.errors import Stale
 from cairn.core.model import (
     Fault,
     Mode,
@@ -43,6 +44,7 @@ def test_a_fault_is_tried_again_after_the_delay_with_the_same_id_and_workspace_x
     )
     assert desk.last.effects == (m.SendLater(7.0, m.RetryDue(before.id, 1)),)
     assert desk.told == ["execution_retried", "execution_waiting"]
+    desk.refuses(m.RetryDue(before.id, 0), Stale)
     desk.due("a")
     assert (desk.e("a").state, desk.e("a").dispatch, desk.e("a").due_at) == (State.WORKING, 2, None)
     assert desk.did(m.MakeWorkspace) == []

@@ -172,7 +172,7 @@ class Draft:
 
     def produce(self, e: Execution, digest: str | None, outputs: tuple[Output, ...]) -> Execution:
         """Keep what a runner has made as the execution's result so far."""
-        e = self.put(e.changed(digest=digest, outputs=tuple(o.id for o in outputs), ruling=None))
+        e = self.put(e.changed(digest=digest, outputs=tuple(o.id for o in outputs)))
         if outputs:
             made = [
                 {"artifact_record_id": o.id, "name": o.name, "checksum": o.checksum, "size_bytes": o.size}
