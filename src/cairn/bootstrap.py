@@ -31,8 +31,10 @@ from cairn.services.plans import Plans
 from cairn.services.products import Storing
 from cairn.services.projection import Projection
 from cairn.services.reading import Reading
+from cairn.services.retention import Days, Retention
 from cairn.services.rollbacks import Rollbacks
 from cairn.services.runs import Runs
+from cairn.services.system_log import SystemLog
 from cairn.services.uploads import Uploads
 from cairn.store import Database
 
@@ -51,6 +53,8 @@ class Cairn:
     briefing: Briefing
     logbook: Logbook
     storing: Storing
+    system_log: SystemLog
+    retention: Retention
     keeper: Keeper
     pipelines: Pipelines
     runs: Runs
@@ -113,6 +117,13 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         briefing=briefing,
         logbook=logbook,
         storing=Storing(database),
+        system_log=SystemLog(database, tree, max_bytes=settings.log_file_max_bytes, backups=settings.log_backup_count),
+        retention=Retention(
+            engine,
+            tree,
+            jobs,
+            Days(settings.archive_retention_days, settings.error_retention_days, settings.test_retention_days),
+        ),
         keeper=Keeper(database, engine, projection, mending, clock),
         pipelines=Pipelines(
             engine, projection, mending, hub, limits=definition_limits, functions=functions, modes=modes

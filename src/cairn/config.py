@@ -37,6 +37,12 @@ class Settings(BaseSettings):
     max_checkpoint_timeout_minutes: PositiveInt = Field(default=480, description="Longest timeout of a checkpoint.")
     max_retry_attempts: int = Field(default=5, ge=0, description="Most automatic retries of a checkpoint.")
 
+    archive_retention_days: int = Field(default=365, ge=0, description="How long archives are kept; 0 is for ever.")
+    error_retention_days: int = Field(default=90, ge=0, description="How long failed workspaces are kept.")
+    test_retention_days: int = Field(default=7, ge=0, description="How long test runs are kept.")
+    log_file_max_size_mb: PositiveInt = Field(default=50, description="Size at which a log file is rotated.")
+    log_backup_count: int = Field(default=5, ge=0, description="Rotated log files that are kept.")
+
     functions: list[str] = Field(default_factory=list, description="Python modules whose functions pipelines may call.")
     max_runners: PositiveInt = Field(default=32, description="Executions that are carried out at the same time.")
     poll_seconds: float = Field(default=1.0, gt=0, description="How often the job queue is looked at.")
@@ -49,6 +55,10 @@ class Settings(BaseSettings):
     @property
     def max_payload_bytes(self) -> int:
         return self.max_payload_mb * MEGABYTE
+
+    @property
+    def log_file_max_bytes(self) -> int:
+        return self.log_file_max_size_mb * MEGABYTE
 
     @property
     def url(self) -> str:

@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 STOP_SECONDS = 10.0  # how long a runner may take to stop
 ADOPT_SECONDS = 15.0  # how often work without a driver is looked for
 FILED_SECONDS = 1.0  # how often it is written down whose files stand
+JOBS_SECONDS = 600.0  # how often jobs that are over are removed
+DAILY_SECONDS = 60.0  # how often it is asked whether the day's sweep is due
 MEND_SECONDS = 5.0  # how often files that could not follow are tried again
 WORKER, TIMER = "worker", "timer"  # who reports
 
@@ -65,9 +67,16 @@ class Worker:
         await self._cairn.jobs.start(self.lane, self.timer)
         await self._take_up()
         await self.adopt()
-        self._spawn(self._every(ADOPT_SECONDS, self.adopt))
-        self._spawn(self._every(FILED_SECONDS, keeper.write_down_filed))
-        self._spawn(self._every(MEND_SECONDS, keeper.mend_failed))
+        for seconds, act in (
+            (FILED_SECONDS, keeper.write_down_filed),
+            (FILED_SECONDS, self._cairn.system_log.follow),
+            (MEND_SECONDS, keeper.mend_failed),
+            (ADOPT_SECONDS, self.adopt),
+            (ADOPT_SECONDS, self._cairn.system_log.note),
+            (JOBS_SECONDS, self._cairn.retention.sweep_jobs),
+            (DAILY_SECONDS, self._cairn.retention.sweep_daily),
+        ):
+            self._spawn(self._every(seconds, act))
 
     async def stop(self) -> None:
         """Runners stop; what they were at goes on after the next start. What is being saved is saved to its end."""
@@ -83,6 +92,8 @@ class Worker:
         self._engine.effects.attach(None)
         await self._cairn.logbook.flush()
         await self._cairn.keeper.write_down_filed()
+        await self._cairn.system_log.follow()
+        await self._cairn.system_log.note()
         await self._cairn.jobs.stop()
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:

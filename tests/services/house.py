@@ -35,6 +35,7 @@ POLL = 0.005
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{8}T\d{6}Z")
 _SHORT = re.compile(r"_[0-9a-f]{8}(?=[._/])")
+LOGS = ".pipeline_system/logs/"
 OVER = {RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED}
 
 
@@ -200,13 +201,13 @@ class House:
         return self.folder / "pipelines" / pipeline_id
 
     def disk(self, pipeline_id: str) -> dict[str, bytes | str]:
-        """Every file of a pipeline's folder, links as where they lead, empty folders with a slash."""
-        return read_folder(self.root(pipeline_id))
+        """Every file of a pipeline's folder but its log; links as where they lead, empty folders with a slash."""
+        found = read_folder(self.root(pipeline_id))
+        return {path: content for path, content in found.items() if not path.startswith(LOGS)}
 
     def names(self, pipeline_id: str, under: str = "") -> list[str]:
         """The files below a folder, with ids and times left out."""
-        root = self.root(pipeline_id)
-        return sorted({plain(path) for path in read_folder(root) if path.startswith(under)})
+        return sorted({plain(path) for path in self.disk(pipeline_id) if path.startswith(under)})
 
     def workspaces(self, pipeline_id: str) -> set[str]:
         return {path.name.removeprefix("exec_") for path in (self.root(pipeline_id) / ".temp").glob("exec_*")}

@@ -21,7 +21,6 @@ async def test_a_run_leaves_its_outputs_and_nothing_else(house: House) -> None:
         ".errored/",
         ".pipeline_system/definitions/checkpoints/UUID.json",
         ".pipeline_system/definitions/pipeline.json",
-        ".pipeline_system/logs/",
         ".temp/",
         "runs/latest",
         "runs/v1/checkpoint_0_goals/outputs/goals_ID_v1.json",

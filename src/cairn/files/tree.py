@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 
-from cairn.files import archive, layout, promotion, retention, workspace
+from cairn.files import archive, layout, logs, promotion, retention, workspace
 from cairn.files.content import FileContent, Move
 from cairn.files.drift import Drift, Expected, scan
 from cairn.files.errors import explain
@@ -87,6 +87,15 @@ class Tree:
         """Delete for good what is past its time: an archive, an errored workspace, a test run (D20, D30)."""
         with self._enter(pipeline_id) as room:
             retention.discard(room, path)
+
+    def append_log(self, pipeline_id: str, name: str, data: bytes, *, max_bytes: int, backups: int) -> bool:
+        """Add to a log file, rotated when it is large; False if the pipeline has no folder now (D42)."""
+        with self._enter(pipeline_id) as room:
+            return logs.append(room, name, data, max_bytes=max_bytes, backups=backups)
+
+    def log_tail(self, pipeline_id: str, name: str, size: int) -> bytes:
+        with self._enter(pipeline_id) as room:
+            return logs.tail(room, name, size)
 
     # ---- executions --------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from cairn.core.model import ApprovalStatus, RunStatus, State
 from cairn.services import pipeline_rows as rows
 from cairn.services.actors import Actor
 from cairn.services.engine import Engine, Step
-from cairn.services.errors import NotFound, WrongInput
+from cairn.services.errors import Gone, NotFound, WrongInput
 from cairn.services.rollback_records import Taken, items, record, taken
 from cairn.store import Loaded
 from cairn.store import tables as t
@@ -196,6 +196,8 @@ class Rollbacks:
             raise NotFound("rollback", rollback_id)
         if row.undone_at is not None:
             raise Repeated("This rollback has been undone already.")
+        if not row.archive_location:
+            raise Gone("The archive of this rollback was kept for its time and is gone: it cannot be undone any more.")
         target: str = row.target_run_id or row.source_run_id
         runs = connection.execute(
             sa.select(i.item_id).where(i.rollback_id == rollback_id, i.item_type == "run")

@@ -76,7 +76,7 @@ def _view(connection: sa.Connection, load: Load, row: Row) -> RollbackView:
 # ---- undo --------------------------------------------------------------------------------------------
 def _can_undo(connection: sa.Connection, load: Load, row: Row) -> bool:
     """Only the last standing rollback of a run can be undone, so that most are told without loading the run."""
-    if row.undone_at is not None:
+    if row.undone_at is not None or not row.archive_location:
         return False
     target = row.target_run_id or row.source_run_id
     if not _is_last(connection, target, row.rollback_id):

@@ -1,0 +1,187 @@
+"""What is kept for a time only goes for good after it: with an event, and never anything of a user's (D20, D30)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.core.errors import Refused
+from cairn.core.messages import CancelRun
+from cairn.files import Tree, layout
+from cairn.ports import JobEngine
+from cairn.services import mending
+from cairn.services.engine import Engine
+from cairn.services.idempotency import KEPT
+from cairn.services.system_log import keep
+from cairn.store import blobs, events
+from cairn.store import tables as t
+from cairn.store.aggregate import Row
+
+log = logging.getLogger(__name__)
+
+BY = "retention"  # who tells of it
+KEY = "retention"  # in the settings: when it was last done
+DAY = timedelta(days=1)
+UNREFERENCED = timedelta(days=1)  # contents that nothing refers to may still be on their way
+FINISHED = timedelta(hours=1)  # jobs that are over
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """How long things are kept; 0 is for ever."""
+
+    archives: int = 365
+    errored: int = 90
+    tests: int = 7
+
+
+class Retention:
+    def __init__(self, engine: Engine, tree: Tree, jobs: JobEngine, days: Days) -> None:
+        self._engine = engine
+        self._database = engine.database
+        self._tree = tree
+        self._jobs = jobs
+        self._days = days
+
+    async def sweep_daily(self) -> None:
+        """Once a day, whichever process comes first."""
+        now = self._engine.clock.now()
+        if await self._database.transact(lambda c: _take(c, now)):
+            await self.sweep()
+
+    async def sweep(self) -> None:
+        now = self._engine.clock.now()
+        await self.sweep_jobs()
+        await self._sweep_rows(now)
+        for pipeline_id in await self._database.aread(mending.standing_pipelines):
+            if self._days.errored:
+                await self._sweep_errored(pipeline_id, now - timedelta(days=self._days.errored))
+            if self._days.archives:
+                await self._sweep_archives(pipeline_id, now - timedelta(days=self._days.archives))
+        if self._days.tests:
+            before = now - timedelta(days=self._days.tests)
+            for row in await self._database.aread(lambda c: _old_tests(c, before)):
+                await self._remove_test(row)
+
+    # ---- rows ----------------------------------------------------------------------------------------
+    async def sweep_jobs(self) -> None:
+        """Jobs that are over are not needed any more; there may be many of them."""
+        before = self._engine.clock.now() - FINISHED
+        while await asyncio.to_thread(self._jobs.sweep, before):
+            pass
+
+    async def _sweep_rows(self, now: datetime) -> None:
+        s, k = t.sessions, t.idempotency_keys
+        await self._database.transact(lambda c: c.execute(sa.delete(s).where(s.c.expires_at < now)))
+        await self._database.transact(lambda c: c.execute(sa.delete(k).where(k.c.created_at < now - KEPT)))
+        while await self._database.transact(lambda c: blobs.sweep(c, now - UNREFERENCED, limit=100)):
+            pass
+
+    # ---- folders -------------------------------------------------------------------------------------
+    async def _sweep_errored(self, pipeline_id: str, before: datetime) -> None:
+        old = await asyncio.to_thread(self._tree.expired, pipeline_id, before, layout.ERRORED)
+        if await self._discard(pipeline_id, old):
+            await self._tell(pipeline_id, "errored_discarded", paths=list(old))
+
+    async def _sweep_archives(self, pipeline_id: str, before: datetime) -> None:
+        """What the drift repair has kept aside is a user's, and stays."""
+        old = await asyncio.to_thread(self._tree.expired, pipeline_id, before, layout.ARCHIVED)
+        for path in old:
+            name = path.removeprefix(f"{layout.ARCHIVED}/")
+            if name.startswith("rollback_"):
+                await self._discard_rollback(pipeline_id, path)
+            elif name.startswith("definition_") and await self._discard(pipeline_id, (path,)):
+                await self._tell(pipeline_id, "archive_discarded", paths=[path])
+
+    async def _discard_rollback(self, pipeline_id: str, path: str) -> None:
+        """From now on it cannot be undone (D30)."""
+        row = await self._database.aread(lambda c: _rollback_at(c, pipeline_id, path))
+        if row is not None:
+            now = self._engine.clock.now()
+            async with self._engine.holding(row.target_run_id):
+                await self._database.transact(lambda c: _forget_archive(c, row, path, now))
+                self._engine.forget(row.target_run_id)
+        await self._discard(pipeline_id, (path,))
+
+    async def _discard(self, pipeline_id: str, paths: tuple[str, ...]) -> bool:
+        for path in paths:
+            try:
+                await asyncio.to_thread(self._tree.discard, pipeline_id, path)
+            except OSError as error:
+                log.warning("%s of pipeline %s could not be removed: %s", path, pipeline_id, error)
+                return False
+        return bool(paths)
+
+    async def _tell(self, pipeline_id: str, type: str, **metadata: Any) -> None:
+        at = self._engine.clock.now()
+        await self._database.transact(lambda c: events.append_pipeline_event(c, pipeline_id, type, BY, at, metadata))
+
+    # ---- test runs -----------------------------------------------------------------------------------
+    async def _remove_test(self, row: Row) -> None:
+        """Its folder first: cut off in between, it is written again, and removed the next time."""
+        with suppress(Refused):  # it is over
+            await self._engine.send(row.run_id, CancelRun(), self._engine.given(BY))
+        async with self._engine.holding(row.pipeline_id), self._engine.holding(row.run_id):
+            if not await self._discard(row.pipeline_id, (layout.run_folder(None, row.run_id),)):
+                return
+            await self._database.transact(lambda c: _delete_run(c, row.run_id))
+            self._engine.forget(row.run_id)
+        await self._tell(row.pipeline_id, "test_run_removed", run_id=row.run_id)
+
+
+def _take(connection: sa.Connection, now: datetime) -> bool:
+    """Whether it is due; who asks first does it."""
+    c = t.settings.c
+    value: Any = connection.execute(sa.select(c.value).where(c.key == KEY).with_for_update()).scalar_one_or_none()
+    if value is not None and now - datetime.fromisoformat(value) < DAY:
+        return False
+    keep(connection, KEY, now.isoformat())
+    return True
+
+
+def _rollback_at(connection: sa.Connection, pipeline_id: str, path: str) -> Row | None:
+    r = t.rollback_events.c
+    return connection.execute(
+        sa.select(r.rollback_id, r.target_run_id, r.undone_at).where(
+            r.pipeline_id == pipeline_id, r.archive_location == f"{path}/"
+        )
+    ).one_or_none()
+
+
+def _forget_archive(connection: sa.Connection, row: Row, path: str, at: datetime) -> None:
+    r = t.rollback_events
+    connection.execute(sa.update(r).where(r.c.rollback_id == row.rollback_id).values(archive_location=""))
+    told = events.Told("archive_discarded", {"paths": [path]}, rollback_id=row.rollback_id)
+    events.append_run_event(connection, row.target_run_id, told, BY, at)
+
+
+def _old_tests(connection: sa.Connection, before: datetime) -> list[Row]:
+    r = t.pipeline_runs.c
+    query = sa.select(r.run_id, r.pipeline_id).where(r.is_test, r.created_at < before).order_by(r.created_at)
+    return list(connection.execute(query))
+
+
+def _delete_run(connection: sa.Connection, run_id: str) -> None:
+    """The rows of a run; its events stay, the trail outlives what it tells of."""
+    e, a, r = t.checkpoint_executions, t.approvals, t.rollback_events
+    executions = sa.select(e.c.execution_id).where(e.c.run_id == run_id)
+    approvals = sa.select(a.c.approval_id).where(a.c.run_id == run_id)
+    rollbacks = sa.select(r.c.rollback_id).where(r.c.source_run_id == run_id)
+    for table, of in (
+        (t.approval_decisions, t.approval_decisions.c.approval_id.in_(approvals)),
+        (a, a.c.run_id == run_id),
+        (t.artifacts, t.artifacts.c.run_id == run_id),
+        (t.uploads, t.uploads.c.execution_id.in_(executions)),
+        (t.execution_logs, t.execution_logs.c.execution_id.in_(executions)),
+        (t.archived_items, t.archived_items.c.rollback_id.in_(rollbacks)),
+        (r, r.c.source_run_id == run_id),
+        (e, e.c.run_id == run_id),
+        (t.pipeline_runs, t.pipeline_runs.c.run_id == run_id),
+    ):
+        connection.execute(sa.delete(table).where(of))

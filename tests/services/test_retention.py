@@ -1,0 +1,201 @@
+"""D20, D30, D47: what is kept for a time only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from cairn.core.errors import Refused
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN
+from cairn.services.errors import Gone, NotFound
+from cairn.services.retention import Days, Retention
+from cairn.store import blobs
+from cairn.store import tables as t
+from tests.services.house import House, form, step
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+@dataclass
+class Later:
+    """A clock that is ahead."""
+
+    by: timedelta
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self.by
+
+
+def retention(house: House, later: timedelta, **days: int) -> Retention:
+    kept = house.cairn.retention
+    engine = house.cairn.engine
+    made = Retention(engine, kept._tree, kept._jobs, replace(Days(), **days))  # pyright: ignore[reportPrivateUsage]
+    engine.clock = Later(later)
+    return made
+
+
+@pytest.fixture(autouse=True)
+def clock(shared_house: House) -> Any:
+    """Put the time right again after each test."""
+    right = shared_house.cairn.engine.clock
+    yield
+    shared_house.cairn.engine.clock = right
+
+
+async def test_failed_workspaces_go_after_their_time_with_an_event(house: House) -> None:
+    @house.does("fails")
+    async def fails(ctx: Ctx) -> None:
+        raise ValueError("no")
+
+    pipeline = await house.pipeline(step("goals", "fails"))
+    run = await house.start(pipeline)
+    await house.until_run(run, "paused")
+    await house.until_quiet()
+    notes = house.root(pipeline) / ".errored/notes.txt"
+    notes.write_text("mine")
+    await retention(house, timedelta(days=89)).sweep()
+    assert len(house.names(pipeline, ".errored")) == 5
+    await retention(house, timedelta(days=400), errored=0, archives=0).sweep()
+    assert len(house.names(pipeline, ".errored")) == 5
+    await retention(house, timedelta(days=91)).sweep()
+    assert house.names(pipeline, ".errored") == [".errored/notes.txt"]
+    told = house.events(pipeline_id=pipeline)[-1]
+    assert (told.event_type, told.actor, len(told.metadata["paths"])) == ("errored_discarded", "retention", 1)
+
+
+async def test_an_archive_that_is_gone_cannot_be_undone(house: House) -> None:
+    pipeline = await house.pipeline(step("goals"), form("more"))
+    run = await house.start(pipeline)
+    await house.until_execution(run, "more", "in_progress")
+    rollback = await house.roll_back(run, -1)
+    await house.until_execution(run, "more", "in_progress")
+    await house.cairn.runs.cancel(run, by=ADMIN)
+    await house.cairn.pipelines.add_checkpoint(pipeline, step("end"), by=ADMIN)
+    kept = house.root(pipeline) / ".archived/drift_20200101T000000Z/mine.txt"
+    kept.parent.mkdir()
+    kept.write_text("mine")
+    await retention(house, timedelta(days=364)).sweep()
+    assert len(list((house.root(pipeline) / ".archived").iterdir())) == 3
+    await retention(house, timedelta(days=366), errored=0).sweep()
+    assert [path.name for path in (house.root(pipeline) / ".archived").iterdir()] == ["drift_20200101T000000Z"]
+    assert kept.read_text() == "mine"
+    gone = house.rollback(rollback)
+    assert (gone.can_undo, gone.archive_location) == (False, "")
+    with pytest.raises(Gone, match="cannot be undone any more"):
+        await house.cairn.rollbacks.undo(rollback, by=ADMIN)
+    told = [e for e in house.events(run) if e.event_type == "archive_discarded"]
+    assert [e.rollback_id for e in told] == [rollback]
+    assert house.cairn.reading.verify(None, run).valid
+
+
+async def test_test_runs_go_after_seven_days_and_leave_their_trail(house: House) -> None:
+    pipeline = await house.pipeline(step("goals"), form("more"))
+    done = await house.start(pipeline, test=True)
+    await house.fill(done, "more", more="yes")
+    await house.until_run(done, "completed")
+    open_one = await house.start(pipeline, test=True)
+    await house.until_execution(open_one, "more", "in_progress")
+    rolled = await house.roll_back(done, 0)
+    await house.until_execution(done, "more", "in_progress")
+    kept = await house.start(pipeline)
+    await house.until_execution(kept, "more", "in_progress")
+    await house.until_quiet()
+    await retention(house, timedelta(days=6)).sweep()
+    assert house.run(done).test
+    await retention(house, timedelta(days=8)).sweep()
+    for run in (done, open_one):
+        with pytest.raises(NotFound):
+            house.run(run)
+        assert house.cairn.reading.verify(None, None).valid
+    with pytest.raises(NotFound):
+        house.rollback(rolled)
+    assert house.names(pipeline, "runs/test_") == []
+    assert house.run(kept).status == "in_progress"
+    told = [e for e in house.events(pipeline_id=pipeline) if e.event_type == "test_run_removed"]
+    assert {e.metadata["run_id"] for e in told} == {done, open_one}
+    await house.cairn.runs.cancel(kept, by=ADMIN)
+
+
+async def test_contents_sessions_and_keys_that_nobody_needs_are_swept(house: House) -> None:
+    pipeline = await house.pipeline(step("goals"))
+    run = await house.done(pipeline, input={"kept": 1})
+    lost = await house.cairn.database.transact(lambda c: blobs.put(c, b"nobody refers to this"))
+    await retention(house, timedelta(hours=23)).sweep()
+    size = house.cairn.database.read(lambda c: blobs.size_of(c, lost))
+    assert size is not None
+    k, s = t.idempotency_keys, t.sessions
+    old = datetime.now(UTC) - timedelta(days=3)
+    await house.cairn.database.transact(
+        lambda c: (
+            c.execute(
+                sa.insert(k).values(
+                    actor="a",
+                    key="k",
+                    method="POST",
+                    path="/",
+                    request_digest="",
+                    status=200,
+                    response=b"",
+                    created_at=old,
+                )
+            ),
+            c.execute(sa.insert(s).values(session_digest="d", actor="a", roles=[], created_at=old, expires_at=old)),
+        )
+    )
+    await retention(house, timedelta(hours=25)).sweep()
+    assert house.cairn.database.read(lambda c: blobs.size_of(c, lost)) is None
+    assert house.cairn.database.read(lambda c: c.execute(sa.select(k).where(k.c.key == "k")).first()) is None
+    assert house.cairn.database.read(lambda c: c.execute(sa.select(s).where(s.c.session_digest == "d")).first()) is None
+    assert house.cairn.reading.run_input(run) == b'{"kept":1}'
+    assert house.content(house.artifacts(run)[0]) == b'{"value":1}'
+
+
+async def test_jobs_that_are_over_do_not_pile_up(house: House) -> None:
+    schema = "" if house.is_sqlite else "dbos."
+    count = sa.text(f"SELECT count(*) FROM {schema}workflow_status WHERE status = 'SUCCESS'")
+
+    def over() -> int:
+        return house.cairn.database.read(lambda c: c.execute(count).scalar_one())
+
+    pipeline = await house.pipeline(step("goals"))
+    for _ in range(3):
+        await house.done(pipeline)
+    await house.until(lambda: over() >= 3)
+    waiting = await house.start(await house.pipeline(form("more")))
+    await retention(house, timedelta(minutes=30)).sweep_jobs()
+    assert over() >= 3
+    await retention(house, timedelta(hours=2)).sweep_jobs()
+    assert over() == 0
+    await house.fill(waiting, "more", more="yes")
+    await house.until_run(waiting, "completed")
+
+
+async def test_the_days_work_is_done_once_a_day(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[datetime] = []
+
+    async def sweep(self: Retention) -> None:
+        done.append(self._engine.clock.now())  # pyright: ignore[reportPrivateUsage]
+
+    monkeypatch.setattr(Retention, "sweep", sweep)
+    start = timedelta(days=1000)
+    for hours in (0, 1, 23, 25, 26, 50):
+        await retention(house, start + timedelta(hours=hours)).sweep_daily()
+    assert len(done) == 3
+
+
+async def test_nothing_of_a_deleted_pipeline_is_touched(house: House) -> None:
+    pipeline = await house.pipeline(step("goals"), form("more"))
+    run = await house.start(pipeline)
+    await house.until_execution(run, "more", "in_progress")
+    await house.roll_back(run, -1)
+    location = await house.cairn.pipelines.delete(pipeline, force=True, by=ADMIN)
+    before = sorted(path.name for path in (house.folder / "pipelines" / location).rglob("*"))
+    await retention(house, timedelta(days=1000)).sweep()
+    assert sorted(path.name for path in (house.folder / "pipelines" / location).rglob("*")) == before
+    with pytest.raises(Refused):
+        await house.roll_back(run, 0)
