@@ -108,7 +108,7 @@ def test_p8_the_input_schema_says_what_was_expected_what_came_and_where() -> Non
         map_input(definition, CONTEXT)
     assert sorted(str(told.value).splitlines()) == [
         '- input#/id: expected a whole number, but here it is a text: "T-1"',
-        "- input#/tags: expected at most 1 items; here there are 2",
+        "- input#/tags: expected at most 1 item; here there are 2",
         "- input: `more` is missing: add it",
         "The input of step is not what is expected:",
     ]
