@@ -96,8 +96,7 @@ def test_d8_a_missing_source_fails_unless_it_is_optional() -> None:
     assert told.value.fault.message == (
         "The input of step is not what is expected:\n"
         "- input_mapping.a: ticket.none expected the key 'none' in ticket, which has the keys 'id', 'tags', 'empty'\n"
-        "- input_mapping.b: later.x was expected to lead to a value, but there is no 'later' yet; there is input,"
-        " ticket"
+        "- input_mapping.b: later.x expected 'later' in the run's context, which has input, ticket"
     )
 
 
