@@ -16,6 +16,7 @@ from cairn.store import events
 from cairn.store import tables as t
 from cairn.store.aggregate import Row
 
+UNFILED = "unfiled:"  # a fact about the installation, by pipeline
 OPEN = (RunStatus.NOT_STARTED.value, RunStatus.IN_PROGRESS.value, RunStatus.PAUSED.value)
 
 
@@ -39,12 +40,16 @@ def definition(connection: sa.Connection, pipeline_id: str, revision: int) -> Ma
     return found
 
 
-def newest(connection: sa.Connection, pipeline_id: str) -> PipelineDefinition:
+def newest_revision(connection: sa.Connection, pipeline_id: str) -> int:
     p = t.pipelines.c
     revision = connection.execute(sa.select(p.revision).where(p.pipeline_id == pipeline_id)).scalar_one_or_none()
     if revision is None:
         raise NotFound("pipeline", pipeline_id)
-    return parse(dict(definition(connection, pipeline_id, revision)))
+    return revision
+
+
+def newest(connection: sa.Connection, pipeline_id: str) -> PipelineDefinition:
+    return parse(dict(definition(connection, pipeline_id, newest_revision(connection, pipeline_id))))
 
 
 def exists(connection: sa.Connection, pipeline_id: str) -> bool:
@@ -88,6 +93,27 @@ def archive_runs(connection: sa.Connection, pipeline_id: str, version: int, give
     )
     # Until their folders have moved, their files do not stand.
     connection.execute(sa.update(r).where(*ends).values(revision=r.c.revision + 1))
+
+
+# ---- folders that have to follow ---------------------------------------------------------------------
+def mark_unfiled(connection: sa.Connection, pipeline_id: str) -> None:
+    """With the change itself: until its folder has followed, what differs there is no drift."""
+    if connection.execute(sa.select(t.settings.c.key).where(_mark(pipeline_id))).first() is None:
+        connection.execute(sa.insert(t.settings).values(key=f"{UNFILED}{pipeline_id}", value=True))
+
+
+def mark_filed(connection: sa.Connection, pipeline_id: str) -> None:
+    connection.execute(sa.delete(t.settings).where(_mark(pipeline_id)))
+
+
+def unfiled(connection: sa.Connection) -> set[str]:
+    """Pipelines whose folders may not have followed."""
+    keys = connection.execute(sa.select(t.settings.c.key).where(t.settings.c.key.like(f"{UNFILED}%"))).scalars()
+    return {key.removeprefix(UNFILED) for key in keys}
+
+
+def _mark(pipeline_id: str) -> sa.ColumnElement[bool]:
+    return t.settings.c.key == f"{UNFILED}{pipeline_id}"
 
 
 def tell(connection: sa.Connection, pipeline_id: str, type: str, given: Given, **metadata: Any) -> None:

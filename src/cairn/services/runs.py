@@ -80,7 +80,8 @@ class Runs:
 
     def _with_defaults(self, connection: sa.Connection, pipeline_id: str, given: Any) -> Any:
         """The input with what its schema gives for what is left out."""
-        schema = rows.newest(connection, pipeline_id).input_schema
+        revision = rows.newest_revision(connection, pipeline_id)
+        schema = self._engine.plans.definition(connection, pipeline_id, revision).input_schema
         if schema is None:
             return given
         filled: Any = fill_defaults(schema, {} if given is None else given)
