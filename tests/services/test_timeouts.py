@@ -69,7 +69,7 @@ async def test_a_function_in_a_thread_cannot_be_killed_and_is_dropped(house: Hou
             after.append(str(error))
         return {"late": 1}
 
-    pipeline = await house.pipeline(step("slow", "block", execution=timeout(0.2, "fail_run")))
+    pipeline = await house.pipeline(step("slow", "block", execution=timeout(1.5, "fail_run")))
     run = await house.start(pipeline)
     await house.until_run(run, "failed")
     let_go.set()
@@ -141,7 +141,7 @@ async def test_one_that_does_not_let_itself_be_stopped_holds_nobody_up_for_long(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run goes on; what the function still does is dropped."""
-    monkeypatch.setattr("cairn.worker.STOP_SECONDS", 0.2)
+    monkeypatch.setattr("cairn.services.lanes.STOP_SECONDS", 0.2)
     let_go = asyncio.Event()
 
     @house.does("stubborn")
