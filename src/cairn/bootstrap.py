@@ -24,6 +24,7 @@ from cairn.services.form_answers import FormAnswers
 from cairn.services.hub import Hub
 from cairn.services.idempotency import Idempotency
 from cairn.services.keeper import Keeper
+from cairn.services.lanes import Lanes
 from cairn.services.logbook import Logbook
 from cairn.services.mending import Mending
 from cairn.services.pipelines import Pipelines
@@ -52,7 +53,7 @@ class Cairn:
     runners: dict[Mode, Runner]
     briefing: Briefing
     logbook: Logbook
-    storing: Storing
+    lanes: Lanes
     system_log: SystemLog
     retention: Retention
     keeper: Keeper
@@ -91,6 +92,7 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
     projection = Projection(database, tree, logbook)
     engine = Engine(database, jobs, plans, Effects(database, projection, hub), clock)
     mending = Mending(database, plans, projection, clock)
+    keeper = Keeper(database, engine, projection, mending, clock)
     limits = RunnerLimits(
         max_payload_bytes=settings.max_payload_bytes,
         max_file_bytes=settings.max_file_bytes,
@@ -116,7 +118,7 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         runners=runners,
         briefing=briefing,
         logbook=logbook,
-        storing=Storing(database),
+        lanes=Lanes(engine, briefing, Storing(database), keeper, runners, most=settings.max_runners),
         system_log=SystemLog(database, tree, max_bytes=settings.log_file_max_bytes, backups=settings.log_backup_count),
         retention=Retention(
             engine,
@@ -124,9 +126,9 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
             jobs,
             Days(settings.archive_retention_days, settings.error_retention_days, settings.test_retention_days),
         ),
-        keeper=Keeper(database, engine, projection, mending, clock),
+        keeper=keeper,
         pipelines=Pipelines(
-            engine, projection, mending, hub, limits=definition_limits, functions=functions, modes=modes
+            engine, projection, mending, hub, keeper, limits=definition_limits, functions=functions, modes=modes
         ),
         runs=Runs(engine, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=Executions(engine, approvals),

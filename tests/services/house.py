@@ -247,7 +247,7 @@ class House:
 
     async def until_quiet(self) -> None:
         """No lane is at work, and nothing waits to be done."""
-        await self.until(lambda: not self.worker._lanes)  # pyright: ignore[reportPrivateUsage]
+        await self.until(lambda: not self.cairn.lanes._lanes)  # pyright: ignore[reportPrivateUsage]
         await self.cairn.engine.come_to_rest()
 
     def _asked(self, run_id: str, key: str, kind: str | None = None) -> Approval | None:
@@ -266,7 +266,7 @@ class House:
                 drift = self.cairn.keeper.look(pipeline_id)
                 assert drift.is_clean, drift
         assert self.cairn.reading.verify(None, None).broken == []
-        assert not self.worker._running  # pyright: ignore[reportPrivateUsage]
+        assert not self.cairn.lanes._running  # pyright: ignore[reportPrivateUsage]
 
 
 def plain(path: str) -> str:

@@ -304,7 +304,7 @@ async def test_later_runs_that_are_open_are_stopped(house: House) -> None:
     later = [await house.start(pipeline, input={"hang": True}) for _ in range(2)]
     for run in later:
         await house.until_execution(run, "slow", "in_progress")
-    await house.until(lambda: len(house.worker._running) == 2)  # pyright: ignore[reportPrivateUsage]
+    await house.until(lambda: len(house.cairn.lanes._running) == 2)  # pyright: ignore[reportPrivateUsage]
     request = Request("run_level", first, target_run_id=first, target_checkpoint_position=1)
     await house.cairn.rollbacks.roll_back(request, by=ADMIN)
     assert sorted(stopped) == sorted(f"exec_{house.execution(run, 'slow').execution_id}" for run in later)

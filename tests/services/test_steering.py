@@ -144,7 +144,7 @@ async def test_one_that_waits_for_a_free_place_is_not_begun_once_it_is_stopped(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Places are limited; who waits for one can be cancelled as well."""
-    monkeypatch.setattr(house.worker, "_slots", asyncio.Semaphore(1))
+    monkeypatch.setattr(house.cairn.lanes, "_slots", asyncio.Semaphore(1))
     gate = Gate(house)
     begun: list[int] = []
 

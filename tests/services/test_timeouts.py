@@ -141,7 +141,7 @@ async def test_one_that_does_not_let_itself_be_stopped_holds_nobody_up_for_long(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run goes on; what the function still does is dropped."""
-    monkeypatch.setattr("cairn.worker.STOP_SECONDS", 0.2)
+    monkeypatch.setattr("cairn.services.lanes.STOP_SECONDS", 0.2)
     let_go = asyncio.Event()
 
     @house.does("stubborn")

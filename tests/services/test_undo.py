@@ -211,7 +211,7 @@ async def test_what_was_stopped_in_a_later_run_comes_back_cancelled(house: House
     pipeline = await house.pipeline(step("goals", "hang"))
     first = await house.done(pipeline, input={})
     second = await house.start(pipeline, input={"hang": 1})
-    await house.until(lambda: bool(house.worker._running))  # pyright: ignore[reportPrivateUsage]
+    await house.until(lambda: bool(house.cairn.lanes._running))  # pyright: ignore[reportPrivateUsage]
     request = Request("run_level", second, target_run_id=first, target_checkpoint_position=0)
     rollback, _ = await house.cairn.rollbacks.roll_back(request, by=ADMIN)
     assert stopped.is_set()

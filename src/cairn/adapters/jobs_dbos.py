@@ -94,6 +94,10 @@ class DbosJobs:
             f"SELECT workflow_uuid FROM {schema}workflow_status "  # noqa: S608 - the schema is one of two constants
             "WHERE workflow_uuid IN :jobs AND status IN :open"
         ).bindparams(sa.bindparam("jobs", expanding=True), status)
+        self._own = sa.text(
+            f"SELECT workflow_uuid FROM {schema}workflow_status "  # noqa: S608
+            "WHERE workflow_uuid IN :jobs AND queue_name = :lanes AND status IN :open"
+        ).bindparams(sa.bindparam("jobs", expanding=True), status)
         self._finished = sa.text(
             f"SELECT workflow_uuid FROM {schema}workflow_status "  # noqa: S608
             "WHERE updated_at < :before AND status NOT IN :open LIMIT :limit"
@@ -119,6 +123,11 @@ class DbosJobs:
             return frozenset()
         rows = connection.execute(self._open, {"jobs": list(jobs)})
         return frozenset(jobs) - {row[0] for row in rows}
+
+    def own(self, connection: sa.Connection, jobs: tuple[str, ...]) -> frozenset[str]:
+        if not jobs:
+            return frozenset()
+        return frozenset(connection.execute(self._own, {"jobs": list(jobs), "lanes": self._lanes}).scalars())
 
     # ---- its own life ----------------------------------------------------------------------------------
     async def start(self, lane: LaneJob, timer: TimerJob) -> None:

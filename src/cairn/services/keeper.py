@@ -89,7 +89,7 @@ class Keeper:
     async def mend_failed(self) -> None:
         """Files that could not follow are tried again (D13)."""
         for pipeline_id in await self._database.aread(self._engine.effects.failed_pipelines):
-            await self._try_own(pipeline_id)
+            await self.mend_own(pipeline_id)
 
     # ---- at the start --------------------------------------------------------------------------------
     async def mend_unfinished(self) -> None:
@@ -99,9 +99,10 @@ class Keeper:
         except OSError as error:
             log.error("folders could not be moved: %s", error)  # noqa: TRY400 - it says what to do
         for pipeline_id in await self._database.aread(mending.unfinished_pipelines):
-            await self._try_own(pipeline_id)
+            await self.mend_own(pipeline_id)
 
-    async def _try_own(self, pipeline_id: str) -> None:
+    async def mend_own(self, pipeline_id: str) -> None:
+        """Finish what was committed for a pipeline; what fails is tried again."""
         try:
             await self._mend_own(pipeline_id)
         except Exception as error:  # noqa: BLE001 - the others are mended all the same
@@ -124,8 +125,10 @@ class Keeper:
         unfinished = self._database.read(lambda c: mending.unfinished_runs(c, pipeline_id))
         for run_id in unfinished:
             self._mending.finish_run(run_id)
-        failed = self._repair(self.look(pipeline_id)).failed
-        return {} if failed else self._database.read(lambda c: mending.revisions(c, unfinished))
+        if self._repair(self.look(pipeline_id)).failed:
+            return {}
+        self._database.transact_now(lambda c: rows.mark_filed(c, pipeline_id))
+        return self._database.read(lambda c: mending.revisions(c, unfinished))
 
     async def mend_all(self) -> DriftReport:
         """Compare every pipeline's folder with the database, and put right what differs."""

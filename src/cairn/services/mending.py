@@ -12,6 +12,7 @@ from cairn.core.messages import FileEffect, Given, MakeWorkspace, MoveToErrored,
 from cairn.core.model import Execution, State
 from cairn.files import Tree, layout
 from cairn.ports import Clock
+from cairn.services import pipeline_rows as rows
 from cairn.services import trees
 from cairn.services.file_work import FileWork
 from cairn.services.filing import Filing
@@ -130,15 +131,11 @@ def standing_pipelines(connection: sa.Connection) -> list[str]:
 
 
 def unfinished_pipelines(connection: sa.Connection) -> list[str]:
-    r, p = t.pipeline_runs.c, t.pipelines.c
-    return list(
-        connection.execute(
-            sa.select(p.pipeline_id)
-            .select_from(t.pipeline_runs.join(t.pipelines))
-            .where(r.files_revision < r.revision, p.deleted_at.is_(None))
-            .distinct()
-        ).scalars()
-    )
+    """Those whose folders, or whose runs' files, may not have followed."""
+    r = t.pipeline_runs.c
+    runs = connection.execute(sa.select(r.pipeline_id).where(r.files_revision < r.revision).distinct()).scalars()
+    left = rows.unfiled(connection).union(runs)
+    return [pipeline_id for pipeline_id in standing_pipelines(connection) if pipeline_id in left]
 
 
 def unfinished_runs(connection: sa.Connection, pipeline_id: str) -> list[str]:

@@ -128,6 +128,7 @@ class Saving:
         """Let the folder follow; what is committed stands if that fails (D13)."""
         try:
             await asyncio.to_thread(follow)
+            await self._engine.database.transact(lambda c: rows.mark_filed(c, pipeline_id))
         except Exception as error:  # noqa: BLE001 - the keeper tries again
             return (Finding("", self._engine.effects.fail_pipeline(pipeline_id, error), Severity.WARNING),)
         return ()
@@ -154,6 +155,7 @@ def _add_revision(
 ) -> None:
     """Where the checkpoints change, it is the next definition version, and runs count from v1 again (P2)."""
     version = row.pipeline_definition_version + structural
+    rows.mark_unfiled(connection, row.pipeline_id)
     if structural:
         rows.archive_runs(connection, row.pipeline_id, row.pipeline_definition_version, given)
     document = {**edits.full(new), "pipeline_id": row.pipeline_id, "pipeline_definition_version": version}

@@ -21,6 +21,7 @@ from cairn.services.actors import Actor
 from cairn.services.engine import Engine, Step
 from cairn.services.errors import NotFound, WrongInput
 from cairn.services.hub import Hub
+from cairn.services.keeper import Keeper
 from cairn.services.mending import Mending
 from cairn.services.not_yet import not_carried_out
 from cairn.services.pipeline_saving import Saved, Saving, Wanted, identified, new_id
@@ -35,6 +36,7 @@ class Pipelines:
         projection: Projection,
         mending: Mending,
         hub: Hub,
+        keeper: Keeper,
         *,
         limits: Limits,
         functions: Collection[str],
@@ -43,7 +45,7 @@ class Pipelines:
         self._engine = engine
         self._database = engine.database
         self._projection = projection
-        self._mending = mending
+        self._keeper = keeper
         self._saving = Saving(engine, projection, mending, hub, self.check)
         self._limits = limits
         self._functions = functions
@@ -80,6 +82,7 @@ class Pipelines:
                 return False  # the same command, sent again
             document = {**edits.full(definition), "pipeline_id": pipeline_id, "pipeline_definition_version": 1}
             stored.insert_pipeline(connection, document, given.by, given.at, comment)
+            rows.mark_unfiled(connection, pipeline_id)
             rows.tell(connection, pipeline_id, "pipeline_created", given, checkpoints=edits.keys(definition))
             return True
 
@@ -192,6 +195,7 @@ class Pipelines:
                 raise Refused("The pipeline is deleted already.", ("restore",))
             steps = self._saving.end_runs(connection, pipeline_id, given, force, "delete the pipeline")
             stored.mark_deleted(connection, pipeline_id, given.at, location)
+            rows.mark_unfiled(connection, pipeline_id)
             rows.tell(connection, pipeline_id, "pipeline_deleted", given, archive_location=location)
             return steps
 
@@ -215,9 +219,10 @@ class Pipelines:
             if row.deleted_at is None:
                 raise Refused("The pipeline is not deleted: there is nothing to restore.")
             stored.mark_restored(connection, pipeline_id)
+            rows.mark_unfiled(connection, pipeline_id)
             rows.tell(connection, pipeline_id, "pipeline_restored", given)
 
         async with self._engine.holding(pipeline_id):
             await self._database.transact(body)
-            await self._saving.file(pipeline_id, lambda: self._mending.finish_moves(pipeline_id))
+        await self._keeper.mend_own(pipeline_id)
         self._saving.announce(pipeline_id, "pipeline_restored")

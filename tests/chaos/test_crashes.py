@@ -1,0 +1,79 @@
+"""R9, D13, X8: a process dies between any two steps of a command; the next start ends as if it had not."""
+
+from __future__ import annotations
+
+import multiprocessing
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.chaos.crashes import DIED, SCENES, Ids, again, die, opened, prepare
+from tests.services.house import House
+
+pytestmark = pytest.mark.chaos
+
+
+@pytest.fixture(scope="module")
+def server() -> ForkServerContext:
+    """Processes that are there at once: they are copies of one that has imported everything."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.chaos.crashes"])
+    return context
+
+
+def call(server: ForkServerContext, function: Callable[..., Any], *args: Any) -> Any:
+    with ProcessPoolExecutor(1, mp_context=server) as pool:
+        return pool.submit(function, *args).result(timeout=60)
+
+
+def kill(server: ForkServerContext, *args: Any) -> None:
+    process: ForkServerProcess = server.Process(target=die, args=args)
+    process.start()
+    process.join(timeout=60)
+    assert process.exitcode == DIED
+
+
+def numbered(moments: list[str]) -> list[tuple[int, str]]:
+    """The first two of each kind that stand next to one another: more would only repeat them."""
+    chosen: list[tuple[int, str]] = []
+    for number, name in enumerate(moments, 1):
+        if moments[max(0, number - 3) : number - 1] != [name, name]:
+            chosen.append((number, name))
+    return chosen
+
+
+@pytest.mark.parametrize("scene", SCENES)
+async def test_the_next_start_finishes_what_was_begun(scene: str, server: ForkServerContext, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    ids: Ids = call(server, prepare, ready, None, scene)
+    whole = shutil.copytree(ready, tmp_path / "whole", symlinks=True)
+    moments = call(server, die, whole, None, scene, ids, None)
+    assert {"before_commit", "after_commit"} <= set(moments)
+    for number, name in numbered(moments):
+        folder = shutil.copytree(ready, tmp_path / str(number), symlinks=True)
+        kill(server, folder, None, scene, ids, number)
+        house = await opened(folder, None)
+        try:
+            await finish(house, scene, ids)
+        except AssertionError as error:
+            error.add_note(f"It died at {number}, {name}, of {moments}.")
+            raise
+        finally:
+            await house.close()
+
+
+async def finish(house: House, scene: str, ids: Ids) -> None:
+    report = await house.cairn.keeper.mend_all()
+    assert report.is_clean, report
+    await again(SCENES[scene].act(house, ids))
+    await SCENES[scene].check(house, ids)
+    await house.check()
+    for pipeline in await house.cairn.keeper.pipelines():
+        assert house.cairn.keeper.look(pipeline).is_clean
+    left = list((house.folder / "pipelines").glob("**/drift_*"))
+    assert left == [], "nothing of Cairn's own is taken for a user's"
