@@ -31,7 +31,7 @@ from cairn.worker import Worker
 Json = dict[str, Any]
 T = TypeVar("T")
 PATIENCE = 20.0  # seconds; a busy machine needs some
-POLL = 0.005
+POLL = 0.05  # seconds after which it is looked again even if nothing was announced
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{8}T\d{6}Z")
 _SHORT = re.compile(r"_[0-9a-f]{8}(?=[._/])")
@@ -216,12 +216,13 @@ class House:
     async def until(self, probe: Callable[[], T | None], seconds: float = PATIENCE) -> T:
         """What the probe finds; None and False are nothing."""
         deadline = time.monotonic() + seconds
-        while True:
-            found = probe()
-            if found is not None and found is not False:
-                return found
-            assert time.monotonic() < deadline, f"not within {seconds} seconds"
-            await asyncio.sleep(POLL)
+        with self.cairn.hub.subscribe() as news:
+            while True:
+                found = probe()
+                if found is not None and found is not False:
+                    return found
+                assert time.monotonic() < deadline, f"not within {seconds} seconds"
+                await news.wait(POLL)
 
     async def until_run(self, run_id: str, *wanted: RunStatus | str, seconds: float = PATIENCE) -> Run:
         """The run when it is in one of these; another end is told at once."""
@@ -247,7 +248,10 @@ class House:
 
     async def until_quiet(self) -> None:
         """No lane is at work, and nothing waits to be done."""
-        await self.until(lambda: not self.cairn.lanes._lanes)  # pyright: ignore[reportPrivateUsage]
+        lanes = self.cairn.lanes._lanes  # pyright: ignore[reportPrivateUsage]
+        while lanes:
+            await asyncio.wait(tuple(lanes.values()), timeout=PATIENCE)
+            await asyncio.sleep(0)
         await self.cairn.engine.come_to_rest()
 
     def _asked(self, run_id: str, key: str, kind: str | None = None) -> Approval | None:

@@ -16,6 +16,8 @@ from cairn.runners.inputs import map_input, read_value, run_context, sources
 from cairn.services.plans import Plans
 from cairn.store import Database, Loaded, blobs
 
+MOST_KEPT = 1024 * 1024  # bytes of input that are stored with a context
+
 
 class Gathered:
     """The material of one dispatch."""
@@ -35,6 +37,7 @@ class Gathered:
         self._loaded = loaded
         self._checkpoint = checkpoint
         self._found = found
+        self._taken = 0  # bytes of what joins the input
 
     @property
     def is_declared(self) -> bool:
@@ -86,6 +89,7 @@ class Gathered:
         definition = self._plans.known(facts.pipeline_id, e.definition) or self._database.read(
             lambda c: self._plans.definition(c, facts.pipeline_id, e.definition)
         )
+        self._taken += sum(stored.size for stored in source.artifacts)
         answer = self._read(e.answer) if e.policy.mode is Mode.HUMAN_ONLY else None
         return read_value(definition.checkpoint(key), source.artifacts, answer)
 
@@ -93,14 +97,18 @@ class Gathered:
         if checksum is None:
             return None
         content = self._database.read(lambda c: blobs.read(c, checksum))
+        self._taken += len(content)
         return decode_json(content, max_bytes=max(len(content), 1))
 
     @property
     def is_kept(self) -> bool:
-        """Whether the definition says anything of the context: then it is stored with the execution (X9)."""
+        """Whether the definition says anything of the context: then it is stored with the execution (X9).
+
+        Of more than is ever put before a model, the outputs that it was taken from are record enough.
+        """
         c = self._checkpoint
         says = c.inputs.include_previous_version or c.instructions.system_prompt or c.instructions.task_prompt
-        return bool(says) or self.is_declared
+        return (bool(says) or self.is_declared) and self._taken <= MOST_KEPT
 
     def told(self) -> bytes | None:
         """The context as it is stored."""
