@@ -5,24 +5,39 @@ from __future__ import annotations
 import contextlib
 import os
 
-from cairn.files import layout
+from cairn.files import folders, layout
 from cairn.files.room import Room
 
 
 def append(room: Room, name: str, data: bytes, *, max_bytes: int, backups: int) -> bool:
     """False: the pipeline has no folder now. A pipeline's folder is not made for its log."""
     try:
-        folder = room.open(*layout.parts(layout.LOGS))
+        logs = _open(room)
     except FileNotFoundError:
         return False
-    with folder as logs:
+    try:
         size = _size(logs, name)
         if size and size + len(data) > max_bytes:
             _rotate(logs, name, backups)
         fd = os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644, dir_fd=logs)
         with os.fdopen(fd, "wb") as file:
             file.write(data)
+    finally:
+        os.close(logs)
     return True
+
+
+def _open(room: Room) -> int:
+    """The folder of logs, step by step from the pipeline's own."""
+    with room.open() as top:
+        outer = os.dup(top)
+    for step in layout.parts(layout.LOGS):
+        try:
+            inner = folders.open_inside(outer, step, make=True)
+        finally:
+            os.close(outer)
+        outer = inner
+    return outer
 
 
 def tail(room: Room, name: str, size: int) -> bytes:

@@ -184,6 +184,7 @@ class Keeper:
     def _repair(self, drift: Drift) -> Report:
         if drift.is_clean:
             return Report()
+        self._tree.make_pipeline(drift.pipeline_id)  # the folders that nothing is expected in
         own = set(self._mending.own(drift.pipeline_id))
         own.update(filter(None, (self._own_info(drift.pipeline_id, path) for path in drift.changed)))
         return self._tree.repair(drift, self._clock.now(), own)

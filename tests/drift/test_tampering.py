@@ -1,0 +1,237 @@
+"""X8, D39: files that people tamper with, delete or add while Cairn is stopped. The next start loses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cairn.services.actors import ADMIN
+from cairn.services.keeper import DriftReport
+from tests.services.house import House, form, plain, step
+
+
+async def prepared(house: House) -> tuple[str, str]:
+    """Two completed runs, and one that waits."""
+    pipeline = await house.pipeline(step("goals"), step("design", parameters={"value": 2}), form("end"))
+    for _ in range(2):
+        run = await house.start(pipeline)
+        await house.fill(run, "end", end="yes")
+        await house.until_run(run, "completed")
+    waiting = await house.start(pipeline)
+    await house.until_execution(waiting, "end", "in_progress")
+    await house.until_quiet()
+    return pipeline, waiting
+
+
+async def restarted(house: House) -> DriftReport:
+    """As the server does it: what it found is told by health, log and trail."""
+    await house.open()
+    report = await house.cairn.keeper.mend_all()
+    assert house.cairn.keeper.last == report
+    return report
+
+
+def kept(root: Path) -> dict[str, bytes]:
+    """What was moved aside, by where it lay."""
+    found: dict[str, bytes] = {}
+    for folder in root.glob(".archived/drift_*"):
+        found |= {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    return found
+
+
+async def test_whatever_was_done_is_put_right_and_nothing_is_lost(
+    house: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    pipeline, waiting = await prepared(house)
+    before = house.disk(pipeline)
+    await house.close()
+    root = house.root(pipeline)
+    outputs = sorted(path for path in root.glob("runs/v*/checkpoint_*/outputs/*"))
+    assert len(outputs) == 8
+    outputs[0].write_bytes(b"tampered with")
+    outputs[1].unlink()
+    shutil.rmtree(outputs[2].parents[1])
+    shutil.rmtree(root / "runs/v2/checkpoint_1_design")
+    (root / "runs/v1/run_info.json").write_text("{}")
+    (root / "runs/v2/run_info.json").unlink()
+    (root / "runs/latest").unlink()
+    (root / "runs/latest").symlink_to("v1")
+    (root / "runs/mine").mkdir()
+    (root / "runs/mine/notes.txt").write_text("mine")
+    (root / "runs/v1/checkpoint_0_goals/outputs/added.txt").write_text("added")
+    (root / "runs/v3/escape").symlink_to("/etc")
+    (root / ".pipeline_system/definitions/pipeline.json").write_text("not even JSON")
+    next((root / ".pipeline_system/definitions/checkpoints").iterdir()).unlink()
+    (root / ".pipeline_system/definitions/checkpoints/other.json").write_text("{}")
+    for workspace in (root / ".temp").glob("exec_*"):
+        shutil.rmtree(workspace)
+    (root / ".temp/exec_mine").mkdir()
+    (root / ".temp/exec_mine/work.txt").write_text("work")
+    caplog.clear()
+    report = await restarted(house)
+    assert (report.is_clean, report.failed) == (False, ())
+    assert report.repaired >= 9
+    assert report.moved_aside >= 7
+    assert house.disk(pipeline).keys() - before.keys() == {
+        path for path in house.disk(pipeline) if path.startswith(".archived/drift_")
+    }
+    assert {path: house.disk(pipeline)[path] for path in before if path != ".archived/"} == {
+        path: content for path, content in before.items() if path != ".archived/"
+    }
+    aside = kept(root)
+    assert aside["runs/mine/notes.txt"] == b"mine"
+    assert aside["runs/v1/checkpoint_0_goals/outputs/added.txt"] == b"added"
+    assert aside[str(outputs[0].relative_to(root))] == b"tampered with"
+    assert aside["runs/v1/run_info.json"] == b"{}"
+    assert aside[".pipeline_system/definitions/pipeline.json"] == b"not even JSON"
+    assert aside[".pipeline_system/definitions/checkpoints/other.json"] == b"{}"
+    assert aside[".temp/exec_mine/work.txt"] == b"work"
+    links = [path for path in root.glob(".archived/drift_*/**/escape") if path.is_symlink()]
+    assert [str(link.readlink()) for link in links] == ["/etc"]
+    told = [event for event in house.events(pipeline_id=pipeline) if event.event_type == "drift_repaired"]
+    assert len(told) == 1
+    assert told[0].metadata["counts"] == {"written": report.repaired, "moved_aside": report.moved_aside}
+    assert {plain(move["to"]) for move in told[0].metadata["moved_aside"]} >= {".archived/drift_TIME/runs/mine"}
+    assert any(record.getMessage().startswith("drift: ") for record in caplog.records)
+    again = await house.cairn.keeper.mend_all()
+    assert again.is_clean
+    await house.fill(waiting, "end", end="yes")
+    await house.until_run(waiting, "completed")
+
+
+async def test_a_clean_start_reports_nothing(house: House) -> None:
+    pipeline, waiting = await prepared(house)
+    before = house.disk(pipeline)
+    await house.close()
+    report = await restarted(house)
+    assert report == DriftReport(report.checked_at, 1)
+    assert house.disk(pipeline) == before
+    await house.cairn.runs.cancel(waiting, by=ADMIN)
+
+
+async def test_a_whole_folder_that_is_gone_comes_back(house: House) -> None:
+    pipeline, waiting = await prepared(house)
+    before = house.disk(pipeline)
+    await house.close()
+    shutil.rmtree(house.root(pipeline))
+    report = await restarted(house)
+    assert report.moved_aside == 0
+    assert house.disk(pipeline) == before
+    await house.fill(waiting, "end", end="yes")
+    await house.until_run(waiting, "completed")
+
+
+async def test_a_file_where_a_folder_belongs(house: House) -> None:
+    pipeline, waiting = await prepared(house)
+    before = house.disk(pipeline)
+    await house.close()
+    root = house.root(pipeline)
+    shutil.rmtree(root / "runs/v1/checkpoint_0_goals/outputs")
+    (root / "runs/v1/checkpoint_0_goals/outputs").write_text("a file")
+    shutil.rmtree(root / "runs/v2")
+    (root / "runs/v2").symlink_to("v1")
+    report = await restarted(house)
+    assert report.failed == ()
+    now = house.disk(pipeline)
+    assert {path: now[path] for path in before if path != ".archived/"} == {
+        path: content for path, content in before.items() if path != ".archived/"
+    }
+    assert kept(root)["runs/v1/checkpoint_0_goals/outputs"] == b"a file"
+    await house.cairn.runs.cancel(waiting, by=ADMIN)
+
+
+async def test_archives_and_other_folders_are_left_alone(house: House) -> None:
+    """R1: archives are read by nobody but undo; what people keep beside the runs is theirs."""
+    pipeline, waiting = await prepared(house)
+    await house.roll_back(waiting, 0)
+    await house.until_quiet()
+    await house.close()
+    root = house.root(pipeline)
+    (root / "notes.txt").write_text("mine")
+    (root / ".archived/notes.txt").write_text("mine")
+    archived = next(root.glob(".archived/rollback_*/archived_data/*/outputs/*"))
+    archived.write_bytes(b"tampered with")
+    report = await restarted(house)
+    assert report.is_clean
+    assert (root / "notes.txt").read_text() == (root / ".archived/notes.txt").read_text() == "mine"
+    assert archived.read_bytes() == b"tampered with"
+    await house.cairn.runs.cancel(waiting, by=ADMIN)
+
+
+async def test_the_trail_of_a_broken_folder_tells_what_could_not_be_put_right(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline, waiting = await prepared(house)
+    lost = next(house.root(pipeline).glob("runs/v1/checkpoint_0_goals/outputs/*"))
+    lost.unlink()
+    tree = house.cairn.keeper._tree  # pyright: ignore[reportPrivateUsage]
+
+    def denied(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tree, "repair", denied)
+        report = await house.cairn.keeper.mend_all()
+    assert (report.repaired, len(report.failed)) == (0, 1)
+    assert "Permission denied" in report.failed[0]
+    assert (await house.cairn.keeper.mend_all()).repaired == 1
+    assert lost.exists()
+    await house.cairn.runs.cancel(waiting, by=ADMIN)
+
+
+async def test_what_happens_while_it_looks_is_not_taken_for_drift(house: House) -> None:
+    """The scan at the start runs beside live runs, rollbacks and edits."""
+    pipeline = await house.pipeline(*(step(f"s{n}") for n in range(4)), form("end"))
+    looking = asyncio.Event()
+
+    async def look() -> list[DriftReport]:
+        reports: list[DriftReport] = []
+        while not looking.is_set():
+            reports.append(await house.cairn.keeper.mend_all())
+            await asyncio.sleep(0)
+        return reports
+
+    scans = asyncio.create_task(look())
+    for number in range(6):
+        runs = await asyncio.gather(*(house.start(pipeline) for _ in range(3)))
+        for run in runs:
+            await house.until_execution(run, "end", "in_progress")
+        await house.roll_back(runs[0], 1)
+        await house.until_execution(runs[0], "end", "in_progress")
+        await house.cairn.runs.restart(runs[1], by=ADMIN)
+        await house.cairn.pipelines.update(pipeline, {"pipeline_description": f"{number}"}, by=ADMIN)
+        for run in runs:
+            await house.until_execution(run, "end", "in_progress")
+            await house.cairn.runs.cancel(run, by=ADMIN)
+    looking.set()
+    reports = await scans
+    assert reports
+    assert [report for report in reports if not report.is_clean] == []
+    assert kept(house.root(pipeline)) == {}
+
+
+async def test_what_a_crash_left_of_run_info_is_cairns_own(house: House) -> None:
+    """While a lane drives, `run_info.json` is behind: killed then, it is no user's file."""
+    pipeline, waiting = await prepared(house)
+    info = house.root(pipeline) / "runs/v3/run_info.json"
+    old = info.read_bytes()
+    await house.fill(waiting, "end", end="yes")
+    await house.until_run(waiting, "completed")
+    await house.until_quiet()
+    await house.close()
+    info.write_bytes(old)
+    report = await restarted(house)
+    assert report.is_clean
+    assert json.loads(info.read_text())["status"] == "completed"
+    assert kept(house.root(pipeline)) == {}
+    await house.close()
+    changed = json.loads(old)
+    changed["status"] = "invented"
+    info.write_text(json.dumps(changed))
+    report = await restarted(house)
+    assert (report.repaired, report.moved_aside) == (1, 1)
+    assert json.loads(kept(house.root(pipeline))["runs/v3/run_info.json"])["status"] == "invented"
