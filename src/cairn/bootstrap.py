@@ -72,10 +72,18 @@ class Cairn:
         self.database.close()
 
 
+def _import(module: str) -> None:
+    """A module of a user's may fail in any way: what is told is one line."""
+    try:
+        importlib.import_module(module)
+    except Exception as error:
+        raise ImportError(f"{module}: {type(error).__name__}: {error}", name=module) from error
+
+
 def build(settings: Settings, *, functions: FunctionRegistry = function, clock: Clock | None = None) -> Cairn:
     """Open the database, bring it up to date, and wire everything. Nothing runs yet: see `worker`."""
     for module in ("cairn.runners.sample_functions", *settings.functions):
-        importlib.import_module(module)
+        _import(module)
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     clock = clock or SystemClock()
     database = Database(
