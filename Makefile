@@ -34,7 +34,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run setup dev test check check-style check-types check-layers check-web test-python test-servers test-web coverage \
+.PHONY: help run setup dev test check check-style check-types check-layers check-web test-python test-browser test-web coverage \
 	system-packages bench api-types docs format lock clean no-web
 
 help: ## list the targets
@@ -50,7 +50,7 @@ dev: setup $(DEV) $(WEB_TOOLS) ## install what the checks and tests need as well
 test: dev system-packages ## run every check and every test
 	@rm -rf $(REPORTS) && mkdir $(REPORTS)
 	@status=0; \
-	$(MAKE) --no-print-directory --keep-going check test-web test-python test-servers || \
+	$(MAKE) --no-print-directory --keep-going check test-web test-python test-browser || \
 		{ status=1; echo "Something failed: look for '***' above."; }; \
 	$(VENV)/bin/python scripts/test_total.py $(REPORTS) || status=1; \
 	exit $$status
@@ -67,16 +67,16 @@ check-types: $(DEV) $(PACKAGE)
 check-layers: $(DEV) $(PACKAGE)
 	$(VENV)/bin/lint-imports --no-logo
 
-# The browser's driver leaves an event loop running, which other tests cannot have: whole servers are tested apart.
-SERVERS := tests/e2e tests/chaos
-test-python: $(DEV) $(PACKAGE) ## run the Python tests of the rooms
-	$(VENV)/bin/pytest -n 2 --dist worksteal --junit-xml $(REPORTS)/python.xml $(SERVERS:%=--ignore=%) $(ARGS)
+# The browser's driver leaves an event loop running, which other tests cannot have.
+BROWSER := tests/e2e
+test-python: $(DEV) $(PACKAGE) ## run the Python tests, those that kill the server included
+	$(VENV)/bin/pytest -n 2 --dist worksteal --junit-xml $(REPORTS)/python.xml --ignore=$(BROWSER) $(ARGS)
 
-test-servers: $(DEV) $(PACKAGE) $(WEB_BUILT) ## run the tests with a browser, and those that kill the server
-	$(VENV)/bin/pytest -n 2 --dist worksteal --junit-xml $(REPORTS)/servers.xml $(SERVERS) $(ARGS)
+test-browser: $(DEV) $(PACKAGE) $(WEB_BUILT) ## run the tests with a browser
+	$(VENV)/bin/pytest -n 2 --dist worksteal --junit-xml $(REPORTS)/browser.xml $(BROWSER) $(ARGS)
 
 coverage: dev system-packages ## run the Python tests and show which branches they miss
-	$(VENV)/bin/pytest -n 2 --dist worksteal $(SERVERS:%=--ignore=%) --cov --cov-report term --cov-report html:$(REPORTS)/coverage $(ARGS)
+	$(VENV)/bin/pytest -n 2 --dist worksteal --ignore=$(BROWSER) --cov --cov-report term --cov-report html:$(REPORTS)/coverage $(ARGS)
 
 ifdef WEB_MODULES
 check-web: $(WEB_MODULES)

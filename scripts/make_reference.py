@@ -131,10 +131,8 @@ def told_by_services() -> list[str]:
     sources = [file.read_text(encoding="utf-8") for file in sorted(Path(services.__path__[0]).glob("*.py"))]
     calls = [node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     names = [_first_text(call) for call in calls if _called(call) in ("tell", "append_pipeline_event", "Told")]
-    order = list(SENTENCES)
-    return sorted(
-        {name for name in names if name}, key=lambda name: (name not in order, name in order and order.index(name))
-    )
+    order = {name: number for number, name in enumerate(SENTENCES)}
+    return sorted({name for name in names if name}, key=lambda name: (order.get(name, len(order)), name))
 
 
 def _called(call: ast.Call) -> str:

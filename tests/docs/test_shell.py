@@ -50,10 +50,10 @@ def clone(tmp_path: Path) -> Path:
 
 @pytest.mark.e2e
 @pytest.mark.timeout(150)
-@pytest.mark.parametrize("page", ["README.md", "docs/start.md", "docs/guide/api.md"])
-def test_the_commands_of_a_page_work(page: str, clone: Path) -> None:
+@pytest.mark.parametrize("document", ["README.md", "docs/start.md", "docs/guide/api.md"])
+def test_the_commands_of_a_page_work(document: str, clone: Path) -> None:
     assert shutil.which("curl"), "curl is not installed; the first steps are shown with it."
-    shown = blocks_of(ROOT / page)
+    shown = blocks_of(ROOT / document)
     commands = [f"{{\n{block.text}}} > said-{at}.txt" for at, block in enumerate(shown) if block.language == "sh"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CAIRN_")}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])

@@ -155,9 +155,11 @@ class DbosJobs:
 
     async def stop(self) -> None:
         _Jobs.lane = _Jobs.timer = None
+        # The engine has made its own threads the loop's, and ends them: what else runs on the loop needs others.
+        threads = ThreadPoolExecutor(thread_name_prefix="cairn")
+        asyncio.get_running_loop().set_default_executor(threads)
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
-        # The engine has made its own threads the loop's, and has ended them now.
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(thread_name_prefix="cairn"))
+        asyncio.get_running_loop().set_default_executor(threads)  # a job that came meanwhile may have changed it back
         self._client = None
 
     def sweep(self, before: datetime) -> int:

@@ -1,0 +1,151 @@
+"""Durable jobs: enqueued with the change they belong to, carried out after any number of starts (ARCHITECTURE)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import pytest_asyncio
+import sqlalchemy as sa
+
+from cairn.adapters.jobs_dbos import DbosJobs, read_timer, write_timer
+from cairn.core.messages import ApprovalExpired, RetryDue, RunTimedOut, TimedOut, Timer
+from cairn.store import Database
+
+
+class Desk:
+    """Jobs, and what came of them."""
+
+    def __init__(self, database: Database, worker: str = "local") -> None:
+        self.database = database
+        self.lanes: list[tuple[str, str, bool]] = []
+        self.timers: list[tuple[str, Timer]] = []
+        self.hold = asyncio.Event()
+        self.hold.set()
+        url = database.url.render_as_string(hide_password=False)
+        self.jobs = DbosJobs(url, database.system_engine, worker=worker, poll_seconds=0.05)
+
+    async def lane(self, job: str, run_id: str, *, own: bool) -> None:
+        self.lanes.append((job, run_id, own))
+        await self.hold.wait()
+
+    async def timer(self, run_id: str, command: Timer) -> None:
+        self.timers.append((run_id, command))
+
+    async def start(self) -> None:
+        await self.jobs.start(self.lane, self.timer)
+
+    async def until(self, probe: Any, seconds: float = 10) -> None:
+        async with asyncio.timeout(seconds):
+            while not probe():
+                await asyncio.sleep(0.02)
+
+    def over(self, *jobs: str) -> set[str]:
+        return set(self.database.read(lambda c: self.jobs.over(c, jobs)))
+
+    def own(self, *jobs: str) -> set[str]:
+        return set(self.database.read(lambda c: self.jobs.own(c, jobs)))
+
+
+@pytest_asyncio.fixture
+async def desk(database: Database) -> AsyncIterator[Desk]:
+    desk = Desk(database)
+    await desk.start()
+    yield desk
+    desk.hold.set()
+    await desk.jobs.stop()
+
+
+@pytest.mark.parametrize("timer", [RetryDue("e", 2), TimedOut("e", 3), ApprovalExpired("a", 1), RunTimedOut(4)])
+def test_timers_are_read_as_they_were_written(timer: Timer) -> None:
+    assert read_timer(write_timer(timer)) == timer
+
+
+async def test_a_job_comes_with_the_change_and_goes_with_it(desk: Desk) -> None:
+    def lost(connection: sa.Connection) -> None:
+        desk.jobs.enqueue_lane(connection, "exec:lost:1", "run")
+        desk.jobs.enqueue_timer(connection, "retry:lost:1", "run", RetryDue("lost", 1), 0)
+        raise ValueError("never mind")
+
+    with pytest.raises(ValueError, match="never mind"):
+        await desk.database.transact(lost)
+
+    def kept(connection: sa.Connection) -> None:
+        for _ in range(2):  # a repeated id is a no-op
+            desk.jobs.enqueue_lane(connection, "exec:kept:1", "run")
+        desk.jobs.enqueue_timer(connection, "retry:kept:1", "run", RetryDue("kept", 1), 0)
+
+    await desk.database.transact(kept)
+    await desk.database.transact(lambda c: desk.jobs.enqueue_lane(c, "exec:kept:1", "run"))
+    await desk.until(lambda: desk.lanes and desk.timers)
+    await desk.until(lambda: desk.over("exec:kept:1", "exec:lost:1") == {"exec:kept:1", "exec:lost:1"})
+    assert desk.lanes == [("exec:kept:1", "run", True)]
+    assert desk.timers == [("run", RetryDue("kept", 1))]
+
+
+async def test_what_was_not_finished_comes_again_after_the_next_start(desk: Desk) -> None:
+    """And is known as not of this process; a delayed one that fell due meanwhile comes soon."""
+    desk.hold.clear()
+
+    def enqueue(connection: sa.Connection) -> None:
+        desk.jobs.enqueue_lane(connection, "exec:a:1", "run")
+        desk.jobs.enqueue_timer(connection, "timeout:a:1", "run", TimedOut("a", 1), 1.0)
+
+    await desk.database.transact(enqueue)
+    await desk.until(lambda: len(desk.lanes) == 1)
+    assert (desk.over("exec:a:1"), desk.own("exec:a:1", "exec:b:1")) == (set(), {"exec:a:1"})
+    waiting = [task for task in asyncio.all_tasks() if "_execute_workflow" in repr(task)]
+    await desk.jobs.stop()
+    for task in waiting:  # as the worker does
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    assert desk.over("exec:a:1") == set()
+    await asyncio.sleep(1.0)
+    await desk.start()
+    await desk.until(lambda: len(desk.lanes) == 2 and desk.timers)
+    assert desk.lanes == [("exec:a:1", "run", True), ("exec:a:1", "run", False)]
+    assert desk.timers == [("run", TimedOut("a", 1))]
+    desk.hold.set()
+    await desk.until(lambda: desk.over("exec:a:1") == {"exec:a:1"})
+
+
+async def test_a_lane_belongs_to_the_worker_that_wakes_it(desk: Desk) -> None:
+    """Another process on the same database does not take it up beside it."""
+    other = Desk(desk.database, worker="other")
+    other.jobs._client = desk.jobs.client  # pyright: ignore[reportPrivateUsage]
+    await desk.database.transact(lambda c: other.jobs.enqueue_lane(c, "exec:theirs:1", "run"))
+    await desk.database.transact(lambda c: desk.jobs.enqueue_lane(c, "exec:ours:1", "run"))
+    await desk.until(lambda: desk.over("exec:ours:1"))
+    assert [job for job, _, _ in desk.lanes] == ["exec:ours:1"]
+    assert (desk.over("exec:theirs:1"), desk.own("exec:theirs:1")) == (set(), set())
+    assert other.own("exec:theirs:1") == {"exec:theirs:1"}
+
+
+async def test_jobs_that_are_over_are_swept_and_others_are_not(desk: Desk) -> None:
+    def enqueue(connection: sa.Connection) -> None:
+        desk.jobs.enqueue_lane(connection, "exec:done:1", "run")
+        desk.jobs.enqueue_timer(connection, "timeout:later:1", "run", TimedOut("later", 1), 3600)
+
+    await desk.database.transact(enqueue)
+    await desk.until(lambda: desk.over("exec:done:1"))
+    assert await asyncio.to_thread(desk.jobs.sweep, datetime.now(UTC) - timedelta(minutes=1)) == 0
+    assert await asyncio.to_thread(desk.jobs.sweep, datetime.now(UTC) + timedelta(minutes=1)) == 1
+    assert desk.over("timeout:later:1") == set()
+
+
+async def test_before_the_start_nothing_can_be_enqueued(database: Database) -> None:
+    jobs = Desk(database).jobs
+    with pytest.raises(RuntimeError, match="not started"):
+        await database.transact(lambda c: jobs.enqueue_lane(c, "exec:a:1", "run"))
+
+
+async def test_stopping_is_quick_and_leaves_the_loops_threads_usable(database: Database) -> None:
+    desk = Desk(database)
+    await desk.start()
+    began = asyncio.get_running_loop().time()
+    await desk.jobs.stop()
+    assert asyncio.get_running_loop().time() - began < 2.0
+    assert await asyncio.to_thread(lambda: 7) == 7
