@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -123,6 +124,17 @@ class Material(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a script's that waited for others, as it was recorded, and what came of it."""
+
+    number: int  # in this revision, from 1
+    kind: str  # rework, action or question
+    arguments: Mapping[str, Any]
+    answer: Mapping[str, Any] | None  # None: nobody has answered yet
+    seen: str | None = None  # checksum of what the script could read until then
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """One dispatch of one execution, with all that a runner may know of it."""
 
@@ -140,6 +152,10 @@ class Work:
     workspace: Path
     log: Callable[[str, str, Mapping[str, Any] | None], None]  # level, message, details
     progress: Callable[[float | None, str | None], None]
+    scripts: Mapping[str, Stored] = field(default_factory=dict[str, Stored])  # of its definition, by path
+    calls: tuple[Call, ...] = ()  # of this revision, in their order
+    seen: Callable[[str], bytes] | None = None  # reads what a recorded call could see
+    sandboxed: Callable[[Reached], None] | None = None  # told when a process begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +190,103 @@ class Asks:
     question: Any
 
 
-Outcome = Produced | Faulted | Unfit | Asks
+@dataclass(frozen=True, slots=True)
+class WantsRework:
+    """The work of an earlier checkpoint has to be done again first; then it is called again."""
+
+    key: str
+    prompt: str
+    reason: str
+    call: Call | None = None  # to be recorded with the report
+    seen: bytes | None = None  # the content that `call.seen` names
+
+
+Outcome = Produced | Faulted | Unfit | Asks | WantsRework
 
 
 class Runner(Protocol):
     """Carries out one dispatch. Cancelled, it stops at once with all that it started."""
 
     async def carry_out(self, work: Work) -> Outcome: ...
+
+
+# ---- processes that are let loose --------------------------------------------------------------------
+class Level(StrEnum):
+    """How far a process is shut in, the weakest first."""
+
+    PROCESS = "process"  # limits, a session of its own, stopped with all that it starts
+    BUBBLEWRAP = "bubblewrap"  # also: its own view of files, processes and network
+
+    def is_weaker(self, other: Level) -> bool:
+        order = list(Level)
+        return order.index(self) < order.index(other)
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The level that this machine reaches, and why."""
+
+    level: Level
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one process, and all that it starts, may use."""
+
+    memory_mb: int = 1024  # of each process
+    processes: int = 64
+    open_files: int = 256
+    file_size_mb: int = 100  # of each file that it writes
+    network: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A process to be started: a file of Python's, with the rooms that it may see."""
+
+    name: str  # of whose it is; equal for each dispatch of one execution
+    python: str  # the interpreter
+    child: Path  # the file that is run
+    workspace: Path  # the one folder that it may write
+    scripts: Path  # that it may read
+    bounds: Bounds
+
+
+class Process(Protocol):
+    """A process tree that was started."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def socket(self) -> Any:
+        """This side of the line to it."""
+        ...
+
+    @property
+    def output(self) -> tuple[int, int]:
+        """What it prints: the reading ends of stdout and stderr."""
+        ...
+
+    async def wait(self) -> int:
+        """Until it has ended: its status, negative for a signal."""
+        ...
+
+    async def kill(self) -> None:
+        """End it with everything that it has started; afterwards none of it lives."""
+        ...
+
+
+class Sandbox(Protocol):
+    """Starts processes that may do no harm."""
+
+    def probe(self) -> Reached:
+        """Tried once, then known."""
+        ...
+
+    async def start(self, job: Job) -> Process: ...
+
+    def end_leftovers(self) -> int:
+        """End what an earlier process of this server has left behind; the answer is how many there were."""
+        ...

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, assert_never
 
 from cairn.core.errors import Refused
-from cairn.core.messages import Failed, Finished, InputWanted, Interrupted, Invalid, Report
+from cairn.core.messages import Failed, Finished, InputWanted, Interrupted, Invalid, Report, ReworkWanted
 from cairn.core.model import Execution, Fault, Mode, State
 from cairn.documents import digest
-from cairn.ports import Asks, Faulted, Outcome, Produced, Runner, Unfit
+from cairn.ports import Asks, Faulted, Outcome, Produced, Runner, Unfit, WantsRework
 from cairn.runners import CannotBegin, carry_out
 from cairn.services.briefing import Briefing
 from cairn.services.engine import Engine, Step
@@ -196,6 +196,9 @@ class Lanes:
                 return await self._report(run_id, report, job, Brought(context=context))
             case Asks():
                 report = InputWanted(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question))
+                return await self._report(run_id, report, job, Brought(context=context))
+            case WantsRework():
+                report = ReworkWanted(e.id, e.dispatch, outcome.key, outcome.reason)
                 return await self._report(run_id, report, job, Brought(context=context))
             case _:
                 assert_never(outcome)
