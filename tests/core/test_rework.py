@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from cairn.core import messages as m
-from cairn.core.errors import Stale
-from cairn.core.model import ApprovalStatus, Mode, OnFailure, Policy, RunStatus, State, WaitingOn
-from tests.core.desk import Desk, plan_of
+from cairn.core.errors import Repeated, Stale
+from cairn.core.model import ApprovalStatus, Mode, OnFailure, Policy, Rework, RunStatus, State, WaitingOn, Wish
+from tests.core.desk import RESULT, Desk, plan_of
 
 
 def wanted(key: str = "a", policies: dict[str, Policy] | None = None) -> Desk:
     """`b` works and has sent `key` back."""
     desk = Desk(plan_of("a", "b", "c", policies=policies))
     desk.finish("a", "a1")
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, key, "a figure is wrong"), "worker")
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, key, "a figure is wrong", "Add it up again"), "worker")
     return desk
 
 
@@ -36,7 +36,13 @@ def test_the_asker_waits_for_a_new_execution_of_the_earlier_checkpoint_r2() -> N
     assert desk.run.reworks == 1
     assert desk.run.complete == frozenset()
     assert desk.told == ["execution_waiting", "rework_asked", "execution_made", "execution_dispatched"]
-    assert desk.detail(m.EventType.REWORK_ASKED) == {"checkpoint": "a", "reason": "a figure is wrong"}
+    assert rework.rework == Rework("b", "Add it up again", "a figure is wrong")
+    assert desk.detail(m.EventType.REWORK_ASKED) == {
+        "checkpoint": "a",
+        "reason": "a figure is wrong",
+        "prompt": "Add it up again",
+        "requested_by": "b",
+    }
     assert desk.detail(m.EventType.EXECUTION_MADE)["parent_execution_id"] == asker.id
 
 
@@ -46,7 +52,28 @@ def test_a_finished_rework_lets_its_asker_go_on_r2() -> None:
     desk.finish("a", "a2")
     assert desk.run.latest("a") == desk.e("a")
     assert (desk.e("b").state, desk.e("b").dispatch, desk.e("b").attempt) == (State.WORKING, 2, 1)
-    assert desk.detail(m.EventType.REWORK_TOLD) == {"rework_execution_id": rework.id, "ended": "completed"}
+    assert desk.detail(m.EventType.REWORK_TOLD) == {
+        "checkpoint": "a",
+        "ended": "completed",
+        "reason": "",
+        "requested_by": "b",
+        "execution_id": rework.id,
+        "artifacts": [{"artifact_record_id": RESULT.id}],
+    }
+
+
+def test_a_rework_sees_what_the_asker_has_made_so_far_d31() -> None:
+    desk = Desk(plan_of("a", "b"))
+    desk.finish("a", "a1")
+    made = m.Output("artifact-2", "plan", "d" * 64, 4)
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a", "no tests", "Add tests", "b1", (made,)), "worker")
+    asker = desk.e("b")
+    assert (asker.digest, asker.outputs, asker.waiting_on) == ("b1", ("artifact-2",), WaitingOn.REWORK)
+    assert desk.did(m.Stage) == [m.Stage(asker.id)]
+    assert desk.told[0] == "artifacts_created"
+    desk.finish("a", "a2")
+    desk.finish("b", "b2")
+    assert desk.e("b").outputs == (RESULT.id,)
 
 
 def test_a_rework_starts_by_itself_without_auto_advance_d66() -> None:
@@ -68,7 +95,14 @@ def test_a_rework_starts_by_itself_without_auto_advance_d66() -> None:
 def test_what_cannot_be_reworked_is_told_to_the_asker_which_goes_on_d31(key: str, why: str) -> None:
     desk = wanted(key)
     assert (desk.states["b"], desk.e("b").dispatch, desk.run.reworks) == ("WORKING", 2, 0)
-    assert desk.detail(m.EventType.REWORK_TOLD) == {"checkpoint": key, "ended": "refused", "reason": why}
+    assert desk.detail(m.EventType.REWORK_TOLD) == {
+        "checkpoint": key,
+        "ended": "refused",
+        "reason": why,
+        "requested_by": "b",
+        "execution_id": None,
+        "artifacts": [],
+    }
     desk.refuses(m.ReworkWanted(desk.e("b").id, 1, key), Stale)
 
 
@@ -99,7 +133,7 @@ def test_past_ten_a_run_people_are_asked_d31() -> None:
     desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
     desk.finish("a")
     desk.send(m.ReworkWanted(desk.e("b").id, 2, "a"), "worker")
-    assert (desk.e("b").waiting_on, desk.e("b").wants) == (WaitingOn.ESCALATION, "a")
+    assert (desk.e("b").waiting_on, desk.e("b").wants) == (WaitingOn.ESCALATION, Wish("a"))
     assert desk.asked("b").reason == "This run has had 1 reworks, and no more are allowed."
 
 
@@ -119,22 +153,32 @@ def test_past_a_depth_of_three_people_are_asked_d31() -> None:
     assert desk.states["e"] == "WORKING"
 
 
+@pytest.mark.parametrize("reason", ["", "a figure is wrong"])
 @pytest.mark.parametrize("decision", ["retry", "accept", "fail", "restart"])
-def test_people_grant_the_rework_or_not_d61(decision: str) -> None:
+def test_people_grant_the_rework_or_not_d61(decision: str, reason: str) -> None:
     desk = Desk(plan_of("a", "b", max_reworks=0))
     desk.finish("a")
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
-    asker = desk.e("b")
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a", reason, "Add it up again"), "worker")
+    asker, wish = desk.e("b"), Wish("a", "Add it up again", reason)
+    assert asker.wants == wish
     desk.answer("b", decision, feedback="so be it")
-    assert desk.run.executions[asker.id].wants == {"fail": "a", "restart": "a"}.get(decision)
+    assert desk.run.executions[asker.id].wants == {"fail": wish, "restart": wish}.get(decision)
     match decision:
         case "retry":
             assert (desk.e("a").state, desk.e("b").waiting_on) == (State.WORKING, WaitingOn.REWORK)
             assert desk.run.reworks == 1
-            assert desk.detail(m.EventType.REWORK_ASKED)["reason"] == "so be it"
+            assert desk.e("a").rework == Rework("b", "Add it up again", reason or "so be it")
+            assert desk.e("a").asked_by == asker.id
         case "accept":
             assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
-            assert desk.detail(m.EventType.REWORK_TOLD)["ended"] == "refused"
+            assert desk.detail(m.EventType.REWORK_TOLD) == {
+                "checkpoint": "a",
+                "ended": "refused",
+                "reason": "so be it",
+                "requested_by": "b",
+                "execution_id": None,
+                "artifacts": [],
+            }
         case "fail":
             assert (desk.states["b"], desk.run.status) == ("FAILED", RunStatus.PAUSED)
         case _:
@@ -154,12 +198,14 @@ def test_a_rework_that_is_granted_too_late_is_refused_d61() -> None:
 def test_a_person_sends_back_for_what_awaits_approval_d66() -> None:
     desk = looked_at()
     approval = desk.asked("b").id
-    desk.send(m.AskRework("a", desk.e("b").id, "look again"))
+    desk.send(m.AskRework("a", desk.e("b").id, "it is too long", "Make it short"))
+    assert desk.e("a").rework == Rework("ann", "Make it short", "it is too long")
     assert desk.run.approvals[approval].status is ApprovalStatus.WITHDRAWN
     assert (desk.e("b").waiting_on, desk.e("a").asked_by) == (WaitingOn.REWORK, desk.e("b").id)
     desk.finish("a", "a2")
     assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
     assert m.SendLater(60.0, m.TimedOut(desk.e("b").id, 2)) in desk.last.effects  # its whole time, for it begins anew
+    assert desk.detail(m.EventType.REWORK_TOLD)["requested_by"] == "ann"
 
 
 def test_a_form_that_awaited_approval_is_filled_in_again_after_the_rework_d66() -> None:
@@ -183,6 +229,21 @@ def test_a_completed_run_reopens_until_the_rework_ends_d31() -> None:
     assert desk.run.status is RunStatus.COMPLETED
     assert desk.run.executions[asker.id].state is State.COMPLETED
     assert "rework_told" not in desk.told
+
+
+def test_a_person_who_asks_twice_with_one_command_has_asked_once_d59() -> None:
+    desk = Desk(plan_of("a", "b"))
+    desk.finish("a")
+    desk.finish("b")
+    asked = m.AskRework("a", desk.e("b").id)
+    desk.send(asked)
+    sent = desk.sent
+    desk.sent = sent - 1  # the same command id
+    desk.refuses(asked, Repeated)
+    desk.finish("a", "a2")
+    desk.sent = sent - 1
+    desk.refuses(asked, Repeated)
+    assert len(desk.all("a")) == 2
 
 
 def test_a_persons_reworks_count_but_are_not_bounded_d66() -> None:

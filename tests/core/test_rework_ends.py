@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from cairn.core import messages as m
-from cairn.core.model import OnFailure, Policy, RunStatus, State, WaitingOn
-from tests.core.desk import RESULT, Desk, plan_of
+from cairn.core.model import OnFailure, Policy, Rework, RunStatus, State, WaitingOn
+from tests.core.desk import BROKEN, RESULT, Desk, plan_of
 
 
 def wanted(key: str = "a", policies: dict[str, Policy] | None = None) -> Desk:
     """`b` works and has sent `key` back."""
     desk = Desk(plan_of("a", "b", "c", policies=policies))
     desk.finish("a", "a1")
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, key, "a figure is wrong"), "worker")
+    desk.send(m.ReworkWanted(desk.e("b").id, 1, key, "a figure is wrong", "Add it up again"), "worker")
     return desk
 
 
@@ -29,11 +29,24 @@ def test_a_redo_of_a_failed_rework_keeps_its_parent_d56() -> None:
     desk = wanted(policies={"a": Policy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)})
     desk.fail("a")
     redo = desk.e("a")
-    assert (redo.state, redo.is_rework, redo.asked_by, redo.asks_anew) == (State.PENDING, True, desk.e("b").id, True)
+    assert (redo.state, redo.asked_by, redo.asks_anew) == (State.PENDING, desk.e("b").id, True)
+    assert redo.rework == Rework("b", "Add it up again", "a figure is wrong")
     assert desk.e("b").waiting_on is WaitingOn.REWORK
     desk.send(m.StartExecution(redo.id))
     desk.finish("a")
     assert desk.states["b"] == "WORKING"
+
+
+def told(desk: Desk, ended: str, reason: str) -> None:
+    """Who asked is told of a rework that has put nothing out."""
+    assert desk.detail(m.EventType.REWORK_TOLD) == {
+        "checkpoint": "a",
+        "ended": ended,
+        "reason": reason,
+        "requested_by": "b",
+        "execution_id": desk.e("a").id,
+        "artifacts": [],
+    }
 
 
 def test_a_failed_rework_that_is_dismissed_lets_its_asker_go_on_d55() -> None:
@@ -41,7 +54,7 @@ def test_a_failed_rework_that_is_dismissed_lets_its_asker_go_on_d55() -> None:
     desk.fail("a")
     desk.send(m.CancelExecution(desk.e("a").id))
     assert desk.e("b").state is State.READY  # a pause holds until somebody resumes
-    assert desk.detail(m.EventType.REWORK_TOLD)["ended"] == "cancelled"
+    told(desk, "failed", BROKEN.message)
     desk.send(m.ResumeRun())
     assert desk.states["b"] == "WORKING"
     assert [e.state for e in desk.run.executions.values() if e.key == "a"] == [State.COMPLETED, State.CANCELLED]
@@ -52,6 +65,7 @@ def test_a_cancelled_rework_lets_its_asker_go_on_even_one_that_waits_to_be_start
     desk.fail("a")
     desk.send(m.CancelExecution(desk.e("a").id))
     assert (desk.states["b"], desk.e("a").state) == ("WORKING", State.CANCELLED)
+    told(desk, "cancelled", "cancelled by hand")
 
 
 def test_a_rework_that_is_refused_at_its_start_is_cancelled_and_the_asker_told_d66() -> None:
@@ -59,9 +73,9 @@ def test_a_rework_that_is_refused_at_its_start_is_cancelled_and_the_asker_told_d
     desk.answer("a", "approve")
     desk.finish("a")
     desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
-    desk.answer("a", "refuse")
+    desk.answer("a", "refuse", feedback="not today")
     assert (desk.e("a").state, desk.states["b"]) == (State.CANCELLED, "WORKING")
-    assert desk.detail(m.EventType.REWORK_TOLD)["ended"] == "refused"
+    told(desk, "refused", "not today")
 
 
 def test_reworks_go_with_an_asker_that_is_cancelled_d56() -> None:
@@ -92,9 +106,9 @@ def test_a_rework_that_is_rolled_back_lets_its_asker_go_on_d56() -> None:
     desk.finish("c")
     desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
     desk.fail("a")
-    desk.send(m.RollBack("r", 2))
+    desk.send(m.RollBack("r", 2, reason="enough"))
     assert desk.states == {"a": "COMPLETED", "c": "COMPLETED", "b": "WORKING"}
-    assert desk.detail(m.EventType.REWORK_TOLD)["ended"] == "archived"
+    told(desk, "archived", "enough")
 
 
 def test_a_rework_is_approved_like_any_other_r2() -> None:

@@ -171,22 +171,30 @@ def test_a_rework() -> None:
     desk = Desk(plan_of("a", "b", max_reworks=1))
     desk.finish("a")
     asker = desk.e("b")
-    desk.send(m.ReworkWanted(asker.id, 1, "a", "a figure is wrong"), "worker")
+    desk.send(m.ReworkWanted(asker.id, 1, "a", "a figure is wrong", "Add it up again"), "worker")
+    asked = {"checkpoint": "a", "reason": "a figure is wrong", "prompt": "Add it up again", "requested_by": "b"}
     made = {"checkpoint": "a", "position": 0, "parent_execution_id": asker.id}
     assert told(desk)[:3] == [
         (T.EXECUTION_WAITING, "b", False, None, {"checkpoint": "b", "waiting_on": "rework"}),
-        (T.REWORK_ASKED, "b", False, None, {"checkpoint": "a", "reason": "a figure is wrong"}),
+        (T.REWORK_ASKED, "b", False, None, asked),
         (T.EXECUTION_MADE, "a", False, None, made),
     ]
     desk.finish("a")
-    told_of = {"rework_execution_id": desk.e("a").id, "ended": "completed"}
+    told_of = {
+        "checkpoint": "a",
+        "ended": "completed",
+        "reason": "",
+        "requested_by": "b",
+        "execution_id": desk.e("a").id,
+        "artifacts": [{"artifact_record_id": "artifact-1"}],
+    }
     assert (T.REWORK_TOLD, "b", False, None, told_of) in told(desk)
     desk.send(m.ReworkWanted(asker.id, 2, "a"), "worker")
     why = "This run has had 1 reworks, and no more are allowed."
     waits = {"checkpoint": "b", "waiting_on": "escalation", "reason": why}
     assert told(desk)[0] == (T.EXECUTION_WAITING, "b", False, None, waits)
     desk.answer("b", "accept", feedback="go on without")
-    refused = {"checkpoint": "a", "ended": "refused", "reason": "go on without"}
+    refused = told_of | {"ended": "refused", "reason": "go on without", "execution_id": None, "artifacts": []}
     assert told(desk)[1] == (T.REWORK_TOLD, "b", False, None, refused)
 
 

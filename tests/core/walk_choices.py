@@ -105,7 +105,9 @@ def reports(run: Run) -> list[m.Command]:
             m.LimitReached(x, n),
             m.Interrupted(x, n),
         ]
-        found += [m.ReworkWanted(x, n, checkpoint.key) for checkpoint in run.plan.checkpoints]
+        for checkpoint in run.plan.checkpoints:
+            found.append(m.ReworkWanted(x, n, checkpoint.key, "why", "what"))
+            found.append(m.ReworkWanted(x, n, checkpoint.key, digest="x", outputs=(OUTPUT,)))
     return found
 
 

@@ -13,6 +13,7 @@ from cairn.core.model import (
     Execution,
     Fault,
     Kind,
+    Rework,
     Rollback,
     RollbackTrigger,
     Ruling,
@@ -21,6 +22,7 @@ from cairn.core.model import (
     State,
     Vote,
     WaitingOn,
+    Wish,
 )
 from cairn.store import Database, blobs, save_run
 from tests.store.samples import NOON, begin_story, make_document
@@ -54,9 +56,9 @@ def test_every_field_of_a_run_is_kept(database: Database) -> None:
         digest="digest",
         outputs=("o1", "o2"),
         ruling=Ruling.ESCALATE,
-        is_rework=True,
+        rework=Rework("a", "do it again \0", "it was wrong"),
         asked_by="e1",
-        wants="c",
+        wants=Wish("c", "so", "because"),
         archived_by="rollback",
         has_workspace=False,
         errors=10,

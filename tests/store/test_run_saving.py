@@ -234,12 +234,17 @@ def test_a_rework_knows_why_it_was_asked_for_r2(story: Story) -> None:
     story.send(m.StartRun())
     finish(story)
     e = working(story.loaded)
-    story.send(m.ReworkWanted(e.id, e.dispatch, "a", "the names are wrong"))
+    story.send(m.ReworkWanted(e.id, e.dispatch, "a", "the names are wrong", "Ask for the names again"))
     found = story.rows(checkpoint_executions, "key", "parent_execution_id", "regression_context")
     assert found[-1] == (
         "a",
         e.id,
-        {"reason": "the names are wrong", "requested_by": "b", "requested_by_execution_id": e.id},
+        {
+            "reason": "the names are wrong",
+            "prompt": "Ask for the names again",
+            "requested_by": "b",
+            "requested_by_execution_id": e.id,
+        },
     )
 
 

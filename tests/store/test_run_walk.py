@@ -81,7 +81,7 @@ class Walk:
         if isinstance(command, m.Decide) and command.answer is not None:
             checksum = self.story.database.transact_now(lambda c: blobs.put(c, content))
             return replace(command, answer=checksum), []
-        if isinstance(command, m.Finished | m.Invalid | m.LimitReached) and command.outputs:
+        if isinstance(command, m.Finished | m.Invalid | m.LimitReached | m.ReworkWanted) and command.outputs:
             made = make_artifact(command.execution, content, promoted=self.chance.choice([True, False]))
             output = m.Output(made.record_id, made.name, made.checksum, made.size)
             return replace(command, outputs=(output,)), [made]

@@ -15,6 +15,7 @@ from cairn.core.model import (
     Execution,
     Fault,
     Kind,
+    Rework,
     Ruling,
     Vote,
     WaitingOn,
@@ -89,7 +90,7 @@ def _start(d: Draft, e: Execution, _: Decide) -> None:
 def _refuse(d: Draft, e: Execution, c: Decide) -> None:
     if e.is_rework:
         rework.cancel_with_reworks(d, e, "the start was refused")
-        rework.tell_asker(d, e, "refused")
+        rework.tell_asker(d, e, "refused", c.feedback)
     else:
         d.move(e, Verb.REFUSE, c.feedback)
 
@@ -130,9 +131,10 @@ def _validate_again(d: Draft, e: Execution, c: Decide) -> None:
 def _escalation_retry(d: Draft, e: Execution, c: Decide) -> None:
     """Grant the rework that it wants, or let it try again with new budgets."""
     if e.wants is not None:
-        rework.check(d.run, e.wants, e)
+        wish = e.wants
+        rework.check(d.run, wish.key, e)
         asker = d.move(e, Verb.WAIT, waiting_on=WaitingOn.REWORK, wants=None)
-        rework.send_back(d, e.wants, asker, c.feedback)
+        rework.send_back(d, wish.key, asker, Rework(e.key, wish.prompt, wish.reason or c.feedback))
         return
     d.tell(EventType.EXECUTION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1)
     attempt = e.attempt + 1
@@ -151,8 +153,7 @@ def _escalation_accept(d: Draft, e: Execution, c: Decide) -> None:
     plan, instead = d.run.plan, ("retry", "restart", "fail")
     decides = plan[e.key].decides
     if e.wants is not None:
-        d.tell(EventType.REWORK_TOLD, e, checkpoint=e.wants, ended="refused", reason=c.feedback)
-        d.go(e, wants=None)
+        rework.refuse(d, d.put(e.changed(wants=None)), e.wants.key, c.feedback)
     elif e.digest is None:
         raise Refused("There is no result to accept.", instead)
     elif decides and plan.require_second_pass and d.run.pass_number == 1:

@@ -110,6 +110,7 @@ class AskRework:
     key: str
     asker: str | None = None
     reason: str = ""
+    prompt: str = ""  # what is to be done now
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +172,15 @@ class ActionProposed:
 
 @dataclass(frozen=True, slots=True)
 class ReworkWanted:
-    """The work of an earlier checkpoint has to be done again first."""
+    """The work of an earlier checkpoint has to be done again first; it sees what the asker has made so far (D31)."""
 
     execution: str
     dispatch: int
     key: str
     reason: str = ""
+    prompt: str = ""  # what is to be done now
+    digest: str | None = None
+    outputs: tuple[Output, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

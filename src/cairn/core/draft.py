@@ -165,6 +165,11 @@ class Draft:
         self.run = self.run.changed(issued=self.run.issued + 1)
         return str(uuid5(self.given.command_id, f"{self.run.id}/{self._made}"))  # one command may go to several runs
 
+    @property
+    def is_repeated(self) -> bool:
+        """Has the run made its first thing by this very command before?"""
+        return str(uuid5(self.given.command_id, f"{self.run.id}/1")) in self.run.executions
+
     def go(self, e: Execution, **changes: Any) -> Execution:
         """Let it go on: `settle` hands it out when the run goes on. What it had ruled before is past."""
         changes.setdefault("ruling", None)

@@ -20,6 +20,24 @@ class Fault:
     trace: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Rework:
+    """Why the work of a checkpoint was sent back, and by whom (R2)."""
+
+    requested_by: str  # the key of the checkpoint that asked, or the person
+    prompt: str = ""  # what is to be done now
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A rework that an execution asked for beyond the limit: people grant it or not (D61)."""
+
+    key: str
+    prompt: str = ""
+    reason: str = ""
+
+
 @dataclass(frozen=True)
 class Execution(Changing):
     id: str
@@ -45,9 +63,9 @@ class Execution(Changing):
     digest: str | None = None  # of what it has produced
     outputs: tuple[str, ...] = ()  # artifact records that stand for it, staged or promoted
     ruling: Ruling | None = None  # of a deciding checkpoint, or of the people who were asked
-    is_rework: bool = False
+    rework: Rework | None = None
     asked_by: str | None = None  # parent_execution_id
-    wants: str | None = None  # key of the rework that it asked for beyond the limit
+    wants: Wish | None = None
     archived_by: str | None = None  # rollback id
     has_workspace: bool = True
     errors: int = 0
@@ -63,6 +81,10 @@ class Execution(Changing):
     @property
     def status(self) -> ExecutionStatus:
         return SHOWN[self.state]
+
+    @property
+    def is_rework(self) -> bool:
+        return self.rework is not None
 
 
 @dataclass(frozen=True, slots=True)

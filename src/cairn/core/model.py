@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from cairn.core.approval import AGREEING, Approval, Vote
-from cairn.core.execution import Execution, Fault, Standing
+from cairn.core.execution import Execution, Fault, Rework, Standing, Wish
 from cairn.core.plan import Checkpoint, Plan, Policy
 from cairn.core.states import (
     AGREED,
@@ -56,6 +56,7 @@ __all__ = [
     "OnInvalid",
     "Plan",
     "Policy",
+    "Rework",
     "Rollback",
     "RollbackTrigger",
     "Ruling",
@@ -65,6 +66,7 @@ __all__ = [
     "State",
     "Vote",
     "WaitingOn",
+    "Wish",
 ]
 
 

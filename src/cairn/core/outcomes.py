@@ -104,7 +104,7 @@ def give_up(d: Draft, e: Execution, policy: OnFailure, error: Fault) -> None:
             fail_run(d, f"{e.key} failed")
         case OnFailure.ROLLBACK_CHECKPOINT:
             roll_back_failed(d, e)
-            d.make(e.key, by_hand=True, is_rework=e.is_rework, asked_by=e.asked_by, asks_anew=e.asks_anew)
+            d.make(e.key, by_hand=True, rework=e.rework, asked_by=e.asked_by, asks_anew=e.asks_anew)
         case OnFailure.PAUSE_PIPELINE:
             if d.run.status is RunStatus.IN_PROGRESS:
                 d.request_pause(f"{e.key} failed")

@@ -8,7 +8,7 @@ from cairn.core import answers, rework, rollback
 from cairn.core import messages as m
 from cairn.core.draft import Draft
 from cairn.core.errors import Refused, Repeated, Stale
-from cairn.core.model import LIVE, RunStatus, State, WaitingOn
+from cairn.core.model import LIVE, Rework, RunStatus, State, WaitingOn
 from cairn.core.moves import RunVerb, Verb, possible_for
 from cairn.core.reports import current
 from cairn.core.settle import begin, begin_pass
@@ -141,12 +141,15 @@ def _cancel(d: Draft, c: m.CancelExecution) -> None:
     d.move_run(RunVerb.DISMISS)
     rework.cancel_with_reworks(d, e, "cancelled by hand")
     if e.is_rework:
-        rework.tell_asker(d, e, "cancelled")
+        error = e.last_error if e.state is State.FAILED else None  # one that is dismissed has failed for good
+        rework.tell_asker(d, e, "failed" if error else "cancelled", error.message if error else "cancelled by hand")
     else:
         d.make(e.key, by_hand=True, asks_anew=e.asks_anew)
 
 
 def _ask_rework(d: Draft, c: m.AskRework) -> None:
+    if d.is_repeated:
+        raise Repeated("This rework has been asked for already.")
     asker = current(d, c.asker) if c.asker else None
     rework.check(d.run, c.key, asker)
     if asker is not None and asker.state not in (State.COMPLETION_ASKED, State.COMPLETED):
@@ -155,4 +158,4 @@ def _ask_rework(d: Draft, c: m.AskRework) -> None:
     if asker is not None and asker.state is State.COMPLETION_ASKED:
         d.withdraw(asker, "an earlier checkpoint was sent back")
         asker = d.move(asker, Verb.WAIT, waiting_on=WaitingOn.REWORK, worked=0.0, answered=False)
-    rework.send_back(d, c.key, asker, c.reason)
+    rework.send_back(d, c.key, asker, Rework(d.given.by, c.prompt, c.reason))

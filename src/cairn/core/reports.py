@@ -9,7 +9,7 @@ from cairn.core import kept, rework
 from cairn.core import messages as m
 from cairn.core.draft import Draft
 from cairn.core.errors import Refused, Stale
-from cairn.core.model import Execution, Fault, Kind, OnBlocker, OnInvalid, State, WaitingOn
+from cairn.core.model import Execution, Fault, Kind, OnBlocker, OnInvalid, Rework, State, WaitingOn, Wish
 from cairn.core.moves import Verb
 from cairn.core.outcomes import conclude, escalate, fault, give_up
 
@@ -84,16 +84,19 @@ def _action_proposed(d: Draft, e: Execution, digest: str) -> None:
 
 def _rework_wanted(d: Draft, e: Execution, report: m.ReworkWanted) -> None:
     """Send it back, ask people beyond the limit, or tell the asker that it is not possible: it goes on (D31)."""
+    if report.outputs:
+        e = d.produce(e, report.digest, report.outputs)
     try:
         rework.check(d.run, report.key, e)
     except Refused as refused:
-        d.tell(m.EventType.REWORK_TOLD, e, checkpoint=report.key, ended="refused", reason=refused.message)
-        d.go(e)
+        rework.refuse(d, e, report.key, refused.message)
         return
     if limit := rework.over_limit(d.run, e):
-        escalate(d, d.put(e.changed(wants=report.key)), limit)
+        escalate(d, d.put(e.changed(wants=Wish(report.key, report.prompt, report.reason))), limit)
         return
-    rework.send_back(d, report.key, d.move(e, Verb.WAIT, waiting_on=WaitingOn.REWORK), report.reason)
+    e = d.move(e, Verb.WAIT, waiting_on=WaitingOn.REWORK)
+    d.stage(e)
+    rework.send_back(d, report.key, e, Rework(e.key, report.prompt, report.reason))
 
 
 def _blocked(d: Draft, e: Execution, reason: str) -> None:

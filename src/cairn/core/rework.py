@@ -5,7 +5,7 @@ from __future__ import annotations
 from cairn.core.draft import Draft
 from cairn.core.errors import Refused
 from cairn.core.messages import EventType
-from cairn.core.model import LIVE, Execution, Run, WaitingOn
+from cairn.core.model import LIVE, Execution, Rework, Run, WaitingOn
 from cairn.core.settle import begin
 
 
@@ -29,21 +29,57 @@ def over_limit(run: Run, asker: Execution) -> str | None:
     return None
 
 
-def send_back(d: Draft, key: str, asker: Execution | None, reason: str) -> None:
+def send_back(d: Draft, key: str, asker: Execution | None, why: Rework) -> None:
     d.run = d.run.changed(reworks=d.run.reworks + 1)
-    d.tell(EventType.REWORK_ASKED, asker, checkpoint=key, reason=reason)
-    e = d.make(key, is_rework=True, asked_by=asker.id if asker else None, asks_anew=True)
+    d.tell(
+        EventType.REWORK_ASKED,
+        asker,
+        checkpoint=key,
+        reason=why.reason,
+        prompt=why.prompt,
+        requested_by=why.requested_by,
+    )
+    e = d.make(key, rework=why, asked_by=asker.id if asker else None, asks_anew=True)
     begin(d, e, by_itself=True)
 
 
-def tell_asker(d: Draft, e: Execution, ended: str) -> None:
+def tell_asker(d: Draft, e: Execution, ended: str, reason: str = "") -> None:
     """The rework is over, well or not: who asked for it goes on, unless it is done again."""
     asker = d.run.executions.get(e.asked_by) if e.asked_by else None
-    if asker is None or asker.waiting_on is not WaitingOn.REWORK:
+    if asker is None or e.rework is None or asker.waiting_on is not WaitingOn.REWORK:
         return
     if not any(o.is_rework and o.asked_by == asker.id and o.state in LIVE for o in d.run.current):
-        d.tell(EventType.REWORK_TOLD, asker, rework_execution_id=e.id, ended=ended)
+        made = e.outputs if ended == "completed" else ()
+        _tell(d, asker, e.key, ended, reason, e.rework.requested_by, e.id, made)
         d.go(asker)
+
+
+def refuse(d: Draft, asker: Execution, key: str, reason: str) -> None:
+    """What was asked for is not done: the asker is told, and goes on without (D31)."""
+    _tell(d, asker, key, "refused", reason, asker.key)
+    d.go(asker)
+
+
+def _tell(
+    d: Draft,
+    asker: Execution,
+    key: str,
+    ended: str,
+    reason: str,
+    requested_by: str,
+    execution: str | None = None,
+    made: tuple[str, ...] = (),
+) -> None:
+    d.tell(
+        EventType.REWORK_TOLD,
+        asker,
+        checkpoint=key,
+        ended=ended,
+        reason=reason,
+        requested_by=requested_by,
+        execution_id=execution,
+        artifacts=[{"artifact_record_id": record} for record in made],
+    )
 
 
 def cancel_with_reworks(d: Draft, e: Execution, why: str) -> None:

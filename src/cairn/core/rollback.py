@@ -43,7 +43,7 @@ def roll_back(d: Draft, c: RollBack) -> None:
     archived = tuple(e.id for e in goes)
     take_away(d, _record(before, c.rollback, c.target, archived), c.reason)
     for e in goes:
-        tell_asker(d, e, "archived")
+        tell_asker(d, e, "archived", c.reason)
 
 
 def roll_back_failed(d: Draft, e: Execution) -> None:
@@ -147,7 +147,7 @@ def _put_back(d: Draft, record: Rollback) -> None:
     for e in in_its_place:
         if d.run.executions[e.id].state in LIVE:
             cancel_with_reworks(d, e, "the rollback was undone")
-            tell_asker(d, e, "cancelled")
+            tell_asker(d, e, "cancelled", "the rollback was undone")
     if record.target is None:
         d.tell(EventType.RUN_RESTORED, rollback=record.id)
     d.restore_run(record)

@@ -14,6 +14,7 @@ from cairn.core.model import (
     Kind,
     Plan,
     Policy,
+    Rework,
     Rollback,
     RollbackTrigger,
     Ruling,
@@ -22,6 +23,7 @@ from cairn.core.model import (
     State,
     Vote,
     WaitingOn,
+    Wish,
 )
 from cairn.store.types import as_text
 
@@ -136,7 +138,8 @@ def execution_values(e: Execution) -> Values:
         "ruling": e.ruling.value if e.ruling else None,
         "is_rework": e.is_rework,
         "parent_execution_id": e.asked_by,
-        "wants": e.wants,
+        "regression_context": rework_value(e.rework, e.asked_by) if e.rework else None,
+        "wants": wish_value(e.wants) if e.wants else None,
         "archived_by": e.archived_by,
         "has_workspace": e.has_workspace,
         "error_count": e.errors,
@@ -176,9 +179,9 @@ def execution_from(row: Row, policy: Policy) -> Execution:
         digest=row.digest,
         outputs=tuple(row.outputs),
         ruling=Ruling(row.ruling) if row.ruling else None,
-        is_rework=row.is_rework,
+        rework=rework_from(row.regression_context) if row.is_rework else None,
         asked_by=row.parent_execution_id,
-        wants=row.wants,
+        wants=Wish(**row.wants) if row.wants else None,
         archived_by=row.archived_by,
         has_workspace=row.has_workspace,
         errors=row.error_count,
@@ -191,6 +194,24 @@ def execution_from(row: Row, policy: Policy) -> Execution:
         working_since=row.working_since,
         worked=row.worked,
     )
+
+
+def rework_value(rework: Rework, asked_by: str | None) -> Values:
+    """Why the work was sent back, and by whom: the `regression_context` of seed 2."""
+    return {
+        "reason": rework.reason,
+        "prompt": rework.prompt,
+        "requested_by": rework.requested_by,
+        "requested_by_execution_id": asked_by,
+    }
+
+
+def rework_from(value: Values) -> Rework:
+    return Rework(value["requested_by"], value.get("prompt", ""), value["reason"])
+
+
+def wish_value(wish: Wish) -> Values:
+    return {"key": wish.key, "prompt": wish.prompt, "reason": wish.reason}
 
 
 def fault_value(fault: Fault) -> Values:

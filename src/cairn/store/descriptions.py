@@ -60,7 +60,7 @@ SENTENCES: Mapping[str, str] = {
     "approval_timeout": "{name}: nobody decided on the {kind} approval in time.",
     "approval_withdrawn": "{name}: the {kind} approval is not asked for any more.",
     "rework_asked": "{name} was sent back: {reason}",
-    "rework_told": "{name} goes on after a rework.",
+    "rework_told": "{name} goes on: the rework that it waited for is {ended}.",
     "rollback_made": "The run was rolled back to position {target}.",
     "rollback_undone": "A rollback was undone.",
 }

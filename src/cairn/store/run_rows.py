@@ -127,7 +127,6 @@ _SHOWN_ONLY = frozenset(
         "status",
         "max_attempts",
         "max_revision_iterations",
-        "regression_context",
         "last_error_at",
         "context_checksum",
         "progress",

@@ -9,9 +9,8 @@ from uuid import NAMESPACE_OID, uuid5
 import sqlalchemy as sa
 
 from cairn.core.decide import Decision
-from cairn.core.messages import Event, EventType, Given
+from cairn.core.messages import EventType, Given
 from cairn.core.model import Approval, Execution, Run
-from cairn.documents import Value
 from cairn.store import events
 from cairn.store.aggregate import Values, approval_values, execution_values
 from cairn.store.artifact_rows import NewArtifact, put_contents, save_artifacts
@@ -53,7 +52,7 @@ def save_run(
     )
     _save_row(connection, before, after)
     put_contents(connection, artifacts, given)
-    _save_executions(connection, before, after, decision.events, given)
+    _save_executions(connection, before, after, given)
     _save_approvals(connection, before, after)
     save_artifacts(connection, before, after, artifacts, promoted or {}, given)
     events.insert(connection, rows)
@@ -86,21 +85,19 @@ _INSERT_EXECUTION = insert_into(checkpoint_executions, without=("context_checksu
 _UPDATE_EXECUTION = PreparedUpdate(checkpoint_executions, "execution_id", "dispatch_number", "state")
 
 
-def _save_executions(
-    connection: sa.Connection, before: Loaded, after: Loaded, told: Sequence[Event], given: Given
-) -> None:
+def _save_executions(connection: sa.Connection, before: Loaded, after: Loaded, given: Given) -> None:
     made: list[Values] = []
     for execution_id, e in after.run.executions.items():
         was = before.run.executions.get(execution_id)
         if was is None:
-            made.append(_new_execution(after, e, told, given))
+            made.append(_new_execution(after, e, given))
         elif was is not e or before.drivers.get(execution_id) != after.drivers.get(execution_id):
             _update_execution(connection, before, after, execution_id, given)
     if made:
         _INSERT_EXECUTION.run_many(connection, made)
 
 
-def _new_execution(after: Loaded, e: Execution, told: Sequence[Event], given: Given) -> Values:
+def _new_execution(after: Loaded, e: Execution, given: Given) -> Values:
     place = after.places[e.key]
     return {
         **execution_values(e),
@@ -110,21 +107,9 @@ def _new_execution(after: Loaded, e: Execution, told: Sequence[Event], given: Gi
         "checkpoint_name": place.name,
         "folder": place.folder,
         "driver": after.drivers.get(e.id),
-        "regression_context": _regression_context(after.run, e, told, given) if e.is_rework else None,
         "last_error_at": given.at if e.last_error else None,
         "temp_workspace_path": after.layout.workspace_folder(e.id),
         "permanent_output_path": f"{after.run_folder}/{place.folder}",
-    }
-
-
-def _regression_context(run: Run, e: Execution, told: Sequence[Event], given: Given) -> Value:
-    """Why the work was sent back, and by whom (R2)."""
-    asked = [event for event in told if event.type is EventType.REWORK_ASKED and event.detail["checkpoint"] == e.key]
-    asker = run.executions.get(e.asked_by) if e.asked_by else None
-    return {
-        "reason": asked[-1].detail["reason"] if asked else "",
-        "requested_by": asker.key if asker else given.by,
-        "requested_by_execution_id": e.asked_by,
     }
 
 

@@ -90,8 +90,8 @@ checkpoint_executions = sa.Table(
     text("ruling", null=True),
     flag("is_rework"),
     text("parent_execution_id", refers("checkpoint_executions.execution_id"), null=True),
-    text("wants", null=True),
-    json("regression_context", null=True),
+    json("wants", null=True),  # the rework that it asked for beyond the limit
+    json("regression_context", null=True),  # why the work was sent back, and by whom
     text("archived_by", null=True),  # rollback id
     flag("has_workspace"),
     whole("error_count"),
