@@ -16,7 +16,7 @@ from cairn.services.filing import Filing
 from cairn.services.hub import Hub
 from cairn.services.projection import Projection
 from cairn.services.views.events import Change
-from cairn.store import Database, Loaded, RunFacts
+from cairn.store import Database, Loaded
 from cairn.store import tables as t
 
 log = logging.getLogger(__name__)
@@ -77,13 +77,24 @@ class Effects:
                 self._wake(step)
                 self._announce(step)
 
-    async def open_run(self, facts: RunFacts) -> list[str]:
-        """The folder of a new run; the answer is what went wrong with it."""
+    async def begin(self, made: Loaded, step: Step | None) -> list[str]:
+        """A new run: it begins at once, and the folder that stands for the whole of it is made meanwhile.
+
+        The answer is what went wrong with its files.
+        """
+        run_id = made.facts.run_id
+        self._unfiled.add(run_id)  # until its folder is there
+        steps = [step] if step is not None else []
+        await self.carry_out(steps, resting=False)
+        warnings = [warning for step in steps for warning in step.warnings]
         try:
-            await self._projection.open_run(facts)
+            await self._projection.open_run(made.facts)
         except Exception as error:  # noqa: BLE001 - it may be anything that the disk does
-            return [self.fail_run(facts.run_id, error)]
-        return []
+            return [*warnings, self.fail_run(run_id, error)]
+        if not warnings:
+            self._unfiled.discard(run_id)
+            self.note_filed(run_id, step.loaded.revision if step is not None else made.revision)
+        return warnings
 
     async def _stop(self, steps: Sequence[Step]) -> None:
         if self._lanes is None:

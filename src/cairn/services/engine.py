@@ -124,6 +124,12 @@ class Engine:
             self._keep_warm(step.loaded)
         await self.effects.carry_out(steps, resting=resting)
 
+    async def begin(self, made: Loaded, step: Step | None) -> list[str]:
+        """After the commit of a new run; the answer is what went wrong with its files."""
+        if step is not None:
+            self._keep_warm(step.loaded)
+        return await self.effects.begin(made, step)
+
     # ---- in the transaction --------------------------------------------------------------------------
     def carry(
         self,
@@ -135,9 +141,13 @@ class Engine:
         lane: str | None = None,
         brought: Brought = NOTHING,
         records: bool = True,
+        before: Loaded | None = None,
     ) -> Step:
-        """Load, decide and save; several may share one transaction. `finish` each when it is committed."""
-        before = self._warm.get(run_id) or self.load(connection, run_id)
+        """Load, decide and save; several may share one transaction. `finish` each when it is committed.
+
+        `before` is the run as it stands in this transaction, where the caller has it.
+        """
+        before = before or self._warm.get(run_id) or self.load(connection, run_id)
         decision = _decide(connection, before, command, given)
         filing = plan_files(connection, before, decision, given, brought.artifacts)
         drivers, jobs = _drivers(decision, lane)

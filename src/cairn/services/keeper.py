@@ -69,8 +69,6 @@ class Keeper:
         """Nobody drives the run on for now: what stands for the whole of it is brought up to date."""
         async with self._engine.holding(run_id):
             loaded = await self._engine.read_run(run_id)
-            if loaded.run.archived_by is not None:
-                return
             try:
                 await asyncio.to_thread(self._projection.write_run_info, loaded.facts)
             except Exception as error:  # noqa: BLE001 - it is tried again

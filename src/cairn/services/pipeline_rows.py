@@ -15,6 +15,7 @@ from cairn.services.errors import NotFound
 from cairn.store import events
 from cairn.store import tables as t
 from cairn.store.aggregate import Row
+from cairn.store.pipeline_rows import lock_pipeline
 
 UNFILED = "unfiled:"  # a fact about the installation, by pipeline
 OPEN = (RunStatus.NOT_STARTED.value, RunStatus.IN_PROGRESS.value, RunStatus.PAUSED.value)
@@ -22,9 +23,7 @@ OPEN = (RunStatus.NOT_STARTED.value, RunStatus.IN_PROGRESS.value, RunStatus.PAUS
 
 def lock(connection: sa.Connection, pipeline_id: str) -> Row:
     """The pipeline's row; nobody else changes it before this transaction ends."""
-    row = connection.execute(
-        sa.select(t.pipelines).where(t.pipelines.c.pipeline_id == pipeline_id).with_for_update()
-    ).one_or_none()
+    row = lock_pipeline(connection, pipeline_id)
     if row is None:
         raise NotFound("pipeline", pipeline_id)
     return row

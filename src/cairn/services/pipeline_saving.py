@@ -77,14 +77,14 @@ class Saving:
     async def _save(self, pipeline_id: str, wanted: Wanted) -> Saved:
         given = self._engine.given(wanted.by.name, wanted.command_id)
         async with self._engine.holding(pipeline_id):
-            open_runs = await self._engine.database.aread(lambda c: rows.open_runs(c, pipeline_id))
-            async with self._engine.holding(*open_runs):
-                written = await self._engine.transact(open_runs, lambda c: self._write(c, pipeline_id, wanted, given))
+            runs = await self._engine.database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+            async with self._engine.holding(*runs):  # nobody writes into their folders while they move
+                written = await self._engine.transact(runs, lambda c: self._write(c, pipeline_id, wanted, given))
                 self._engine.forget_pipeline(pipeline_id)
                 await self._engine.finish(*written.steps)
-            warnings = written.warnings
-            if written.changed:
-                warnings += await self.file(pipeline_id, lambda: self._refile(pipeline_id, written.ended, given))
+                warnings = written.warnings
+                if written.changed:
+                    warnings += await self.file(pipeline_id, lambda: self._refile(pipeline_id, written.ended, given))
         if written.changed:
             self.announce(pipeline_id, "pipeline_updated")
         return Saved(pipeline_id, warnings, written.changed)

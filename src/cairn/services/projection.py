@@ -63,14 +63,15 @@ class Projection:
     async def open_run(self, facts: RunFacts) -> None:
         def opened() -> None:
             self.write_run_info(facts)
-            if not facts.is_test:
-                self.point_latest(facts.pipeline_id)
+            if not facts.is_test:  # it is the highest version of all
+                self.tree.point_latest(facts.pipeline_id, layout.run_folder(facts.run_version, facts.run_id))
 
         await asyncio.to_thread(opened)
 
     def write_run_info(self, facts: RunFacts) -> None:
         content = self._database.read(lambda c: trees.run_info(c, facts.run_id))
-        self.tree.write_run_info(facts.pipeline_id, layout.run_folder(facts.run_version, facts.run_id), content)
+        if content is not None:
+            self.tree.write_run_info(facts.pipeline_id, layout.run_folder(facts.run_version, facts.run_id), content)
 
     def point_latest(self, pipeline_id: str) -> None:
         folder = self._database.read(lambda c: trees.latest_folder(c, pipeline_id))

@@ -17,12 +17,13 @@ from cairn.documents import encode_json
 from cairn.services import pipeline_rows as rows
 from cairn.services.actors import Actor
 from cairn.services.engine import Engine, Step
-from cairn.services.errors import NotFound, TooLarge, WrongInput
-from cairn.store import RunFacts, blobs, events, insert_run
+from cairn.services.errors import TooLarge, WrongInput
+from cairn.store import Loaded, RunFacts, blobs, has_run, insert_run
 from cairn.store import pipeline_rows as stored
-from cairn.store import tables as t
+from cairn.store.aggregate import Row
+from cairn.store.events import Told
 
-Make = Callable[[sa.Connection], tuple[RunFacts, list[Step]]]
+Made = tuple[Loaded, Step | None]  # the run, and its start
 
 MEGABYTE = 1024 * 1024
 
@@ -52,22 +53,19 @@ class Runs:
         command_id: UUID | None = None,
     ) -> Begun:
         """The next version of the pipeline; in test mode one without a version (D20)."""
-        value = await self._engine.database.aread(lambda c: self._with_defaults(c, pipeline_id, input))
-        payload = await asyncio.to_thread(encode_json, value) if value is not None else None
-        if payload is not None and len(payload) > self._max_payload:
-            raise TooLarge(self._max_payload, "The run's input")
-        if payload is not None and len(payload) > self._max_payload // 2:
-            # A large blob goes in a transaction of its own, so that it does not hold the writer (D47).
-            await self._engine.database.transact(lambda c: blobs.put(c, payload))
+        value, payload = (None, None) if input is None else await self._prepared(pipeline_id, input)
         given = self._engine.given(by.name, command_id)
 
-        def body(connection: sa.Connection) -> tuple[RunFacts, list[Step]]:
-            definition, revision = self._definition(connection, pipeline_id)
-            if value is not None or definition.input_schema is not None:
-                _check_input(definition, value)
-            checksum = blobs.put(connection, payload) if payload is not None else None
+        def body(connection: sa.Connection) -> Made:
+            row, definition = self._open(connection, pipeline_id)
+            filled, content = value, payload
+            if value is None and (filled := _filled(definition.input_schema, None)) is not None:
+                content = encode_json(filled)
+            if filled is not None or definition.input_schema is not None:
+                _check_input(definition, filled)
+            checksum = blobs.put(connection, content) if content is not None else None
             prompt = original_prompt if original_prompt is not None else definition.original_prompt
-            return self._make(connection, pipeline_id, revision, given, checksum, prompt or "", test=test, start=start)
+            return self._make(connection, row, given, checksum, prompt or "", test=test, start=start)
 
         begun = await self._engine.unbroken(self._begin(pipeline_id, given, body))
         return replace(begun, warnings=(*begun.warnings, *self._told_of_size(payload)))
@@ -78,58 +76,48 @@ class Runs:
             size, most = len(payload) / MEGABYTE, self._max_payload / MEGABYTE
             yield f"The run's input is large: {size:.1f} of at most {most:g} MB, which every checkpoint reads whole."
 
-    def _with_defaults(self, connection: sa.Connection, pipeline_id: str, given: Any) -> Any:
-        """The input with what its schema gives for what is left out."""
-        revision = rows.newest_revision(connection, pipeline_id)
-        schema = self._engine.plans.definition(connection, pipeline_id, revision).input_schema
-        if schema is None:
-            return given
-        filled: Any = fill_defaults(schema, {} if given is None else given)
-        return filled if filled != {} else given
+    async def _prepared(self, pipeline_id: str, input: Any) -> tuple[Any, bytes]:
+        """The input with what its schema gives for what is left out, and as it is stored."""
+
+        def read(connection: sa.Connection) -> Any:
+            revision = rows.newest_revision(connection, pipeline_id)
+            return self._engine.plans.definition(connection, pipeline_id, revision).input_schema
+
+        value = _filled(await self._engine.database.aread(read), input)
+        payload = await asyncio.to_thread(encode_json, value)
+        if len(payload) > self._max_payload:
+            raise TooLarge(self._max_payload, "The run's input")
+        if len(payload) > self._max_payload // 2:
+            # A large blob goes in a transaction of its own, so that it does not hold the writer (D47).
+            await self._engine.database.transact(lambda c: blobs.put(c, payload))
+        return value, payload
 
     async def retry(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Begun:
         """The next version, with the same input (D45)."""
         given = self._engine.given(by.name, command_id)
         earlier = (await self._engine.read_run(run_id)).facts
 
-        def body(connection: sa.Connection) -> tuple[RunFacts, list[Step]]:
-            _, revision = self._definition(connection, earlier.pipeline_id)
-            return self._make(
-                connection,
-                earlier.pipeline_id,
-                revision,
-                given,
-                earlier.input_checksum,
-                earlier.original_prompt,
-                test=earlier.is_test,
-                start=True,
-            )
+        def body(connection: sa.Connection) -> Made:
+            row, _ = self._open(connection, earlier.pipeline_id)
+            checksum, prompt = earlier.input_checksum, earlier.original_prompt
+            return self._make(connection, row, given, checksum, prompt, test=earlier.is_test, start=True)
 
         return await self._engine.unbroken(self._begin(earlier.pipeline_id, given, body))
 
-    async def _begin(self, pipeline_id: str, given: Given, make: Make) -> Begun:
+    async def _begin(self, pipeline_id: str, given: Given, make: Callable[[sa.Connection], Made]) -> Begun:
         run_id = str(uuid5(given.command_id, "run"))
 
-        def body(connection: sa.Connection) -> tuple[RunFacts, list[Step]] | None:
-            return None if _exists(connection, run_id) else make(connection)  # the same command, sent again
+        def body(connection: sa.Connection) -> Made | None:
+            return None if has_run(connection, run_id) else make(connection)  # the same command, sent again
 
         async with self._engine.holding(pipeline_id), self._engine.holding(run_id):
             made = await self._engine.database.transact(body)
-            if made is None:
-                return Begun(run_id)
-            facts, steps = made
-            warnings = await self._engine.effects.open_run(facts)
-            await self._engine.finish(*steps, resting=False)
-        return Begun(run_id, (*warnings, *(warning for step in steps for warning in step.warnings)))
+            warnings = await self._engine.begin(*made) if made is not None else ()
+        return Begun(run_id, tuple(warnings))
 
-    def _definition(self, connection: sa.Connection, pipeline_id: str) -> tuple[PipelineDefinition, int]:
-        row = connection.execute(
-            sa.select(t.pipelines.c.revision, t.pipelines.c.deleted_at)
-            .where(t.pipelines.c.pipeline_id == pipeline_id)
-            .with_for_update()
-        ).one_or_none()
-        if row is None:
-            raise NotFound("pipeline", pipeline_id)
+    def _open(self, connection: sa.Connection, pipeline_id: str) -> tuple[Row, PipelineDefinition]:
+        """The pipeline's row and its definition, if it can have another run."""
+        row = rows.lock(connection, pipeline_id)
         if row.deleted_at is not None:
             raise Refused("The pipeline is deleted: nothing starts in it.", ("restore the pipeline",))
         definition = self._engine.plans.definition(connection, pipeline_id, row.revision)
@@ -139,30 +127,27 @@ class Runs:
         if missing:
             names = ", ".join(c.checkpoint_name for c in definition.checkpoints if c.execution.mode in missing)
             raise Refused(f"This server cannot carry out checkpoints of mode {' or '.join(missing)}: {names}.")
-        return definition, row.revision
+        return row, definition
 
     def _make(
         self,
         connection: sa.Connection,
-        pipeline_id: str,
-        revision: int,
+        row: Row,
         given: Given,
         input_checksum: str | None,
         prompt: str,
         *,
         test: bool,
         start: bool,
-    ) -> tuple[RunFacts, list[Step]]:
-        run_id = str(uuid5(given.command_id, "run"))
-        row = connection.execute(sa.select(t.pipelines).where(t.pipelines.c.pipeline_id == pipeline_id)).one()
-        version = None if test else stored.take_run_version(connection, pipeline_id)
-        previous = stored.previous_run(connection, pipeline_id, row.pipeline_definition_version)
+    ) -> Made:
+        version = None if test else stored.take_run_version(connection, row.pipeline_id)
+        previous = stored.previous_run(connection, row.pipeline_id, row.pipeline_definition_version)
         facts = RunFacts(
-            run_id=run_id,
-            pipeline_id=pipeline_id,
+            run_id=str(uuid5(given.command_id, "run")),
+            pipeline_id=row.pipeline_id,
             pipeline_name=row.pipeline_name,
             definition_version=row.pipeline_definition_version,
-            definition_revision=revision,
+            definition_revision=row.revision,
             run_version=version,
             is_test=test,
             previous_run_id=previous.run_id if previous else None,
@@ -172,10 +157,9 @@ class Runs:
             original_prompt=prompt,
             input_checksum=input_checksum,
         )
-        insert_run(connection, facts, self._engine.plans)
-        _tell_made(connection, facts)
-        steps = [self._engine.carry(connection, run_id, StartRun(), given)] if start else []
-        return facts, steps
+        made = insert_run(connection, facts, self._engine.plans, _told_made(facts))
+        step = self._engine.carry(connection, facts.run_id, StartRun(), given, before=made) if start else None
+        return made, step
 
     # ---- a run that is there ----------------------------------------------------------------------------
     async def begin(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Step:
@@ -201,12 +185,15 @@ class Runs:
         return await self._engine.send(run_id, command, self._engine.given(by.name, command_id))
 
 
-def _exists(connection: sa.Connection, run_id: str) -> bool:
-    r = t.pipeline_runs.c
-    return connection.execute(sa.select(r.run_id).where(r.run_id == run_id)).first() is not None
+def _filled(schema: Any, given: Any) -> Any:
+    """The input with what its schema gives for what is left out."""
+    if schema is None:
+        return given
+    filled: Any = fill_defaults(schema, {} if given is None else given)
+    return filled if filled != {} else given
 
 
-def _tell_made(connection: sa.Connection, facts: RunFacts) -> None:
+def _told_made(facts: RunFacts) -> Told:
     """The first event of its trail: what it is made from."""
     told = {
         "run_version": facts.run_version,
@@ -216,8 +203,7 @@ def _tell_made(connection: sa.Connection, facts: RunFacts) -> None:
         "input_checksum": facts.input_checksum,
         "test": facts.is_test,
     }
-    made = events.Told("run_created", told)
-    events.append_run_event(connection, facts.run_id, made, facts.created_by, facts.created_at)
+    return Told("run_created", told)
 
 
 def _check_input(definition: PipelineDefinition, value: Any) -> None:

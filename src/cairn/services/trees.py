@@ -14,6 +14,8 @@ from cairn.files import FileContent, layout
 from cairn.store import Database, blobs
 from cairn.store import tables as t
 from cairn.store.aggregate import Row
+from cairn.store.prepared import PreparedQuery
+from cairn.store.types import Text
 
 LARGE = 1024 * 1024  # bytes from which on a content is not held in memory
 
@@ -79,28 +81,6 @@ def _files_of(document: dict[str, Any]) -> DefinitionFiles:
     )
 
 
-def run_info(connection: sa.Connection, run_id: str) -> bytes:
-    """What `run_info.json` says of a run: its row, its executions, its artifacts."""
-    r, e, a = t.pipeline_runs.c, t.checkpoint_executions.c, t.artifacts.c
-    run = connection.execute(sa.select(*(r[name] for name in _RUN)).where(r.run_id == run_id)).one()
-    executions = connection.execute(
-        sa.select(*(e[name] for name in _EXECUTION))
-        .where(e.run_id == run_id, e.archived_by.is_(None))
-        .order_by(e.ordinal)
-    ).all()
-    kept = {row.execution_id for row in executions}
-    artifacts = connection.execute(
-        sa.select(a.execution_id, *(a[name] for name in _ARTIFACT))
-        .where(a.run_id == run_id, a.promoted_to_permanent_at.is_not(None))
-        .order_by(a.created_at, a.artifact_record_id)
-    ).all()
-    info = _plain(run)
-    info["checkpoint_execution_history"] = [row.execution_id for row in executions]
-    info["executions"] = [_plain(row) for row in executions]
-    info["artifacts"] = [_plain(row) for row in artifacts if row.execution_id in kept]
-    return encode_json({**info, SEAL: digest(info)}, indent=True)
-
-
 def own_run_info(content: bytes) -> str | None:
     """Its checksum, if Cairn wrote it and nobody has changed it since."""
     try:
@@ -149,6 +129,45 @@ _EXECUTION = (
 _ARTIFACT = ("artifact_record_id", "artifact_name", "format", "file_path", "size_bytes", "checksum")
 
 
+_of_run = sa.bindparam("run_id", type_=Text())
+_e, _a = t.checkpoint_executions.c, t.artifacts.c
+_RUN_QUERY = PreparedQuery(
+    sa.select(*(t.pipeline_runs.c[name] for name in _RUN))
+    .select_from(t.pipeline_runs.join(t.pipelines))
+    .where(
+        t.pipeline_runs.c.run_id == _of_run,
+        t.pipeline_runs.c.archived_by.is_(None),
+        t.pipeline_runs.c.pipeline_definition_version == t.pipelines.c.pipeline_definition_version,
+        t.pipelines.c.deleted_at.is_(None),
+    )
+)
+_EXECUTIONS_QUERY = PreparedQuery(
+    sa.select(*(_e[name] for name in _EXECUTION))
+    .where(_e.run_id == _of_run, _e.archived_by.is_(None))
+    .order_by(_e.ordinal)
+)
+_ARTIFACTS_QUERY = PreparedQuery(
+    sa.select(_a.execution_id, *(_a[name] for name in _ARTIFACT))
+    .where(_a.run_id == _of_run, _a.promoted_to_permanent_at.is_not(None))
+    .order_by(_a.created_at, _a.artifact_record_id)
+)
+
+
+def run_info(connection: sa.Connection, run_id: str) -> bytes | None:
+    """What `run_info.json` says of a run: its row, its executions, its artifacts. None: its folder is in an archive."""
+    of = {"run_id": run_id}
+    run = _RUN_QUERY.first(connection, of)
+    if run is None:
+        return None
+    executions = _EXECUTIONS_QUERY.all(connection, of)
+    kept = {row.execution_id for row in executions}
+    info = _plain(run)
+    info["checkpoint_execution_history"] = [row.execution_id for row in executions]
+    info["executions"] = [_plain(row) for row in executions]
+    info["artifacts"] = [_plain(row) for row in _ARTIFACTS_QUERY.all(connection, of) if row.execution_id in kept]
+    return encode_json({**info, SEAL: digest(info)}, indent=True)
+
+
 def _plain(row: Row) -> dict[str, Any]:
     def shown(value: Any) -> Any:
         return value.isoformat().replace("+00:00", "Z") if hasattr(value, "isoformat") else value
@@ -168,7 +187,8 @@ def expected(connection: sa.Connection, database: Database, pipeline_id: str) ->
         files[path] = FileContent.of(path, data)
     for run in connection.execute(sa.select(r.run_id, r.run_version).where(*standing)):
         path = f"{layout.run_folder(run.run_version, run.run_id)}/{layout.RUN_INFO}"
-        files[path] = FileContent.of(path, run_info(connection, run.run_id))
+        if (info := run_info(connection, run.run_id)) is not None:
+            files[path] = FileContent.of(path, info)
     rows = connection.execute(
         sa.select(a.file_path, a.checksum, a.size_bytes)
         .select_from(t.artifacts.join(t.checkpoint_executions).join(t.pipeline_runs, r.run_id == e.run_id))

@@ -14,7 +14,7 @@ from cairn.store.errors import (
     Unstorable,
 )
 from cairn.store.plans import Kept, Layout, Place, Plans, PlanSource, document
-from cairn.store.run_rows import Loaded, RunFacts, insert_run, load_run
+from cairn.store.run_rows import Loaded, RunFacts, has_run, insert_run, load_run
 from cairn.store.run_saving import save_run
 from cairn.store.verification import Broken, Verdict, verify
 
@@ -41,6 +41,7 @@ __all__ = [
     "blobs",
     "document",
     "events",
+    "has_run",
     "insert_run",
     "load_run",
     "pipeline_rows",

@@ -12,7 +12,9 @@ from cairn.documents import digest
 from cairn.store.errors import LostRace
 from cairn.store.events import GENESIS
 from cairn.store.plans import Document
+from cairn.store.prepared import PreparedQuery
 from cairn.store.tables import checkpoint_definitions, definition_revisions, pipeline_runs, pipelines
+from cairn.store.types import Text
 
 _SECTIONS = ("dependencies", "inputs", "execution", "human_interaction", "output", "instructions")
 
@@ -154,14 +156,35 @@ def mark_restored(connection: sa.Connection, pipeline_id: str) -> bool:
 
 
 # ---- run versions --------------------------------------------------------------------------------
+_of_pipeline = sa.bindparam("pipeline_id", type_=Text())
+_LOCK = PreparedQuery(sa.select(pipelines).where(pipelines.c.pipeline_id == _of_pipeline).with_for_update())
+_TAKE = PreparedQuery(
+    sa.update(pipelines)
+    .where(pipelines.c.pipeline_id == _of_pipeline)
+    .values(last_run_version=pipelines.c.last_run_version + 1)
+    .returning(pipelines.c.last_run_version)
+)
+_PREVIOUS = PreparedQuery(
+    sa.select(pipeline_runs.c.run_id, pipeline_runs.c.run_version)
+    .where(
+        pipeline_runs.c.pipeline_id == _of_pipeline,
+        pipeline_runs.c.pipeline_definition_version == sa.bindparam("version", type_=sa.Integer()),
+        pipeline_runs.c.run_version.is_not(None),
+        pipeline_runs.c.archived_by.is_(None),
+    )
+    .order_by(pipeline_runs.c.run_version.desc())
+    .limit(1)
+)
+
+
+def lock_pipeline(connection: sa.Connection, pipeline_id: str) -> Any | None:
+    """The pipeline's row, if there is one; nobody else changes it before this transaction ends."""
+    return _LOCK.first(connection, {"pipeline_id": pipeline_id})
+
+
 def take_run_version(connection: sa.Connection, pipeline_id: str) -> int:
     """The next version of the current definition; it is never given again (X1, D4)."""
-    return connection.execute(
-        sa.update(pipelines)
-        .where(pipelines.c.pipeline_id == pipeline_id)
-        .values(last_run_version=pipelines.c.last_run_version + 1)
-        .returning(pipelines.c.last_run_version)
-    ).scalar_one()
+    return _TAKE.all(connection, {"pipeline_id": pipeline_id})[0].last_run_version
 
 
 class Previous(NamedTuple):
@@ -171,17 +194,5 @@ class Previous(NamedTuple):
 
 def previous_run(connection: sa.Connection, pipeline_id: str, definition_version: int) -> Previous | None:
     """The highest version that still exists (X1, D10)."""
-    c = pipeline_runs.c
-    query = (
-        sa.select(c.run_id, c.run_version)
-        .where(
-            c.pipeline_id == pipeline_id,
-            c.pipeline_definition_version == definition_version,
-            c.run_version.is_not(None),
-            c.archived_by.is_(None),
-        )
-        .order_by(c.run_version.desc())
-        .limit(1)
-    )
-    row = connection.execute(query).first()
+    row = _PREVIOUS.first(connection, {"pipeline_id": pipeline_id, "version": definition_version})
     return Previous(row.run_id, row.run_version) if row else None

@@ -10,7 +10,9 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 import sqlalchemy as sa
 
 from cairn.core.model import Plan
+from cairn.store.prepared import PreparedQuery
 from cairn.store.tables import definition_revisions
+from cairn.store.types import Text
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -90,10 +92,27 @@ class Plans:
         return Place(checkpoint["checkpoint_id"], name, self.layout.checkpoint_folder(position, name))
 
 
+_c = definition_revisions.c
+_OF_PIPELINE = _c.pipeline_id == sa.bindparam("pipeline_id", type_=Text())
+_DIGESTS = PreparedQuery(
+    sa.select(_c.revision, _c.digest).where(
+        _OF_PIPELINE,
+        sa.or_(
+            _c.revision == sa.bindparam("graph", type_=sa.Integer()),
+            _c.revision == sa.bindparam("newest", type_=sa.Integer()),
+        ),
+    )
+)
+_NEWEST = PreparedQuery(
+    sa.select(sa.func.max(_c.revision).label("revision")).where(
+        _OF_PIPELINE, _c.pipeline_definition_version == sa.bindparam("version", type_=sa.Integer())
+    )
+)
+
+
 def _key(connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> _Key:
-    c = definition_revisions.c
-    query = sa.select(c.revision, c.digest).where(c.pipeline_id == pipeline_id, c.revision.in_((graph, newest)))
-    digests = {row.revision: row.digest for row in connection.execute(query)}
+    rows = _DIGESTS.all(connection, {"pipeline_id": pipeline_id, "graph": graph, "newest": newest})
+    digests = {row.revision: row.digest for row in rows}
     return digests[graph], digests[newest], newest
 
 
@@ -106,11 +125,7 @@ def document(connection: sa.Connection, pipeline_id: str, revision: int) -> Docu
 
 def newest_revision(connection: sa.Connection, pipeline_id: str, definition_version: int) -> int:
     """The newest one that has the same checkpoints in the same order."""
-    c = definition_revisions.c
-    query = sa.select(sa.func.max(c.revision)).where(
-        c.pipeline_id == pipeline_id, c.pipeline_definition_version == definition_version
-    )
-    return connection.execute(query).scalar_one()
+    return _NEWEST.all(connection, {"pipeline_id": pipeline_id, "version": definition_version})[0].revision
 
 
 class Kept(Generic[K, V]):

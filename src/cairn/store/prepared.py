@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
+from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.sql import Executable
+from sqlalchemy.sql import Executable, Select
+from sqlalchemy.sql.dml import UpdateBase
 from sqlalchemy.types import TypeEngine
 
 from cairn.store.types import Text, check_text
@@ -19,10 +21,9 @@ Convert: TypeAlias = Callable[[Any], Any]
 
 
 class Prepared:
-    """A statement without result columns.
+    """A statement that goes to the driver as it is.
 
-    It goes to the driver as it is: what SQLAlchemy spends on finding the compiled form again is most of what a small
-    statement costs.
+    What SQLAlchemy spends on finding the compiled form again is most of what a small statement costs.
     """
 
     def __init__(self, statement: Executable) -> None:
@@ -62,10 +63,58 @@ class Prepared:
             if (convert := _converter(compiled.binds[name].type, dialect)) is not None
         ]
         bind = _binder(names, converters)
+        fixed = {name: parameter.value for name, parameter in compiled.binds.items() if not parameter.required}
+        if fixed:
+            bind = _with(fixed, bind)
         if not compiled.positional:
             bind = _named(names, bind)
         self._compiled[dialect.name] = str(compiled), bind
         return self._compiled[dialect.name]
+
+
+class PreparedQuery(Prepared):
+    """The same with rows for an answer, whose fields are named as the columns."""
+
+    def __init__(self, statement: Select[*tuple[Any, ...]] | UpdateBase) -> None:
+        super().__init__(statement)
+        columns = statement.exported_columns
+        self._types = [column.type for column in columns]
+        self._row = cast("Any", NamedTuple)("Row", [(name, Any) for name in list(columns.keys())])
+        self._converters: dict[str, list[tuple[int, Convert]]] = {}
+
+    def first(self, connection: sa.Connection, values: Mapping[str, Any]) -> Any | None:
+        rows = self.all(connection, values)
+        return rows[0] if rows else None
+
+    def all(self, connection: sa.Connection, values: Mapping[str, Any]) -> list[Any]:
+        sql, bind = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
+        parameters = bind(values)
+        cursor = connection.connection.cursor()
+        try:
+            cursor.execute(sql, parameters)
+            return self._rows(cursor, connection.dialect)
+        except connection.dialect.loaded_dbapi.Error as error:
+            raise _fault(connection, sql, parameters, error) from error
+        finally:
+            cursor.close()
+
+    def _rows(self, cursor: DBAPICursor, dialect: Dialect) -> list[Any]:
+        converters = self._converters.get(dialect.name)
+        if converters is None:
+            converters = self._converters[dialect.name] = list(self._conversions(cursor, dialect))
+        rows: list[Any] = []
+        for values in cursor.fetchall():
+            row = list(values)
+            for place, convert in converters:
+                row[place] = convert(row[place])
+            rows.append(self._row._make(row))
+        return rows
+
+    def _conversions(self, cursor: DBAPICursor, dialect: Dialect) -> Iterator[tuple[int, Convert]]:
+        for place, (column, described) in enumerate(zip(self._types, cursor.description, strict=True)):
+            convert = column.dialect_impl(dialect).result_processor(dialect, described[1])
+            if convert is not None:
+                yield place, convert
 
 
 def insert_into(table: sa.Table, *, without: tuple[str, ...] = (), types: Mapping[str, Any] | None = None) -> Prepared:
@@ -112,10 +161,12 @@ def _converter(type: TypeEngine[Any], dialect: Dialect) -> Convert | None:
 
 
 def _binder(names: tuple[str, ...], converters: list[tuple[int, Convert]]) -> Bind:
+    # The getter of one name does not give a tuple.
+    only = names[0] if len(names) == 1 else None
     take = cast("Callable[[Mapping[str, Any]], tuple[Any, ...]]", itemgetter(*names))
 
     def bind(values: Mapping[str, Any]) -> tuple[Any, ...]:
-        row = list(take(values))
+        row = list(take(values)) if only is None else [values[only]]
         for value in row:
             if value.__class__ is str and ("\0" in value or not value.isascii()):
                 check_text(value)
@@ -124,6 +175,11 @@ def _binder(names: tuple[str, ...], converters: list[tuple[int, Convert]]) -> Bi
         return tuple(row)
 
     return bind
+
+
+def _with(fixed: Mapping[str, Any], bind: Bind) -> Bind:
+    """Some values stand in the statement itself."""
+    return lambda values: bind({**fixed, **values})
 
 
 def _named(names: tuple[str, ...], bind: Bind) -> Bind:

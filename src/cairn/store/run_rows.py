@@ -11,9 +11,11 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.core.model import LIVE, Approval, Execution, Run, Vote
+from cairn.store import events
 from cairn.store.aggregate import Values, approval_from, execution_from, run_from, run_values, vote_from
-from cairn.store.events import GENESIS, Chain
+from cairn.store.events import GENESIS, Chain, Told
 from cairn.store.plans import Layout, Place, PlanSource, newest_revision
+from cairn.store.prepared import PreparedQuery, insert_into
 from cairn.store.tables import (
     approval_decisions,
     approvals,
@@ -21,6 +23,7 @@ from cairn.store.tables import (
     pipeline_runs,
     pipelines,
 )
+from cairn.store.types import Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,33 +84,43 @@ class Loaded:
         }
 
 
-def insert_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource) -> Loaded:
-    """Make a run that nobody has started. Its version has been taken before (`pipelines.take_run_version`)."""
+_INSERT_RUN = insert_into(pipeline_runs)
+
+
+def insert_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource, *told: Told) -> Loaded:
+    """Make a run that nobody has started, with the first events of its trail.
+
+    Its version has been taken before (`take_run_version`).
+    """
     graph, newest = facts.definition_revision, newest_revision(connection, facts.pipeline_id, facts.definition_version)
     plan = plans.plan(connection, facts.pipeline_id, graph, newest)
     places = plans.places(connection, facts.pipeline_id, graph, newest)
-    made = Loaded(Run(facts.run_id, plan), facts, 0, 0, GENESIS, {}, 0, places, {}, plans.layout)
-    connection.execute(
-        sa.insert(pipeline_runs).values(
-            **made.row_values,
-            run_id=facts.run_id,
-            pipeline_id=facts.pipeline_id,
-            pipeline_definition_version=facts.definition_version,
-            definition_revision=graph,
-            run_version=facts.run_version,
-            is_test=facts.is_test,
-            previous_run_id=facts.previous_run_id,
-            extends_from_run_version=facts.extends_from_run_version,
-            original_prompt=facts.original_prompt,
-            input_checksum=facts.input_checksum,
-            created_by=facts.created_by,
-            created_at=facts.created_at,
-        )
-    )
+    chain = Chain(facts.run_id, facts.pipeline_id, facts.run_id, 0, GENESIS)
+    chain, rows = events.seal(chain, told, facts.created_by, facts.created_at)
+    # Its folder is yet to be made: the files do not stand.
+    made = Loaded(Run(facts.run_id, plan), facts, 1, chain.seq, chain.head, {}, 0, places, {}, plans.layout)
+    values = {
+        **made.row_values,
+        "run_id": facts.run_id,
+        "pipeline_id": facts.pipeline_id,
+        "pipeline_definition_version": facts.definition_version,
+        "definition_revision": graph,
+        "run_version": facts.run_version,
+        "is_test": facts.is_test,
+        "previous_run_id": facts.previous_run_id,
+        "extends_from_run_version": facts.extends_from_run_version,
+        "original_prompt": facts.original_prompt,
+        "input_checksum": facts.input_checksum,
+        "created_by": facts.created_by,
+        "created_at": facts.created_at,
+    }
+    _INSERT_RUN.run(connection, values)
+    events.insert(connection, rows)
     return made
 
 
-_RUN = (
+_of_run = sa.bindparam("run_id", type_=Text())
+_RUN_QUERY = (
     sa.select(
         pipeline_runs,
         pipelines.c.pipeline_name,
@@ -115,9 +128,10 @@ _RUN = (
         pipelines.c.pipeline_definition_version.label("pipeline_version"),
     )
     .join(pipelines, pipelines.c.pipeline_id == pipeline_runs.c.pipeline_id)
-    .where(pipeline_runs.c.run_id == sa.bindparam("run_id"))
+    .where(pipeline_runs.c.run_id == _of_run)
 )
-_RUN_LOCKED = _RUN.with_for_update(of=pipeline_runs)
+_RUN = PreparedQuery(_RUN_QUERY)
+_RUN_LOCKED = PreparedQuery(_RUN_QUERY.with_for_update(of=pipeline_runs))
 # What is only shown to people is left out: a run may have hundreds of executions.
 _SHOWN_ONLY = frozenset(
     {
@@ -134,24 +148,31 @@ _SHOWN_ONLY = frozenset(
         "permanent_output_path",
     }
 )
-_EXECUTIONS = (
+_EXECUTIONS = PreparedQuery(
     sa.select(*(column for column in checkpoint_executions.c if column.name not in _SHOWN_ONLY))
-    .where(checkpoint_executions.c.run_id == sa.bindparam("run_id"))
+    .where(checkpoint_executions.c.run_id == _of_run)
     .order_by(checkpoint_executions.c.ordinal)
 )
-_APPROVALS = sa.select(approvals).where(approvals.c.run_id == sa.bindparam("run_id")).order_by(approvals.c.ordinal)
-_VOTES = (
+_APPROVALS = PreparedQuery(sa.select(approvals).where(approvals.c.run_id == _of_run).order_by(approvals.c.ordinal))
+_VOTES = PreparedQuery(
     sa.select(approval_decisions)
     .join(approvals, approvals.c.approval_id == approval_decisions.c.approval_id)
-    .where(approvals.c.run_id == sa.bindparam("run_id"))
+    .where(approvals.c.run_id == _of_run)
     .order_by(approval_decisions.c.approval_id, approval_decisions.c.position)
 )
+
+
+_HAS_RUN = PreparedQuery(sa.select(pipeline_runs.c.run_id).where(pipeline_runs.c.run_id == _of_run))
+
+
+def has_run(connection: sa.Connection, run_id: str) -> bool:
+    return _HAS_RUN.first(connection, {"run_id": run_id}) is not None
 
 
 def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock: bool = False) -> Loaded | None:
     """The run as it stands. With `lock` nobody else changes it before this transaction ends."""
     of = {"run_id": run_id}
-    row = connection.execute(_RUN_LOCKED if lock else _RUN, of).first()
+    row = (_RUN_LOCKED if lock else _RUN).first(connection, of)
     if row is None:
         return None
     facts = _facts(row)
@@ -160,7 +181,7 @@ def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock:
     executions: dict[str, Execution] = {}
     drivers: dict[str, str] = {}
     folders: dict[str, str] = {}
-    for each in connection.execute(_EXECUTIONS, of):
+    for each in _EXECUTIONS.all(connection, of):
         made_with = each.definition_revision
         of_then = plan if made_with == newest else plans.plan(connection, facts.pipeline_id, graph, made_with)
         executions[each.execution_id] = execution_from(each, of_then.policy(each.key))
@@ -191,10 +212,10 @@ def _newest(connection: sa.Connection, row: Any) -> int:
 
 
 def _load_approvals(connection: sa.Connection, of: Mapping[str, str]) -> dict[str, Approval]:
-    rows = connection.execute(_APPROVALS, of).all()
+    rows = _APPROVALS.all(connection, of)
     votes: dict[str, tuple[Vote, ...]] = {}
     if rows:
-        for vote in connection.execute(_VOTES, of):
+        for vote in _VOTES.all(connection, of):
             votes[vote.approval_id] = (*votes.get(vote.approval_id, ()), vote_from(vote))
     return {row.approval_id: approval_from(row, votes.get(row.approval_id, ())) for row in rows}
 
