@@ -145,6 +145,36 @@ async def test_history_diff_and_revert(house: House) -> None:
     assert (await house.client.get(f"{path}/diff")).status_code == 422
 
 
+async def test_a_definition_is_compared_before_it_is_saved(house: House) -> None:
+    """P5, P7: what saving it in place of the newest one would change; the same again is no change."""
+    pipeline = await house.pipeline(form("goals"), form("design"), pipeline_description="why")
+    path = f"/api/pipelines/{pipeline['pipeline_id']}"
+    written = (await house.client.get(f"{path}/definition?format=json")).json()
+    assert await house.post(f"{path}/diff", written) == {"changes": [], "text": ""}
+    del written["pipeline_description"]
+    diff = await house.post(f"{path}/diff", {**written, "pipeline_name": "Renamed"})
+    assert [(change["path"], change["kind"]) for change in diff["changes"]] == [
+        ("/pipeline_name", "changed"),
+        ("/pipeline_description", "changed"),
+    ]
+    assert "--- revision 1\n+++ given\n" in diff["text"]
+    assert (await house.get(path))["revision"] == 1
+    wrong = await house.post(f"{path}/diff", {"checkpoints": []}, 422)
+    assert "pipeline_name" in str(wrong["errors"])
+    await house.post(f"/api/pipelines/{NOBODY}/diff", written, 404)
+
+
+async def test_a_definition_is_replaced_as_a_whole(house: House) -> None:
+    """P7: what is left out has its default; repeated, it changes nothing."""
+    pipeline = await house.pipeline(form("goals"), pipeline_description="why", original_prompt="Go")
+    path = f"/api/pipelines/{pipeline['pipeline_id']}"
+    given = {"pipeline_name": "Journey", "checkpoints": [form("goals")]}
+    replaced = await house.put(f"{path}/definition", given)
+    assert (replaced["pipeline_description"], replaced["original_prompt"], replaced["revision"]) == ("", None, 2)
+    assert replaced["checkpoints"][0]["checkpoint_id"] == pipeline["checkpoints"][0]["checkpoint_id"]
+    assert (await house.put(f"{path}/definition", given))["revision"] == 2
+
+
 async def test_checkpoints_one_by_one(house: House) -> None:
     pipeline = await house.pipeline(form("goals"))
     path = f"/api/pipelines/{pipeline['pipeline_id']}"

@@ -32,6 +32,8 @@ BODIES: dict[str, dict[str, Spec]] = {
     "create_pipeline": _WRITTEN,
     "update_pipeline": _WRITTEN,
     "validate_definition": _WRITTEN,
+    "compare_definition": _WRITTEN,
+    "replace_definition": _WRITTEN,
     "upload_file": {"multipart/form-data": _FILE},
 }
 # Operations that do not answer with a view, by media type.
@@ -96,7 +98,7 @@ def _describe_answer(operation: Spec, name: str) -> None:
         first["examples"] = {"story": {"$ref": f"#/components/examples/{named}"}}
     if status == "201" and name not in STREAMED:
         answer["headers"] = _LOCATION
-    if name in ("create_pipeline", "get_pipeline", "update_pipeline", "get_definition"):
+    if name in ("create_pipeline", "get_pipeline", "update_pipeline", "get_definition", "replace_definition"):
         answer["headers"] = {**answer.get("headers", {}), **_ETAG}
 
 
@@ -128,7 +130,7 @@ def _describe_errors(operation: Spec, name: str, method: str) -> None:
         statuses.add(422)
     if "requestBody" in operation:
         statuses |= {413, 415}
-    if method not in SAFE and name not in ("sign_in", "sign_out", "validate_definition"):
+    if method not in SAFE and name not in ("sign_in", "sign_out", "validate_definition", "compare_definition"):
         statuses |= {404, 409, 413}
     if "If-Match" in parameters:
         statuses.add(412)

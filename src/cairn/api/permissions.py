@@ -30,6 +30,8 @@ PERMISSIONS: dict[str, Roles | None] = {
     "list_revisions": READ,
     "get_revision": READ,
     "diff_revisions": READ,
+    "compare_definition": READ,
+    "replace_definition": EDIT,
     "revert_pipeline": EDIT,
     "validate_definition": READ,
     "get_definition_schema": READ,

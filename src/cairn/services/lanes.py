@@ -69,6 +69,11 @@ class Lanes:
     def __contains__(self, job: str | None) -> bool:
         return job in self._lanes
 
+    @property
+    def is_at_rest(self) -> bool:
+        """Nothing is driven on at this moment."""
+        return not self._lanes
+
     async def stop(self) -> None:
         """Runners stop; what they were at goes on after the next start."""
         self._stopping = True

@@ -119,6 +119,21 @@ class Pipelines:
         wanted = Wanted(edits.merge(changes), comment, by, command_id, if_match, force, positions)
         return await self._saving.save(pipeline_id, wanted)
 
+    async def replace(
+        self,
+        pipeline_id: str,
+        document: Mapping[str, Any],
+        *,
+        if_match: int | None = None,
+        force: bool = False,
+        positions: Positions | None = None,
+        by: Actor,
+        command_id: UUID | None = None,
+    ) -> Saved:
+        """The definition is what the document says: fields that are left out have their default (P7)."""
+        wanted = Wanted(edits.become(document), "applied", by, command_id, if_match, force, positions)
+        return await self._saving.save(pipeline_id, wanted)
+
     async def revert(
         self, pipeline_id: str, revision: int, *, force: bool = False, by: Actor, command_id: UUID | None = None
     ) -> Saved:

@@ -156,7 +156,11 @@ export interface paths {
          * @description The definition as its author would write it, to be kept in git and applied again.
          */
         get: operations["getDefinition"];
-        put?: never;
+        /**
+         * Replace Definition
+         * @description Apply a whole definition: what it leaves out has its default. The same again changes nothing.
+         */
+        put: operations["replaceDefinition"];
         post?: never;
         delete?: never;
         options?: never;
@@ -217,7 +221,11 @@ export interface paths {
          */
         get: operations["diffRevisions"];
         put?: never;
-        post?: never;
+        /**
+         * Compare Definition
+         * @description What would change if this definition were saved in place of the newest one.
+         */
+        post: operations["compareDefinition"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4161,6 +4169,186 @@ export interface operations {
             };
         };
     };
+    replaceDefinition: {
+        parameters: {
+            query?: {
+                /** @description Cancel runs that stand in the way. */
+                force?: boolean;
+            };
+            header?: {
+                /** @description The ETag that was read; another one since is 412. */
+                "If-Match"?: string | null;
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the pipeline. */
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "pipeline_name": "Business goals to design",
+                 *       "pipeline_description": "From what we want to how it looks.",
+                 *       "checkpoints": [
+                 *         {
+                 *           "key": "goals",
+                 *           "checkpoint_name": "Business Goals",
+                 *           "form": [
+                 *             "goals"
+                 *           ],
+                 *           "approve": "complete"
+                 *         },
+                 *         {
+                 *           "key": "requirements",
+                 *           "checkpoint_name": "Requirements",
+                 *           "form": [
+                 *             "requirements"
+                 *           ],
+                 *           "approve": "complete"
+                 *         },
+                 *         {
+                 *           "key": "design",
+                 *           "checkpoint_name": "Design",
+                 *           "form": [
+                 *             "design"
+                 *           ],
+                 *           "approve": "complete"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+                "application/yaml": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description Names the revision; send it as If-Match. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pipeline"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Changed since it was read */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listRevisions: {
         parameters: {
             query?: {
@@ -4411,6 +4599,158 @@ export interface operations {
             };
             /** @description Not found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compareDefinition: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the pipeline. */
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "pipeline_name": "Business goals to design",
+                 *       "pipeline_description": "From what we want to how it looks.",
+                 *       "checkpoints": [
+                 *         {
+                 *           "key": "goals",
+                 *           "checkpoint_name": "Business Goals",
+                 *           "form": [
+                 *             "goals"
+                 *           ],
+                 *           "approve": "complete"
+                 *         },
+                 *         {
+                 *           "key": "requirements",
+                 *           "checkpoint_name": "Requirements",
+                 *           "form": [
+                 *             "requirements"
+                 *           ],
+                 *           "approve": "complete"
+                 *         },
+                 *         {
+                 *           "key": "design",
+                 *           "checkpoint_name": "Design",
+                 *           "form": [
+                 *             "design"
+                 *           ],
+                 *           "approve": "complete"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    [key: string]: unknown;
+                };
+                "application/yaml": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionDiff"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -160,6 +160,8 @@ REQUESTS: dict[str, Any] = {
     "update_pipeline": {"pipeline_description": "What we want, and how it looks."},
     "revert_pipeline": {"revision": 1},
     "validate_definition": s.DEFINITION,
+    "compare_definition": s.DEFINITION,
+    "replace_definition": s.DEFINITION,
     "add_checkpoint": s.DEFINITION["checkpoints"][0],
     "create_checkpoint": {"pipeline_id": s.PIPELINE_ID, **s.DEFINITION["checkpoints"][0]},
     "update_checkpoint": {"checkpoint_description": "What should be true in two years?"},
@@ -193,6 +195,7 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
             "update_pipeline",
             "restore_pipeline",
             "revert_pipeline",
+            "replace_definition",
             "delete_checkpoint",
             "reorder_checkpoints",
         ),
@@ -204,9 +207,12 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     "get_definition": s.YAML,
     "list_revisions": _page(RevisionPage, _REVISION),
     "get_revision": RevisionDetail(**dict(_REVISION), document=s.DEFINITION),
-    "diff_revisions": DefinitionDiff(
-        changes=[DefinitionChange(path="/pipeline_name", kind="changed", before="Goals", after="Goals to design")],
-        text="-pipeline_name: Goals\n+pipeline_name: Goals to design\n",
+    **dict.fromkeys(
+        ("diff_revisions", "compare_definition"),
+        DefinitionDiff(
+            changes=[DefinitionChange(path="/pipeline_name", kind="changed", before="Goals", after="Goals to design")],
+            text="-pipeline_name: Goals\n+pipeline_name: Goals to design\n",
+        ),
     ),
     "validate_definition": Validation(valid=False, errors=[_FINDING], warnings=[]),
     "get_definition_schema": {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"},

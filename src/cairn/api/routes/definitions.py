@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Header, Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.bodies import Revert
 from cairn.api.documents import finding, read_written
 from cairn.api.guarding import Guarded
-from cairn.api.parameters import Force, Paging, PipelineId, etag
+from cairn.api.parameters import Force, Paging, PipelineId, etag, revision_of
 from cairn.api.problems import Turned
 from cairn.api.wiring import By, CommandId, Services
 from cairn.definitions import DefinitionError, authoring_schema
+from cairn.services.errors import WrongInput
 from cairn.services.views.pipelines import (
     DefinitionDiff,
     Finding,
@@ -25,6 +26,9 @@ from cairn.services.views.pipelines import (
 )
 
 router = APIRouter(prefix="/api", route_class=Guarded, tags=["Definitions"])
+IfMatch = Annotated[
+    str | None, Header(alias="If-Match", description="The ETag that was read; another one since is 412.")
+]
 RevisionNumber = Annotated[int, Path(ge=1, le=2**31, description="Counts every change of the definition.")]
 
 
@@ -37,6 +41,33 @@ def get_definition(
     """The definition as its author would write it, to be kept in git and applied again."""
     text, revision = services.reading.definition_text(pipeline_id, format)
     return Response(text, media_type=f"application/{format}", headers={"ETag": etag(revision)})
+
+
+@router.put("/pipelines/{pipeline_id}/definition")
+async def replace_definition(
+    pipeline_id: PipelineId,
+    request: Request,
+    response: Response,
+    services: Services,
+    by: By,
+    command_id: CommandId,
+    if_match: IfMatch = None,
+    force: Force = False,
+) -> Pipeline:
+    """Apply a whole definition: what it leaves out has its default. The same again changes nothing (P7)."""
+    written = await read_written(request)
+    if not isinstance(written.value, dict):
+        raise WrongInput([("", "This has to be an object: a whole definition.")])
+    saved = await services.pipelines.replace(
+        pipeline_id,
+        written.value,
+        if_match=revision_of(if_match),
+        force=force,
+        positions=written.positions,
+        by=by,
+        command_id=command_id,
+    )
+    return await _shown(services, response, saved)
 
 
 @router.get("/pipelines/{pipeline_id}/history")
@@ -62,6 +93,14 @@ def diff_revisions(
     return services.reading.diff(pipeline_id, from_revision, to_revision)
 
 
+@router.post("/pipelines/{pipeline_id}/diff")
+async def compare_definition(pipeline_id: PipelineId, request: Request, services: Services) -> DefinitionDiff:
+    """What would change if this definition were saved in place of the newest one (P5)."""
+    written = await read_written(request)
+    checked = await run_in_threadpool(services.pipelines.check, written.value, written.positions)
+    return await run_in_threadpool(services.reading.compare, pipeline_id, checked.definition)
+
+
 @router.post("/pipelines/{pipeline_id}/revert")
 async def revert_pipeline(
     pipeline_id: PipelineId,
@@ -74,8 +113,12 @@ async def revert_pipeline(
 ) -> Pipeline:
     """Make the definition as it was at a revision the newest one."""
     saved = await services.pipelines.revert(pipeline_id, body.revision, force=force, by=by, command_id=command_id)
+    return await _shown(services, response, saved)
+
+
+async def _shown(services: Services, response: Response, saved: Any) -> Pipeline:
     warnings = [finding(found) for found in saved.warnings]
-    view = await run_in_threadpool(services.reading.pipeline, pipeline_id, warnings)
+    view = await run_in_threadpool(services.reading.pipeline, saved.pipeline_id, warnings)
     response.headers["ETag"] = etag(view.revision)
     return view
 

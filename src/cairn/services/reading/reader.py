@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 import sqlalchemy as sa
 
+from cairn.definitions import PipelineDefinition
 from cairn.services.actors import Actor
 from cairn.services.plans import Plans
 from cairn.services.reading import (
@@ -86,6 +87,10 @@ class Reading:
 
     def diff(self, pipeline_id: str, before: int, after: int) -> DefinitionDiff:
         return self._read(lambda c: texts.compare(c, self._plans, pipeline_id, before, after))
+
+    def compare(self, pipeline_id: str, definition: PipelineDefinition) -> DefinitionDiff:
+        """The newest definition with one that is not saved."""
+        return self._read(lambda c: texts.compare_with(c, self._plans, pipeline_id, definition))
 
     def templates(self) -> TemplatePage:
         return texts.list_templates()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from typing import Literal
+from uuid import uuid4
 
 import sqlalchemy as sa
 
-from cairn.definitions import diff, templates, text_diff, to_yaml, without_ids
+from cairn.definitions import PipelineDefinition, assign_ids, diff, templates, text_diff, to_yaml, without_ids
 from cairn.documents import encode_json
 from cairn.services.errors import NotFound
 from cairn.services.plans import Plans
@@ -31,11 +32,25 @@ def compare(connection: sa.Connection, plans: Plans, pipeline_id: str, before: i
         if revision > newest:
             raise NotFound("revision", f"{revision} of pipeline {pipeline_id}")
     old, new = (plans.definition(connection, pipeline_id, revision) for revision in (before, after))
+    return _compared(old, new, f"revision {before}", f"revision {after}")
+
+
+def compare_with(
+    connection: sa.Connection, plans: Plans, pipeline_id: str, definition: PipelineDefinition
+) -> DefinitionDiff:
+    """A part is the same if it has the name of one that is there, as when it is saved."""
+    newest = pipelines.find(connection, pipeline_id).revision
+    old = plans.definition(connection, pipeline_id, newest)
+    new = assign_ids(definition, old, lambda: str(uuid4())).model_copy(update={"pipeline_id": pipeline_id})
+    return _compared(old, new, f"revision {newest}", "given")
+
+
+def _compared(old: PipelineDefinition, new: PipelineDefinition, before: str, after: str) -> DefinitionDiff:
     changes = [
         DefinitionChange(path=change.path, kind=change.kind.value, before=change.before, after=change.after)
         for change in diff(old, new)
     ]
-    return DefinitionDiff(changes=changes, text=text_diff(old, new, (f"revision {before}", f"revision {after}")))
+    return DefinitionDiff(changes=changes, text=text_diff(old, new, (before, after)))
 
 
 def list_templates() -> TemplatePage:
