@@ -87,6 +87,7 @@ class Stored:
     read: Callable[[], bytes]
     path: str = ""  # below the pipeline's folder
     artifact_id: str = ""
+    record_id: str = ""  # of the artifact itself, not of its declaration
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,17 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Rework:
+    """Why the work was sent back, and what whoever asked for it has made so far (R2, D31)."""
+
+    prompt: str  # what is to be done now
+    reason: str
+    requested_by: str  # the key of the checkpoint that asked, or the person
+    requested_by_execution_id: str | None = None
+    artifacts: tuple[Stored, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """One dispatch of one execution, with all that a runner may know of it."""
 
@@ -154,8 +166,9 @@ class Work:
     progress: Callable[[float | None, str | None], None]
     scripts: Mapping[str, Stored] = field(default_factory=dict[str, Stored])  # of its definition, by path
     calls: tuple[Call, ...] = ()  # of this revision, in their order
-    seen: Callable[[str], bytes] | None = None  # reads what a recorded call could see
+    contents: Callable[[str], bytes] | None = None  # reads by checksum what a recorded call could see
     sandboxed: Callable[[Reached], None] | None = None  # told when a process begins
+    rework: Rework | None = None  # where the work was sent back
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +210,7 @@ class WantsRework:
     key: str
     prompt: str
     reason: str
+    artifacts: tuple[Content | Stored, ...] = ()  # that it has staged so far
     call: Call | None = None  # to be recorded with the report
     seen: bytes | None = None  # the content that `call.seen` names
 
@@ -243,7 +257,12 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A process to be started: a file of Python's, with the rooms that it may see."""
+    """A process to be started: a file of Python's, with the rooms that it may see.
+
+    The file is called with the number of its end of the line, and with a JSON object: `limits` by the names of
+    rlimits, `user` that it becomes or null, `watches` if it has to end with all that it starts by itself, and where
+    it finds `workspace` and `scripts`. It carries that out before anything else.
+    """
 
     name: str  # of whose it is; equal for each dispatch of one execution
     python: str  # the interpreter

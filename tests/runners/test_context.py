@@ -6,7 +6,8 @@ import pytest
 
 from cairn.definitions import CheckpointDefinition
 from cairn.definitions.execution import Agent
-from cairn.documents import Value
+from cairn.documents import Value, encode_json
+from cairn.ports import Rework
 from cairn.runners import (
     ContextTooLong,
     MissingReference,
@@ -16,6 +17,7 @@ from cairn.runners import (
     check_length,
     referenced,
 )
+from cairn.runners.layouts import BlockKind
 from cairn.runners.limits import Limits
 from tests.runners.readings import FOUND, ODD_STEP, REQUIREMENTS, step
 from tests.runners.works import checkpoint, stored
@@ -67,6 +69,65 @@ def test_d32_the_earlier_pass_is_put_in_where_the_previous_version_goes() -> Non
         "=== PREVIOUS PASS: Checkpoint 3 from v2, pass 1 ===\nFile: a.txt\n\nContent:\n```text\nold\n```\n\n"
         "=== YOUR TASK ===\nGo."
     )
+
+
+REWORK = Rework(
+    "Add the tests.", "Coverage is <low>.", "test", "execution", (stored("plan", "json", '{"a": 1}', "temp/plan.json"),)
+)
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        (
+            "markdown",
+            (
+                "=== REWORK: sent back by test ===\nReason:\n```text\nCoverage is <low>.\n```\n\n"
+                "Prompt:\n```text\nAdd the tests.\n```\n\n"
+                'File: plan.json\nPath: temp/plan.json\n\nContent:\n```json\n{"a": 1}\n```'
+            ),
+        ),
+        (
+            "xml",
+            (
+                '<rework requested_by="test">\n<reason>Coverage is &lt;low&gt;.</reason>\n'
+                "<prompt>Add the tests.</prompt>\n"
+                '<file name="plan.json" path="temp/plan.json">\n<content>{"a": 1}</content>\n</file>\n</rework>'
+            ),
+        ),
+        (
+            "json",
+            encode_json(
+                {
+                    "context": [
+                        {
+                            "kind": "rework",
+                            "requested_by": "test",
+                            "reason": "Coverage is <low>.",
+                            "prompt": "Add the tests.",
+                            "files": [{"file": "plan.json", "path": "temp/plan.json", "content": {"a": 1}}],
+                        }
+                    ]
+                },
+                indent=True,
+            ).decode(),
+        ),
+    ],
+)
+def test_r2_why_the_work_was_sent_back_stands_after_the_task(format: str, text: str) -> None:
+    instructions: Value = {"injection_format": {"content_format": format}}
+    told = assemble(checkpoint(prompt="Go.", instructions=instructions), Resolved(rework=REWORK))
+    assert told.text.endswith(text)
+    assert [(block.kind, block.heading, block.artifact_name) for block in told.blocks] == [
+        (BlockKind.REWORK, "REWORK: sent back by test, reason", None),
+        (BlockKind.REWORK, "REWORK: sent back by test, prompt", None),
+        (BlockKind.REWORK, "REWORK: sent back by test", "plan"),
+    ]
+
+
+def test_r2_without_words_only_what_the_asker_has_made_is_shown() -> None:
+    told = assemble(checkpoint(prompt="Go."), Resolved(rework=Rework("", "", "ann")))
+    assert told.text.endswith("=== REWORK: sent back by ann ===\nNo files.")
 
 
 def test_x3_feedback_of_revisions_is_read_last() -> None:

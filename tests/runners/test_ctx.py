@@ -10,7 +10,7 @@ import pytest
 
 from cairn.core.model import Fault
 from cairn.documents import DocumentError
-from cairn.ports import Content, Faulted, Produced, Stored, Unfit
+from cairn.ports import Content, Faulted, Produced, Rework, Stored, Unfit
 from cairn.runners import Ctx
 from tests.runners.works import Told, function_checkpoint, runner_of, stored, unreadable, work
 
@@ -50,6 +50,15 @@ async def test_ctx_shows_the_execution_it_is_called_for() -> None:
         feedback=("shorter", "shorter still"),
     )
     assert told == ({"text": "hello"}, Path("there"), ("shorter", "shorter still"), 2, 2)
+
+
+async def test_r2_who_does_the_work_again_sees_why_and_what_the_asker_has_made() -> None:
+    plan = stored("test_plan", "json", '{"missing": ["reset"]}')
+    asked = Rework("Add the tests.", "Coverage is low.", "test", "execution", (plan,))
+    why = await seen(lambda ctx: ctx.rework, rework=asked)
+    assert (why.prompt, why.reason, why.requested_by) == ("Add the tests.", "Coverage is low.", "test")
+    assert dict(why.artifacts) == {"test_plan": {"missing": ["reset"]}}
+    assert await seen(lambda ctx: ctx.rework) is None
 
 
 async def test_x9_artifacts_are_read_by_name_each_as_its_format_says() -> None:

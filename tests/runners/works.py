@@ -10,7 +10,7 @@ from typing import Any
 
 from cairn.definitions import CheckpointDefinition, expand, parse
 from cairn.documents import Value
-from cairn.ports import Stored, Upload, Work
+from cairn.ports import Rework, Stored, Upload, Work
 from cairn.runners.functions import FunctionRegistry, FunctionRunner
 
 CHECKPOINT_ID = "5f0c3f0e-6c1b-4a5e-9d59-1d8a3a1f7b10"
@@ -58,6 +58,7 @@ def work(
     references: Mapping[str, tuple[Stored, ...]] | None = None,
     feedback: tuple[str, ...] = (),
     workspace: Path = Path("workspace"),
+    rework: Rework | None = None,
 ) -> Work:
     told = told or Told()
     return Work(
@@ -75,6 +76,7 @@ def work(
         workspace=workspace,
         log=told.log,
         progress=told.say,
+        rework=rework,
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from cairn.definitions.choices import PreviousVersionPoint, ReferencePoint
 from cairn.definitions.execution import Agent
 from cairn.definitions.model import CheckpointDefinition, OutputReference
-from cairn.ports import Stored
+from cairn.ports import Rework, Stored
 from cairn.runners.errors import ContextTooLong, MissingReference
 from cairn.runners.layouts import LAYOUTS, Block, BlockKind, Section
 from cairn.runners.limits import Limits
@@ -35,6 +35,7 @@ class Resolved:
     previous_pass: Source | None = None  # itself, in the earlier pass of this run (D32)
     completed: Mapping[str, Source] = field(default_factory=dict[str, Source])  # this run's, in this pass, by key
     feedback: tuple[str, ...] = ()  # of revisions, oldest first
+    rework: Rework | None = None  # why the work was sent back
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,8 @@ def _sections(checkpoint: CheckpointDefinition, found: Resolved, limits: Limits)
         (_section(checkpoint, BlockKind.CHECKPOINT_OUTPUT, source, limits), others)
         for source in referenced(checkpoint, found.completed).values()
     ]
+    if found.rework is not None:
+        placed.append((_rework(checkpoint, found.rework, limits), ReferencePoint.AFTER_TASK_PROMPT.value))
     if found.feedback:
         # What people asked for last is read last.
         placed.append((_feedback(checkpoint, found.feedback), ReferencePoint.AFTER_TASK_PROMPT.value))
@@ -192,6 +195,19 @@ def _content(one: Stored, limits: Limits) -> tuple[str | None, str | None]:
     except UnicodeDecodeError:
         return None, "it is not text"
     return (None, "it is not text") if "\0" in text else (text, None)
+
+
+def _rework(checkpoint: CheckpointDefinition, rework: Rework, limits: Limits) -> Section:
+    kind, heading = BlockKind.REWORK, f"REWORK: sent back by {rework.requested_by}"
+    name, texts = checkpoint.checkpoint_name, {"reason": rework.reason, "prompt": rework.prompt}
+    blocks = [
+        Block(kind, f"{heading}, {label}", name, None, None, None, None, "txt", text, len(text.encode()), label=label)
+        for label, text in texts.items()
+        if text
+    ]
+    source = Source(rework.requested_by, 0, None, rework.artifacts)
+    blocks += [_block(checkpoint, kind, heading, source, one, limits) for one in rework.artifacts]
+    return Section(kind, heading, {"requested_by": rework.requested_by}, tuple(blocks))
 
 
 def _feedback(checkpoint: CheckpointDefinition, feedback: tuple[str, ...]) -> Section:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from cairn.documents import DocumentError, decode_json, encode_json
-from cairn.ports import Material, Stored
+from cairn.ports import Material, Rework, Stored
 
 Level: TypeAlias = Literal["info", "warning", "error"]
 LEVELS = get_args(Level)
@@ -48,6 +48,20 @@ class Artifacts(Mapping[str, Any]):
 
 
 @dataclass(frozen=True, slots=True)
+class SentBack:
+    """Why the work is done again (R2)."""
+
+    prompt: str  # what is to be done now
+    reason: str
+    requested_by: str  # the key of the checkpoint that asked, or the person
+    artifacts: Artifacts  # what whoever asked has made so far
+
+    @classmethod
+    def of(cls, rework: Rework) -> SentBack:
+        return cls(rework.prompt, rework.reason, rework.requested_by, Artifacts(rework.artifacts))
+
+
+@dataclass(frozen=True, slots=True)
 class Desk:
     """Who takes what a call hands over: here directly, from another process through its line."""
 
@@ -66,6 +80,7 @@ class Ctx:
     attempt: int
     revision: int
     _desk: Desk = field(repr=False)
+    rework: SentBack | None = None  # where the work was sent back
 
     @property
     def inputs(self) -> Any:

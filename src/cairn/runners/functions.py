@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar, overload
 
 from cairn.core.model import Fault
 from cairn.ports import Faulted, Outcome, Work
-from cairn.runners.ctx import Ctx, Desk
+from cairn.runners.ctx import Ctx, Desk, SentBack
 from cairn.runners.declared import expected
 from cairn.runners.faults import fault_of
 from cairn.runners.limits import Limits
@@ -124,7 +124,8 @@ class FunctionRunner:
 
 
 def ctx_of(work: Work, desk: Desk) -> Ctx:
-    return Ctx(work.material, work.workspace, work.feedback, work.attempt, work.revision, desk)
+    rework = SentBack.of(work.rework) if work.rework is not None else None
+    return Ctx(work.material, work.workspace, work.feedback, work.attempt, work.revision, desk, rework)
 
 
 def _is_cancelled() -> bool:

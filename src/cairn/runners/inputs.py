@@ -36,6 +36,12 @@ def read_value(checkpoint: CheckpointDefinition, artifacts: Sequence[Content | S
     return value_of(wanted, {one.name: _decoded(checkpoint, one) for one in artifacts if one.name in names}, output)
 
 
+def values_of(checkpoint: CheckpointDefinition, artifacts: tuple[Stored, ...]) -> tuple[Stored, ...]:
+    """Those of its artifacts that the context is made of."""
+    names = {one.name for one in expected(checkpoint).json}
+    return tuple(one for one in artifacts if one.name in names)
+
+
 def run_context(run_input: Value, values: Mapping[str, Value]) -> dict[str, Value]:
     """The run's input, and under its key what each completed checkpoint has put out."""
     return {INPUT: run_input, **values}

@@ -16,24 +16,26 @@ class BlockKind(StrEnum):
     PREVIOUS_VERSION = "previous_version"  # the same checkpoint in the previous run
     PREVIOUS_PASS = "previous_pass"  # noqa: S105 - the same checkpoint in the earlier pass
     CHECKPOINT_OUTPUT = "checkpoint_output"  # another checkpoint of this run
+    REWORK = "rework"  # why the work was sent back, and what whoever asked has made so far
     REVISION_FEEDBACK = "revision_feedback"  # what people asked to change
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One file, or one piece of feedback, in the context."""
+    """One file, or one text of people's or of another checkpoint's, in the context."""
 
     kind: BlockKind
     heading: str
     checkpoint_name: str
     run_version: int | None
-    artifact_name: str | None  # None: feedback
+    artifact_name: str | None  # None: a text
     file_name: str | None
     file_path: str | None
     format: str
     content: str | None  # None: not shown
     size_bytes: int
     omitted: str | None = None  # why it is not shown, if it should be
+    label: str = "feedback"  # what a text is
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,9 @@ def _markdown(sections: Sequence[Section]) -> str:
 def _markdown_block(block: Block) -> str:
     if block.kind is BlockKind.REVISION_FEEDBACK:
         return fenced(block.content or "", "text")
-    lines = [f"File: {_line(block.file_name or '')}"]
+    if block.file_name is None:
+        return f"{block.label.capitalize()}:\n{fenced(block.content or '', 'text')}"
+    lines = [f"File: {_line(block.file_name)}"]
     if block.file_path is not None:
         lines.append(f"Path: {_line(block.file_path)}")
     if block.omitted is not None:
@@ -114,9 +118,9 @@ def _xml_section(section: Section) -> str:
 
 
 def _xml_block(block: Block) -> str:
-    if block.kind is BlockKind.REVISION_FEEDBACK:
-        return f"<feedback>{_text(block.content or '')}</feedback>"
-    file: dict[str, str | int] = {"name": block.file_name or ""}
+    if block.file_name is None:
+        return f"<{block.label}>{_text(block.content or '')}</{block.label}>"
+    file: dict[str, str | int] = {"name": block.file_name}
     if block.file_path is not None:
         file["path"] = block.file_path
     if block.omitted is not None:
@@ -157,8 +161,9 @@ def _json_section(section: Section) -> Value:
     told: dict[str, Value] = {"kind": section.kind.value, **section.labels}
     if section.kind is BlockKind.REVISION_FEEDBACK:
         told["feedback"] = [block.content for block in section.blocks]
-    else:
-        told["files"] = [_json_block(block) for block in section.blocks]
+        return told
+    told |= {block.label: block.content for block in section.blocks if block.file_name is None}
+    told["files"] = [_json_block(block) for block in section.blocks if block.file_name is not None]
     return told
 
 

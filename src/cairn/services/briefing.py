@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import sqlalchemy as sa
@@ -17,11 +17,12 @@ from cairn.runners import Limits
 from cairn.runners.context import Assembled, Resolved, Source
 from cairn.services.engine import Step
 from cairn.services.form_answers import read_answer, uploaded
-from cairn.services.gathering import Gathered, feedback_of, standing
+from cairn.services.gathering import Gathered, feedback_of, sent_back, standing
 from cairn.services.logbook import Logbook
 from cairn.services.plans import Plans
 from cairn.store import Database, Loaded, NewArtifact, blobs
 from cairn.store import tables as t
+from cairn.store.aggregate import Row
 
 KEPT = 4096  # executions whose outputs are remembered
 SMALL = 64 * 1024  # contents up to this size are remembered with them
@@ -71,14 +72,16 @@ class Briefing:
             workspace=self._tree.root / facts.pipeline_id / layout.workspace_folder(e.id) / layout.WORKSPACE,
             log=partial(self._logbook.say, of),
             progress=partial(self._logbook.progress, of),
+            rework=material.rework,
         )
 
-    async def told(self, work: Work) -> bytes | None:
-        """The context that the work was given, where it is to be kept (X9)."""
+    async def told(self, work: Work) -> Told:
+        """The context that the work was given, where it is to be kept (X9), and what it has read (R3)."""
         material = work.material
-        if not isinstance(material, Gathered) or not material.is_kept:
-            return None
-        return await self._database.aread(lambda _: material.told())
+        if not isinstance(material, Gathered):
+            return UNTOLD
+        context = await self._database.aread(lambda _: material.told()) if material.is_kept else None
+        return Told(context, material.consumed)
 
     def remember(self, step: Step, execution_id: str) -> None:
         """What has just been completed is read next: keep it at hand."""
@@ -88,10 +91,11 @@ class Briefing:
     async def _material(self, loaded: Loaded, e: Execution, checkpoint: CheckpointDefinition) -> Gathered:
         wanted = [other.id for other in standing(loaded, e).values()]
         outputs = {one: known for one in wanted if (known := self._outputs.get(one)) is not None}
-        if len(outputs) < len(wanted) or checkpoint.inputs.include_previous_version or loaded.run.pass_number > 1:
+        looks_up = checkpoint.inputs.include_previous_version or e.asked_by is not None or loaded.run.pass_number > 1
+        if len(outputs) < len(wanted) or looks_up:
             found = await self._database.aread(lambda c: self._look_up(c, loaded, e, checkpoint))
         else:
-            found = self._resolved(loaded, e, outputs, None, None)
+            found = self._resolved(loaded, e, outputs)
         gathered = Gathered(self._database, self._plans, self._limits, loaded, checkpoint, found)
         if gathered.is_declared or gathered.size > AT_ONCE:
             await self._database.aread(lambda _: gathered.gather())
@@ -122,13 +126,25 @@ class Briefing:
             self._keep(one, read)
         previous = self._previous(connection, loaded, e) if checkpoint.inputs.include_previous_version else None
         earlier = self._source(loaded, last, outputs) if last is not None else None
-        return self._resolved(loaded, e, outputs, previous, earlier)
+        asker = self._outputs_of_asker(connection, loaded, e)
+        return replace(self._resolved(loaded, e, outputs, asker), previous=previous, previous_pass=earlier)
 
-    def _resolved(
-        self, loaded: Loaded, e: Execution, outputs: Outputs, previous: Source | None, earlier: Source | None
-    ) -> Resolved:
+    def _resolved(self, loaded: Loaded, e: Execution, outputs: Outputs, of_asker: tuple[Stored, ...] = ()) -> Resolved:
         completed = {key: self._source(loaded, other, outputs) for key, other in standing(loaded, e).items()}
-        return Resolved(previous, earlier, completed, feedback_of(loaded, e))
+        return Resolved(completed=completed, feedback=feedback_of(loaded, e), rework=sent_back(e, of_asker))
+
+    def _outputs_of_asker(self, connection: sa.Connection, loaded: Loaded, e: Execution) -> tuple[Stored, ...]:
+        """What the execution that sent the work back has made so far, staged or not (D31)."""
+        asker = loaded.run.executions.get(e.asked_by) if e.asked_by else None
+        if asker is None or not asker.outputs:
+            return ()
+        a = t.artifacts.c
+        rows = connection.execute(
+            sa.select(t.artifacts)
+            .where(a.artifact_record_id.in_(asker.outputs))
+            .order_by(a.created_at, a.artifact_name)
+        )
+        return tuple(map(self._stored, rows))
 
     def _source(self, loaded: Loaded, of: Execution, outputs: Outputs) -> Source:
         name = loaded.places[of.key].name
@@ -172,17 +188,25 @@ class Briefing:
         )
         found: dict[str, tuple[Stored, ...]] = dict.fromkeys(wanted, ())
         for row in rows:
-            read = self._reader(row.checksum)
-            stored = Stored(
-                row.artifact_name, row.format, row.checksum, row.size_bytes, read, row.file_path, row.artifact_id
-            )
-            found[row.execution_id] = (*found[row.execution_id], stored)
+            found[row.execution_id] = (*found[row.execution_id], self._stored(row))
         return found
+
+    def _stored(self, row: Row) -> Stored:
+        return Stored(
+            name=row.artifact_name,
+            format=row.format,
+            checksum=row.checksum,
+            size=row.size_bytes,
+            read=self._reader(row.checksum),
+            path=row.file_path,
+            artifact_id=row.artifact_id,
+            record_id=row.artifact_record_id,
+        )
 
     def _of_new(self, a: NewArtifact) -> Stored:
         content = a.content
         read = self._reader(a.checksum) if content is None or a.size > SMALL else lambda: content
-        return Stored(a.name, a.format, a.checksum, a.size, read, a.file_path, a.artifact_id)
+        return Stored(a.name, a.format, a.checksum, a.size, read, a.file_path, a.artifact_id, a.record_id)
 
     def _reader(self, checksum: str) -> Callable[[], bytes]:
         return lambda: self._database.read(lambda c: blobs.read(c, checksum))
@@ -197,6 +221,17 @@ class Briefing:
         self._outputs[execution_id] = outputs
         if len(self._outputs) > KEPT:
             self._outputs.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a dispatch was given."""
+
+    context: bytes | None = None  # as it is stored
+    consumed: tuple[str, ...] = ()  # artifact records
+
+
+UNTOLD = Told()
 
 
 @dataclass(frozen=True, slots=True)

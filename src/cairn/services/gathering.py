@@ -9,10 +9,10 @@ from typing import Any
 from cairn.core.model import Execution, Mode, State
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import Value, decode_json
-from cairn.ports import Stored
+from cairn.ports import Rework, Stored
 from cairn.runners import CannotBegin, Limits
 from cairn.runners.context import Assembled, Resolved, Source, assemble, referenced
-from cairn.runners.inputs import map_input, read_value, run_context, sources
+from cairn.runners.inputs import map_input, read_value, run_context, sources, values_of
 from cairn.services.plans import Plans
 from cairn.store import Database, Loaded, blobs
 
@@ -38,6 +38,7 @@ class Gathered:
         self._checkpoint = checkpoint
         self._found = found
         self._taken = 0  # bytes of what joins the input
+        self._read_of: dict[str, Stored] = {}  # what was given to read, by record
 
     @property
     def is_declared(self) -> bool:
@@ -69,14 +70,36 @@ class Gathered:
 
     @property
     def previous(self) -> tuple[Stored, ...]:
-        return self._found.previous.artifacts if self._found.previous is not None else ()
+        return self._given(self._found.previous.artifacts) if self._found.previous is not None else ()
 
     @property
     def references(self) -> Mapping[str, tuple[Stored, ...]]:
-        return {key: source.artifacts for key, source in referenced(self._checkpoint, self._found.completed).items()}
+        found = referenced(self._checkpoint, self._found.completed)
+        return {key: self._given(source.artifacts) for key, source in found.items()}
+
+    @property
+    def rework(self) -> Rework | None:
+        """Why the work was sent back."""
+        return self._found.rework
+
+    @property
+    def consumed(self) -> tuple[str, ...]:
+        """The artifacts that it was given to read (R3): those of its asker always, others when it wanted them."""
+        if self._found.rework is not None:
+            self._given(self._found.rework.artifacts)
+        return tuple(self._read_of)
+
+    def _given(self, artifacts: tuple[Stored, ...]) -> tuple[Stored, ...]:
+        self._read_of.update((one.record_id, one) for one in artifacts)
+        return artifacts
 
     @cached_property
     def assembled(self) -> Assembled:
+        _ = self.references
+        if self._checkpoint.inputs.include_previous_version:
+            _ = self.previous
+        if self._found.previous_pass is not None:
+            self._given(self._found.previous_pass.artifacts)
         return assemble(self._checkpoint, self._found, limits=self._limits)
 
     @property
@@ -91,7 +114,9 @@ class Gathered:
         )
         self._taken += sum(stored.size for stored in source.artifacts)
         answer = self._read(e.answer) if e.policy.mode is Mode.HUMAN_ONLY else None
-        return read_value(definition.checkpoint(key), source.artifacts, answer)
+        checkpoint = definition.checkpoint(key)
+        self._given(values_of(checkpoint, source.artifacts))
+        return read_value(checkpoint, source.artifacts, answer)
 
     def _read(self, checksum: str | None) -> Value:
         if checksum is None:
@@ -108,7 +133,7 @@ class Gathered:
         """
         c = self._checkpoint
         says = c.inputs.include_previous_version or c.instructions.system_prompt or c.instructions.task_prompt
-        return (bool(says) or self.is_declared) and self._taken <= MOST_KEPT
+        return (bool(says) or self.is_declared or self.rework is not None) and self._taken <= MOST_KEPT
 
     def told(self) -> bytes | None:
         """The context as it is stored."""
@@ -139,3 +164,9 @@ def feedback_of(loaded: Loaded, e: Execution) -> tuple[str, ...]:
         for vote in approval.votes
         if vote.decision in ("revise", "feedback") and vote.feedback
     )
+
+
+def sent_back(e: Execution, of_asker: tuple[Stored, ...]) -> Rework | None:
+    """Why the work of an execution was sent back, with what its asker has made so far."""
+    why = e.rework
+    return Rework(why.prompt, why.reason, why.requested_by, e.asked_by, of_asker) if why is not None else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, assert_never
 
 from cairn.core.errors import Refused
@@ -14,7 +14,7 @@ from cairn.core.model import Execution, Fault, Mode, State
 from cairn.documents import digest
 from cairn.ports import Asks, Faulted, Outcome, Produced, Runner, Unfit, WantsRework
 from cairn.runners import CannotBegin, carry_out
-from cairn.services.briefing import Briefing
+from cairn.services.briefing import UNTOLD, Briefing, Told
 from cairn.services.engine import Engine, Step
 from cairn.services.errors import NotFound
 from cairn.services.keeper import Keeper
@@ -37,10 +37,10 @@ class Running:
 
 @dataclass(frozen=True, slots=True)
 class Came:
-    """What came of a dispatch, and the context that it was given."""
+    """What came of a dispatch, and what it was given."""
 
     outcome: Outcome
-    context: bytes | None = None
+    told: Told = UNTOLD
 
 
 class Lanes:
@@ -184,31 +184,34 @@ class Lanes:
         return step
 
     async def _tell(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Step:
-        run_id, outcome, context = loaded.facts.run_id, came.outcome, came.context
+        run_id, outcome, context = loaded.facts.run_id, came.outcome, came.told.context
         if context is not None:
             await patiently(lambda: self._storing.put_ahead(context))
+        brought = Brought(context=context, consumed=came.told.consumed)
         match outcome:
             case Produced():
                 products = await self._store(loaded, e, outcome)
                 report = Finished(e.id, e.dispatch, products.digest, products.outputs, outcome.ruling)
-                return await self._report(run_id, report, job, Brought(products.artifacts, context))
+                return await self._report(run_id, report, job, replace(brought, artifacts=products.artifacts))
             case Unfit():
                 products = await self._store(loaded, e, outcome)
                 report = Invalid(e.id, e.dispatch, products.digest, products.outputs, plain_fault(outcome.error))
-                return await self._report(run_id, report, job, Brought(products.artifacts, context))
+                return await self._report(run_id, report, job, replace(brought, artifacts=products.artifacts))
             case Faulted():
                 report = Failed(e.id, e.dispatch, plain_fault(outcome.error))
-                return await self._report(run_id, report, job, Brought(context=context))
+                return await self._report(run_id, report, job, brought)
             case Asks():
                 report = InputWanted(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question))
-                return await self._report(run_id, report, job, Brought(context=context))
+                return await self._report(run_id, report, job, brought)
             case WantsRework():
-                report = ReworkWanted(e.id, e.dispatch, outcome.key, outcome.reason)
-                return await self._report(run_id, report, job, Brought(context=context))
+                made = await self._store(loaded, e, outcome)
+                words = plain(outcome.reason), plain(outcome.prompt)
+                report = ReworkWanted(e.id, e.dispatch, outcome.key, *words, made.digest, made.outputs)
+                return await self._report(run_id, report, job, replace(brought, artifacts=made.artifacts))
             case _:
                 assert_never(outcome)
 
-    async def _store(self, loaded: Loaded, e: Execution, outcome: Produced | Unfit) -> Products:
+    async def _store(self, loaded: Loaded, e: Execution, outcome: Produced | Unfit | WantsRework) -> Products:
         checkpoint = await self._briefing.checkpoint(loaded, e)
         return await patiently(lambda: self._storing.store(e, checkpoint, outcome.artifacts))
 

@@ -38,6 +38,7 @@ class Brought:
 
     artifacts: tuple[NewArtifact, ...] = ()
     context: bytes | None = None  # that the execution was given
+    consumed: tuple[str, ...] = ()  # artifacts that it was given to read
 
 
 NOTHING = Brought()

@@ -84,7 +84,7 @@ class ExecutionPage(Page[Execution]):
 
 
 class ContextBlock(View):
-    kind: Literal["previous_version", "checkpoint_output", "previous_pass", "revision_feedback"]
+    kind: Literal["previous_version", "checkpoint_output", "previous_pass", "rework", "revision_feedback"]
     heading: str
     checkpoint_name: str | None
     run_version: int | None
