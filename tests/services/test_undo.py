@@ -126,6 +126,7 @@ async def test_an_automatic_rollback_can_be_undone_and_goes_with_one_before_it(h
     await house.until_quiet()
     automatic = next(one for one in house.run(run).rollback_history if one != named)
     assert house.rollback(automatic).triggered_by == "checkpoint_failure"
+    assert house.rollback(named).can_undo
     await house.cairn.rollbacks.undo(named, by=ADMIN)
     await house.until_quiet()
     assert [house.rollback(one).undone_at is not None for one in (named, automatic)] == [True, True]

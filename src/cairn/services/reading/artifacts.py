@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 
@@ -13,9 +11,7 @@ from cairn.services.errors import NotFound
 from cairn.services.reading.filters import ArtifactFilter
 from cairn.services.reading.paging import Order, Query, Row, page
 from cairn.services.views.artifacts import Artifact, ArtifactPage
-from cairn.store import Database
 from cairn.store import tables as t
-from cairn.store.errors import DamagedBlob, MissingBlob
 
 F, E, R = t.artifacts.c, t.checkpoint_executions.c, t.pipeline_runs.c
 MEDIA_TYPES = {
@@ -102,22 +98,3 @@ def artifact(row: Row) -> Artifact:
         promoted_to_permanent_at=row.promoted_to_permanent_at,
         stale=False,
     )
-
-
-def stream(database: Database, checksum: str) -> Iterator[bytes]:
-    """Chunk by chunk, each in a read of its own: a slow reader holds no connection."""
-    b, c = t.blobs.c, t.blob_chunks.c
-    blob = database.read(lambda conn: conn.execute(sa.select(t.blobs).where(b.checksum == checksum)).one_or_none())
-    if blob is None or not blob.complete:
-        raise MissingBlob(f"No content is stored under the checksum {checksum}.")
-    hashing = hashlib.sha256()
-    for number in range(blob.chunk_count):
-        query = sa.select(c.data).where(c.checksum == checksum, c.number == number)
-        data = database.read(lambda conn, query=query: conn.execute(query).scalar_one_or_none())
-        if data is None:
-            raise DamagedBlob(f"A part of the content stored under the checksum {checksum} is missing.")
-        piece = zlib.decompress(data) if blob.compression == "zlib" else data
-        hashing.update(piece)
-        yield piece
-    if hashing.hexdigest() != checksum:
-        raise DamagedBlob(f"The content stored under the checksum {checksum} has been changed.")

@@ -203,7 +203,7 @@ class Reading:
         return self._read(lambda c: artifacts.get_artifact(c, record_id))
 
     def content(self, checksum: str) -> Iterator[bytes]:
-        return artifacts.stream(self._database, checksum)
+        return blobs.stream(self._database, checksum)
 
     def events(self, wanted: EventFilter, limit: int, cursor: str | None) -> EventPage:
         return self._read(lambda c: events.list_events(c, wanted, limit, cursor))

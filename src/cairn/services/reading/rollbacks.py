@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import sqlalchemy as sa
 
 from cairn.core.errors import Refused
-from cairn.core.model import RunStatus, State
+from cairn.core.model import RollbackTrigger, RunStatus, State
 from cairn.core.rollback import check_undo
 from cairn.core.settle import ready
 from cairn.services.errors import NotFound
@@ -75,11 +75,11 @@ def _view(connection: sa.Connection, load: Load, row: Row) -> RollbackView:
 
 # ---- undo --------------------------------------------------------------------------------------------
 def _can_undo(connection: sa.Connection, load: Load, row: Row) -> bool:
-    """Only the last standing rollback of a run can be undone, so that most are told without loading the run."""
+    """One that a later one stands before cannot be undone, so that most are told without loading the run."""
     if row.undone_at is not None or not row.archive_location:
         return False
     target = row.target_run_id or row.source_run_id
-    if not _is_last(connection, target, row.rollback_id):
+    if not _is_last_by_hand(connection, target, row.rollback_id):
         return False
     taken = [run["run_id"] for run in row.rolled_back_items["deleted_runs"]]
     try:
@@ -90,10 +90,14 @@ def _can_undo(connection: sa.Connection, load: Load, row: Row) -> bool:
     return row.rollback_type != "run_level" or not _has_newer_work(connection, row, [target, *taken])
 
 
-def _is_last(connection: sa.Connection, run_id: str, rollback_id: str) -> bool:
+def _is_last_by_hand(connection: sa.Connection, run_id: str, rollback_id: str) -> bool:
+    """Those that failures have made since are undone with it (D51)."""
     made = connection.execute(sa.select(R.rollbacks).where(R.run_id == run_id)).scalar_one()
-    standing = [rollback["id"] for rollback in made if not rollback["undone"]]
-    return bool(standing) and standing[-1] == rollback_id
+    standing = [rollback for rollback in made if not rollback["undone"]]
+    places = [place for place, rollback in enumerate(standing) if rollback["id"] == rollback_id]
+    later = standing[places[0] + 1 :] if places else []
+    by_hand = RollbackTrigger.USER_REQUEST.value
+    return bool(places) and all(rollback["triggered_by"] != by_hand for rollback in later)
 
 
 def _has_newer_work(connection: sa.Connection, row: Row, own: Sequence[str]) -> bool:
