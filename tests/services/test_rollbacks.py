@@ -306,6 +306,8 @@ async def test_later_runs_that_are_open_are_stopped(house: House) -> None:
         await house.until_execution(run, "slow", "in_progress")
     await house.until(lambda: len(house.cairn.lanes._running) == 2)  # pyright: ignore[reportPrivateUsage]
     request = Request("run_level", first, target_run_id=first, target_checkpoint_position=1)
+    foreseen = {(one.execution_id, one.checkpoint_name) for one in house.foresee(request).stopped}
+    assert foreseen == {(house.execution(run, "slow").execution_id, "Slow") for run in later}
     await house.cairn.rollbacks.roll_back(request, by=ADMIN)
     assert sorted(stopped) == sorted(f"exec_{house.execution(run, 'slow').execution_id}" for run in later)
     assert [str(house.run(run).status) for run in later] == ["cancelled", "cancelled"]

@@ -48,7 +48,7 @@ class Foreseen:
     target_position: int
     others: tuple[Taken, ...]
     items: dict[str, Any]
-    stopped: tuple[str, ...]  # executions of the target run that are open
+    stopped: tuple[tuple[str, str], ...]  # open executions of all runs, with their checkpoints' names
     withdrawn: tuple[str, ...]  # approvals, of all runs
     kept: tuple[str, ...]  # executions of the target run that stay completed
     after: Decision
@@ -79,7 +79,11 @@ class Rollbacks:
             target_position=plan.position,
             others=tuple(others),
             items=items(request.rollback_id, target, others),
-            stopped=tuple(target.rollback(request.rollback_id).stopped),
+            stopped=tuple(
+                (one, each.places[each.before.executions[one].key].name)
+                for each in (target, *others)
+                for one in each.rollback(request.rollback_id).stopped
+            ),
             withdrawn=tuple(withdrawn),
             kept=tuple(e.id for e in target.before.current if e.state is State.COMPLETED and e.id not in gone),
             after=steps[0].decision,

@@ -126,7 +126,6 @@ def preview(connection: sa.Connection, request: Request, foreseen: Foreseen) -> 
     before, plan = foreseen.target.before, foreseen.target.before.plan
     at_target = [c for c in plan.checkpoints if c.position == foreseen.target_position]
     kept = [before.executions[name] for name in foreseen.kept]
-    stopped = [before.executions[name] for name in foreseen.stopped]
     items = RolledBackItems.model_validate(foreseen.items)
     return RollbackPreview(
         rollback_type="run_level" if request.rollback_type == "run_level" else "checkpoint_level",
@@ -143,7 +142,7 @@ def preview(connection: sa.Connection, request: Request, foreseen: Foreseen) -> 
             checkpoints=len({e.key for e in kept}),
             artifacts=sum(len(e.outputs) for e in kept),
         ),
-        stopped=[StoppedExecution(execution_id=e.id, checkpoint_name=plan[e.key].name) for e in stopped],
+        stopped=[StoppedExecution(execution_id=one, checkpoint_name=name) for one, name in foreseen.stopped],
         withdrawn_approvals=_withdrawn(connection, foreseen.withdrawn),
         size_bytes=sum(artifact.size_bytes for artifact in items.archived_artifacts),
         then=_then(foreseen),
