@@ -82,6 +82,16 @@ class Plan:
         return tuple(checkpoint for checkpoint in self.checkpoints if checkpoint.decides)
 
     @cached_property
+    def follows(self) -> dict[str, tuple[str, ...]]:
+        """For each key, those that it directly follows: its needs, or the stage before its own."""
+        found: dict[str, tuple[str, ...]] = {}
+        before: tuple[str, ...] = ()
+        for keys in self.stages.values():
+            found |= {key: self.by_key[key].needs or before for key in keys}
+            before = keys
+        return found
+
+    @cached_property
     def needed(self) -> dict[str, frozenset[str]]:
         """For each key, the keys that must be complete before it starts."""
         found: dict[str, frozenset[str]] = {}

@@ -27,6 +27,7 @@ from cairn.core.messages import (
 )
 from cairn.core.model import CLOSED, Execution
 from cairn.ports import Clock, JobEngine
+from cairn.services import lineage
 from cairn.services.effects import Effects, Step
 from cairn.services.errors import NotFound
 from cairn.services.filing import plan as plan_files
@@ -148,7 +149,7 @@ class Engine:
         `before` is the run as it stands in this transaction, where the caller has it.
         """
         before = before or self._warm.get(run_id) or self.load(connection, run_id)
-        decision = _decide(connection, before, command, given)
+        decision = lineage.complete_told(connection, _decide(connection, before, command, given), brought.artifacts)
         filing = plan_files(connection, before, decision, given, brought.artifacts)
         drivers, jobs = _drivers(decision, lane)
         loaded = save_run(
@@ -162,8 +163,10 @@ class Engine:
             files_through=self.effects.take_filed(run_id).get(run_id),
         )
         write_moves(connection, filing, given)
-        if brought.context is not None and isinstance(command, Report):
-            keep_context(connection, command.execution, brought.context)
+        if isinstance(command, Report):
+            lineage.record(connection, before.run, command, brought.consumed, given)
+            if brought.context is not None:
+                keep_context(connection, command.execution, brought.context)
         if records and (rollback := by_failure(before.run, decision.run)) is not None:
             record(connection, rollback, given, before.facts, taken(before, decision, filing))
         for job in jobs:

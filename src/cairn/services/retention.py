@@ -173,9 +173,13 @@ def _delete_run(connection: sa.Connection, run_id: str) -> None:
     executions = sa.select(e.c.execution_id).where(e.c.run_id == run_id)
     approvals = sa.select(a.c.approval_id).where(a.c.run_id == run_id)
     rollbacks = sa.select(r.c.rollback_id).where(r.c.source_run_id == run_id)
+    artifacts = sa.select(t.artifacts.c.artifact_record_id).where(t.artifacts.c.run_id == run_id)
     for table, of in (
         (t.approval_decisions, t.approval_decisions.c.approval_id.in_(approvals)),
         (a, a.c.run_id == run_id),
+        (t.artifact_consumption, t.artifact_consumption.c.execution_id.in_(executions)),
+        (t.artifact_consumption, t.artifact_consumption.c.artifact_record_id.in_(artifacts)),
+        (t.job_dependencies, t.job_dependencies.c.execution_id.in_(executions)),
         (t.artifacts, t.artifacts.c.run_id == run_id),
         (t.uploads, t.uploads.c.execution_id.in_(executions)),
         (t.execution_logs, t.execution_logs.c.execution_id.in_(executions)),

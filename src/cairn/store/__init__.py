@@ -13,6 +13,7 @@ from cairn.store.errors import (
     StoreError,
     Unstorable,
 )
+from cairn.store.lineage_rows import save_lineage
 from cairn.store.plans import Kept, Layout, Place, Plans, PlanSource, document
 from cairn.store.run_rows import Loaded, RunFacts, has_run, insert_run, load_run
 from cairn.store.run_saving import save_run
@@ -45,6 +46,7 @@ __all__ = [
     "insert_run",
     "load_run",
     "pipeline_rows",
+    "save_lineage",
     "save_run",
     "verify",
 ]

@@ -3,10 +3,12 @@
 from cairn.store.tables.access import api_tokens, idempotency_keys, sessions, settings
 from cairn.store.tables.content import artifacts, blob_chunks, blobs, execution_logs, uploads
 from cairn.store.tables.definitions import checkpoint_definitions, definition_revisions, pipelines
+from cairn.store.tables.lineage import artifact_consumption, job_dependencies
 from cairn.store.tables.metadata import metadata
 from cairn.store.tables.rules import APPEND_ONLY, HUMAN_INTERACTIONS
 from cairn.store.tables.runs import approval_decisions, approvals, checkpoint_executions, pipeline_runs
 from cairn.store.tables.trail import archived_items, events, rollback_events
+from cairn.store.tables.views import views
 
 __all__ = [
     "APPEND_ONLY",
@@ -15,6 +17,7 @@ __all__ = [
     "approval_decisions",
     "approvals",
     "archived_items",
+    "artifact_consumption",
     "artifacts",
     "blob_chunks",
     "blobs",
@@ -24,6 +27,7 @@ __all__ = [
     "events",
     "execution_logs",
     "idempotency_keys",
+    "job_dependencies",
     "metadata",
     "pipeline_runs",
     "pipelines",
@@ -31,4 +35,5 @@ __all__ = [
     "sessions",
     "settings",
     "uploads",
+    "views",
 ]

@@ -115,6 +115,7 @@ checkpoint_executions = sa.Table(
     one_of("ruling", Ruling),
     index("ix_checkpoint_executions_working", "driver", where="state = 'working'"),
     index("ix_checkpoint_executions_answer", "answer_checksum", where="answer_checksum IS NOT NULL"),
+    index("ix_checkpoint_executions_parent", "parent_execution_id", where="parent_execution_id IS NOT NULL"),
     index("ix_checkpoint_executions_context", "context_checksum", where="context_checksum IS NOT NULL"),
 )
 
