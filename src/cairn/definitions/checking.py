@@ -11,6 +11,7 @@ from cairn.definitions.checks.graph import check_graph
 from cairn.definitions.checks.names import check_names
 from cairn.definitions.checks.outline import Outline
 from cairn.definitions.checks.outputs import check_outputs
+from cairn.definitions.checks.scripts import check_scripts
 from cairn.definitions.checks.shape import check_shape
 from cairn.definitions.expansion import expand_tracked
 from cairn.definitions.findings import DefinitionError, Finding, Limits, errors
@@ -77,6 +78,7 @@ def _check_meaning(outline: Outline, limits: Limits, functions: Collection[str] 
     yield from check_schemas(outline)
     yield from check_flow(outline)
     yield from check_limits(outline, limits)
+    yield from check_scripts(outline)
     if functions is not None:
         yield from check_functions(outline, functions)
 

@@ -35,6 +35,15 @@ class AgentConfig(Part):
     model: str | None = None
 
 
+class ScriptLimits(Part):
+    """What of the settings' limits the script may use; None is all of it."""
+
+    memory_mb: Count | None = None
+    processes: Count | None = None
+    open_files: Count | None = None
+    file_size_mb: Count | None = None
+
+
 class ScriptConfig(Part):
     script_path: str | None = None
     script_source: str | None = None
@@ -44,6 +53,8 @@ class ScriptConfig(Part):
     parameters: dict[str, Any] = Field(default_factory=dict)
     parameters_schema: JsonSchema | None = None
     python: str | None = None
+    limits: ScriptLimits = ScriptLimits()
+    network: bool = False
 
 
 class FunctionConfig(Part):

@@ -12,6 +12,7 @@ from cairn.definitions.naming import key_for, name_for
 from cairn.definitions.origins import Origins
 from cairn.definitions.part import Document
 from cairn.definitions.references import join_needs, refer_by_key, take_order
+from cairn.definitions.scripts import refer_to_scripts
 from cairn.definitions.short_forms import lengthen
 from cairn.documents import Value
 from cairn.documents.pointers import join
@@ -52,6 +53,7 @@ def expand_tracked(document: Value) -> Expansion:
         checkpoints = [_checkpoint(listed[at], position, at, origins, findings) for position, at in enumerate(order)]
         pipeline["checkpoints"] = checkpoints
         refer_by_key(pipeline)
+    refer_to_scripts(pipeline)
     fill_pipeline(pipeline)
     return Expansion(pipeline, origins, tuple(findings))
 

@@ -23,6 +23,7 @@ from cairn.definitions.choices import (
 )
 from cairn.definitions.execution import Execution
 from cairn.definitions.part import Count, JsonSchema, Part
+from cairn.definitions.scripts import ScriptFile
 
 
 class RunTimeout(Part):
@@ -189,6 +190,7 @@ class PipelineDefinition(Part):
     restart_policy: RestartPolicy = RestartPolicy()
     recovery: Recovery | None = None
     budget: Budget | None = None
+    scripts: dict[str, ScriptFile] = Field(default_factory=dict)
     checkpoints: tuple[CheckpointDefinition, ...] = ()
 
     @cached_property

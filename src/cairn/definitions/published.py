@@ -57,6 +57,8 @@ def authoring_schema() -> dict[str, Any]:
     schema["title"] = "Pipeline as it is written"
     schema["description"] = "A pipeline as its author writes it, in YAML or JSON, in the full form or with short forms."
     schema["properties"]["checkpoints"]["items"] = {"$ref": "#/$defs/Checkpoint"}
+    text = {"type": "string", "description": "The text itself."}
+    schema["properties"]["scripts"]["additionalProperties"] = {"anyOf": [text, {"$ref": "#/$defs/ScriptFile"}]}
     checkpoint = parts["Checkpoint"]
     checkpoint["description"] = "One step. Without a key it gets one from its name."
     checkpoint["properties"] |= _SHORT

@@ -21,6 +21,7 @@ PIPELINE_ORDER = (
     "recovery",
     "budget",
     "checkpoints",
+    "scripts",
 )
 CHECKPOINT_ORDER = (
     "key",
@@ -57,7 +58,17 @@ def shorten(pipeline: Document) -> Document:
     _drop(section(pipeline, "recovery"), defaults.RECOVERY)
     for action in section(pipeline, "actions").values():
         _drop(action, {"risk_level": "high", "description": ""})
-    _drop(pipeline, {"pipeline_description": "", "actions": {}, "checkpoints": [], "config": {}, "restart_policy": {}})
+    _drop(
+        pipeline,
+        {
+            "pipeline_description": "",
+            "actions": {},
+            "checkpoints": [],
+            "config": {},
+            "restart_policy": {},
+            "scripts": {},
+        },
+    )
     if "checkpoints" in pipeline:
         pipeline["checkpoints"] = [_checkpoint(checkpoint) for _, checkpoint in objects(pipeline, "checkpoints")]
     return _ordered(pipeline, PIPELINE_ORDER)

@@ -34,15 +34,48 @@ class Staging:
             came = type(content).__name__
             self._refuse(declared, f"expected text or bytes for the format {declared.format}; here it is a {came}")
 
+    def put_json(self, name: str, data: bytes, came: str) -> None:
+        """A value of the type `came`, which another process has written as JSON."""
+        declared = self._expected.find(name)
+        if declared is not None and declared.format == "json":
+            self._keep(declared, data)
+        elif declared is not None:
+            self._refuse(declared, f"expected text or bytes for the format {declared.format}; here it is a {came}")
+        else:
+            self._refused[name] = uncalled_for(self._expected, name)
+
+    def refuse(self, name: str, message: str, pointer: str | None = None) -> None:
+        """What was to be put forward cannot be."""
+        declared = self._expected.find(name)
+        if declared is not None:
+            self._refuse(declared, message, pointer)
+        else:
+            self._refused[name] = uncalled_for(self._expected, name)
+
     def end(self, returned: Any, work: Work) -> Made:
         """Everything that was staged, and what the function has returned, in its place."""
-        if returned is not None:
-            only = self._expected.json[0] if len(self._expected.json) == 1 else None
-            if only is not None and only.name not in self._files and only.name not in self._refused:
-                self._put_value(only, returned)
+        if returned is not None and (only := self._place_of_returned(work)) is not None:
+            self._put_value(only, returned)
+        return self.so_far()
+
+    def end_json(self, returned: bytes | Mismatch, work: Work) -> Made:
+        """The same for what another process has returned, as JSON, or could not write."""
+        if returned and (only := self._place_of_returned(work)) is not None:
+            if isinstance(returned, bytes):
+                self._keep(only, returned)
             else:
-                work.log("warning", self._why_unused(), None)
+                self._refuse(only, returned.message, returned.path)
+        return self.so_far()
+
+    def so_far(self) -> Made:
         return Made(tuple(self._files.values()), None, self._refused, frozenset(self._written))
+
+    def _place_of_returned(self, work: Work) -> Declared | None:
+        only = self._expected.json[0] if len(self._expected.json) == 1 else None
+        if only is not None and only.name not in self._files and only.name not in self._refused:
+            return only
+        work.log("warning", self._why_unused(), None)
+        return None
 
     def _why_unused(self) -> str:
         names = ", ".join(one.file for one in self._expected.json)

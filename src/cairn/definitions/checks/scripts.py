@@ -1,0 +1,24 @@
+"""Script files that a definition brings: each has a place of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cairn.definitions.checks.outline import Outline
+from cairn.definitions.findings import Finding
+from cairn.definitions.lenient import section
+from cairn.definitions.scripts import fault_of_path
+from cairn.documents.pointers import join
+
+
+def check_scripts(outline: Outline) -> Iterator[Finding]:
+    paths = section(outline.document, "scripts")
+    for path in paths:
+        place = join(("scripts", path))
+        if message := fault_of_path(path):
+            yield Finding(place, message)
+        above = path.rpartition("/")[0]
+        while above:
+            if above in paths:
+                yield Finding(place, f"{above!r} is a script, so it cannot be a folder as well")
+            above = above.rpartition("/")[0]

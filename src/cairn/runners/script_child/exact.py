@@ -1,0 +1,70 @@
+"""JSON without loss: what it cannot hold is told with its place, in the words that Cairn has for it."""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MAX_DEPTH = 200
+MAX_DIGITS = 4300
+
+
+class Unwritable(ValueError):
+    """A value that JSON cannot hold; `path` is where in it."""
+
+    def __init__(self, message: str, way: tuple[object, ...] = ()) -> None:
+        super().__init__(message)
+        self.path = "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in way)
+
+
+def encode(value: Any) -> bytes:
+    left: list[tuple[tuple[object, ...], Any]] = [((), value)]
+    while left:
+        way, found = left.pop()
+        if message := _fault(found):
+            raise Unwritable(message, way)
+        if isinstance(found, (dict, list, tuple)):
+            if len(way) == MAX_DEPTH:
+                raise Unwritable(f"more than {MAX_DEPTH} lists and objects stand inside one another")
+            left.extend([((*way, key), one) for key, one in _members(found)])
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _members(found: Any) -> Any:
+    return found.items() if hasattr(found, "items") else enumerate(found)
+
+
+def _fault(found: Any) -> str | None:
+    if found is None or isinstance(found, (bool, list, tuple)):
+        return None
+    if isinstance(found, str):
+        return None if _is_unicode(found) else "this text holds half of a surrogate pair, which is not a character"
+    if isinstance(found, int):
+        return f"this integer has more than {MAX_DIGITS} digits" if abs(found) >= 10**MAX_DIGITS else None
+    if isinstance(found, float):
+        return None if found - found == 0 else f"{found} is not a number that JSON can hold"
+    if not isinstance(found, dict):
+        return f"JSON has no {type(found).__name__}"
+    return next((fault for key, _ in _members(found) if (fault := _fault_of_key(key))), None)
+
+
+def _fault_of_key(key: Any) -> str | None:
+    if not isinstance(key, str):
+        return f"the key {key!r} is not a text"
+    return None if _is_unicode(key) else f"the key {key!r} holds half of a surrogate pair, which is not a character"
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def plain(text: str) -> str:
+    """The text, with something else for halves of surrogate pairs."""
+    return text.encode(errors="replace").decode()

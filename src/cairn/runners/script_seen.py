@@ -1,0 +1,73 @@
+"""What a script can see, at each point between its calls: what it saw once, it sees again when it is called again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any, cast
+
+from cairn.documents import decode_json, encode_json
+from cairn.ports import Call, Material, Stored, Work
+
+
+class Views:
+    """The material until the first recorded call, then until the second, and last what there is now."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._now: bytes | None = None
+        self._files: dict[str, Stored] = {}  # that were shown, by checksum
+
+    def at(self, number: int) -> bytes:
+        """After so many calls; reads what it needs, in a thread."""
+        calls = self._work.calls
+        if number < len(calls) and calls[number].answer is not None and calls[number].seen is not None:
+            return self._then(calls[number])
+        return self.now()
+
+    def now(self) -> bytes:
+        if self._now is None:
+            material = self._work.material
+            self._now = _written(material)
+            for one in (*material.previous, *(one for files in material.references.values() for one in files)):
+                self._files[one.checksum] = one
+        return self._now
+
+    def _then(self, call: Call) -> bytes:
+        read = self._work.contents
+        if read is None or call.seen is None:
+            return self.now()
+        content = read(call.seen)
+        seen = cast("dict[str, Any]", decode_json(content, max_bytes=max(len(content), 1)))
+        for told in (*seen["previous"], *(told for files in seen["references"].values() for told in files)):
+            checksum = told["checksum"]
+            self._files[checksum] = Stored(
+                told["name"], told["format"], checksum, told["size"], lambda checksum=checksum: read(checksum)
+            )
+        return content
+
+    def read(self, checksum: object) -> bytes | None:
+        """The bytes of a file that was shown; nothing of any other."""
+        file = self._files.get(checksum) if isinstance(checksum, str) else None
+        return file.read() if file is not None else None
+
+
+def _written(material: Material) -> bytes:
+    return encode_json(
+        {
+            "input": material.input,
+            "previous": _listed(material.previous),
+            "references": {key: _listed(files) for key, files in material.references.items()},
+        }
+    )
+
+
+def _listed(files: Sequence[Stored]) -> list[Any]:
+    return [
+        {"name": one.name, "format": one.format, "checksum": one.checksum, "size": one.size, "path": one.path}
+        for one in files
+    ]
+
+
+def checksum_of(content: bytes) -> str:
+    return sha256(content).hexdigest()

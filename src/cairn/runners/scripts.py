@@ -1,0 +1,173 @@
+"""Scripts: Python functions that run in processes of their own (X11)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from cairn.core.model import Fault, WaitingOn
+from cairn.definitions.execution import ScriptConfig
+from cairn.definitions.script_forms import question_of
+from cairn.documents import encode_json
+from cairn.ports import Asks, Faulted, Job, Level, Outcome, Process, Reached, Sandbox, Work
+from cairn.runners.limits import Limits
+from cairn.runners.script_child import calling  # imported here, it is compiled for every process that starts
+from cairn.runners.script_line import Broken, Line
+from cairn.runners.script_output import STREAMS, Book, follow
+from cairn.runners.script_rooms import find_script, furnish
+from cairn.runners.script_rules import ScriptRules
+from cairn.runners.script_talk import Talk
+
+CHILD = Path(calling.__file__).with_name("start.py")
+ENDING = 2.0  # seconds that a process has to end by itself when all is said
+DRAINING = 2.0  # seconds for what it has printed last
+
+
+class ScriptRunner:
+    """Starts a process for each dispatch. Cancelled, it ends the process with all that it has started."""
+
+    def __init__(self, sandbox: Sandbox, rules: ScriptRules | None = None, limits: Limits | None = None) -> None:
+        self._sandbox = sandbox
+        self._rules = rules or ScriptRules()
+        self._limits = limits or Limits()
+
+    async def carry_out(self, work: Work) -> Outcome:
+        config = work.checkpoint.execution.script_config
+        if config is None:
+            return Faulted(Fault("script_missing", "The checkpoint names no script."))
+        if config.requires_user_input and not isinstance(work.answer, dict):
+            return Asks(WaitingOn.SCRIPT_INPUT, question_of(config))
+        reached = await asyncio.to_thread(self._sandbox.probe)
+        script = find_script(config, work)
+        fault = script if isinstance(script, Fault) else self._objection(config, reached)
+        if fault is not None:
+            return Faulted(fault)
+        talk = Talk(work, book := Book(work, self._rules), self._limits)
+        await talk.prepare()
+        begin = self._begin(config, work, str(script))
+        job = Job(
+            name=work.execution_id,
+            python=config.python or sys.executable,
+            child=CHILD,
+            workspace=work.workspace,
+            scripts=await asyncio.to_thread(furnish, config, work),
+            bounds=self._rules.bounds_for(config),
+        )
+        _announce(work, reached, job)
+        async with self._started(job) as process:
+            return await _converse(process, talk, begin, book)
+
+    def _objection(self, config: ScriptConfig, reached: Reached) -> Fault | None:
+        if (weak := self._rules.too_weak(reached)) is not None:
+            return weak
+        told = self._rules.objections(config)
+        return Fault("not_allowed", " ".join(told)) if told else None
+
+    def _begin(self, config: ScriptConfig, work: Work, script: str) -> bytes:
+        answers = cast("dict[str, Any]", work.answer or {})
+        return encode_json(
+            {
+                "script": script,
+                "entry_function": config.entry_function,
+                "parameters": {**config.parameters, **answers},
+                "feedback": list(work.feedback),
+                "attempt": work.attempt,
+                "revision": work.revision,
+                "max_file_bytes": self._limits.max_file_bytes,
+                "calls": [
+                    {"kind": call.kind, "arguments": dict(call.arguments), "answer": _plain(call.answer)}
+                    for call in work.calls
+                ],
+            }
+        )
+
+    @contextlib.asynccontextmanager
+    async def _started(self, job: Job) -> AsyncGenerator[Process]:
+        """Whatever happens, afterwards nothing of it is left."""
+        starting = asyncio.ensure_future(self._sandbox.start(job))
+        try:
+            process = await asyncio.shield(starting)
+            yield process
+        finally:
+            await _to_its_end(_end(starting))
+
+
+async def _end(starting: asyncio.Future[Process]) -> None:
+    with contextlib.suppress(OSError):
+        await (await starting).kill()
+
+
+async def _to_its_end(work: Any) -> None:
+    """Not even a second cancellation leaves a process behind."""
+    task = asyncio.ensure_future(work)
+    is_cancelled = False
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            is_cancelled = True
+    task.result()
+    if is_cancelled:
+        raise asyncio.CancelledError
+
+
+async def _converse(process: Process, talk: Talk, begin: bytes, book: Book) -> Outcome:
+    line = await Line.open(process)
+    printed = [
+        asyncio.ensure_future(follow(fd, stream, level, book))
+        for fd, (stream, level) in zip(process.output, STREAMS, strict=True)
+    ]
+    outcome: Outcome | None = None
+    try:
+        with contextlib.suppress(ConnectionError):
+            await line.tell({}, begin)
+        try:
+            outcome = await talk.carry_on(line)
+        except Broken as error:
+            outcome = Faulted(Fault("broken_line", f"The script's process sent what nobody understands: {error}."))
+        except ConnectionError:
+            outcome = None
+        if outcome is None:
+            outcome = Faulted(_ended(await process.wait()))
+        else:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), ENDING)
+    finally:
+        line.close()
+        await _to_its_end(_drain(process, printed))
+    return outcome
+
+
+async def _drain(process: Process, printed: Sequence[asyncio.Future[None]]) -> None:
+    """What it has printed last is still said; who holds the pipes open after that is killed first."""
+    await process.kill()
+    await asyncio.wait(printed, timeout=DRAINING)
+    for one in printed:
+        one.cancel()
+    await asyncio.gather(*printed, return_exceptions=True)
+
+
+def _announce(work: Work, reached: Reached, job: Job) -> None:
+    network = "with the network" if job.bounds.network or reached.level is Level.PROCESS else "without network"
+    work.log("info", f"Sandbox: {reached.level.value}, {network}.", {"sandbox": reached.level.value})
+    if work.sandboxed is not None:
+        work.sandboxed(reached)
+
+
+def _ended(status: int) -> Fault:
+    """It has said nothing at its end."""
+    number = -status if status < 0 else status - 128
+    if number in {one.value for one in signal.Signals}:
+        name = signal.Signals(number).name
+        more = " Perhaps it needed more memory than there is." if number == signal.SIGKILL else ""
+        return Fault("killed", f"The script's process was ended by {name} before it returned.{more}")
+    return Fault("ended", f"The script's process ended with status {status} before it returned.")
+
+
+def _plain(answer: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return None if answer is None else dict(answer)
