@@ -11,6 +11,8 @@ import pytest
 import pytest_asyncio
 import sqlalchemy as sa
 
+from cairn.adapters import jobs_dbos
+from cairn.adapters.dbos_enqueueing import EnqueueDesk
 from cairn.adapters.jobs_dbos import DbosJobs, read_timer, write_timer
 from cairn.core.messages import ApprovalExpired, RetryDue, RunTimedOut, TimedOut, Timer
 from cairn.store import Database
@@ -40,7 +42,7 @@ class Desk:
 
     async def until(self, probe: Any, seconds: float = 10) -> None:
         async with asyncio.timeout(seconds):
-            while not probe():
+            while not probe():  # noqa: ASYNC110 - the engine tells nobody
                 await asyncio.sleep(0.02)
 
     def over(self, *jobs: str) -> set[str]:
@@ -86,6 +88,37 @@ async def test_a_job_comes_with_the_change_and_goes_with_it(desk: Desk) -> None:
     assert desk.timers == [("run", RetryDue("kept", 1))]
 
 
+async def test_a_lane_is_enqueued_as_dbos_itself_enqueues_it(desk: Desk) -> None:
+    """Its statements are learned at the start; what they write is the same, but for the job's own values."""
+    desk.hold.clear()
+    jobs = desk.jobs
+    theirs_too: Any = {"workflow_name": "lane", "queue_name": "lanes:local", "workflow_id": "exec:theirs:1"}
+    moments = {"created_at", "updated_at", "retention_timestamp"}
+    own = {"workflow_uuid", "creator_xid"}
+
+    def rows(connection: sa.Connection, table: str) -> list[dict[str, Any]]:
+        schema = "" if connection.dialect.name == "sqlite" else "dbos."
+        query = sa.text(f"SELECT * FROM {schema}{table} WHERE workflow_uuid LIKE 'exec:%' ORDER BY workflow_uuid")
+        return [dict(row) for row in connection.execute(query).mappings()]
+
+    def enqueue(connection: sa.Connection) -> None:
+        jobs.enqueue_lane(connection, "exec:ours:1", "run")
+        process = jobs_dbos._Jobs.process  # pyright: ignore[reportPrivateUsage]
+        jobs.client.enqueue_in_transaction(connection, theirs_too, "run", process)
+        for table, differs in (("workflow_status", own), ("workflow_input", own)):
+            ours, theirs = rows(connection, table)
+            for name in moments & ours.keys():
+                assert abs(ours.pop(name) - theirs.pop(name)) < 2000
+            assert {name for name in ours if ours[name] != theirs[name]} == differs & ours.keys()
+            assert ours.keys() == theirs.keys()
+
+    await desk.database.transact(enqueue)
+    await desk.until(lambda: len(desk.lanes) == 2)
+    desk.hold.set()
+    await desk.until(lambda: len(desk.over("exec:ours:1", "exec:theirs:1")) == 2)
+    assert sorted(desk.lanes) == [("exec:ours:1", "run", True), ("exec:theirs:1", "run", True)]
+
+
 async def test_what_was_not_finished_comes_again_after_the_next_start(desk: Desk) -> None:
     """And is known as not of this process; a delayed one that fell due meanwhile comes soon."""
     desk.hold.clear()
@@ -115,7 +148,10 @@ async def test_what_was_not_finished_comes_again_after_the_next_start(desk: Desk
 async def test_a_lane_belongs_to_the_worker_that_wakes_it(desk: Desk) -> None:
     """Another process on the same database does not take it up beside it."""
     other = Desk(desk.database, worker="other")
-    other.jobs._client = desk.jobs.client  # pyright: ignore[reportPrivateUsage]
+    other.jobs._lane_desk = EnqueueDesk(  # pyright: ignore[reportPrivateUsage]
+        desk.jobs.client, {"workflow_name": "lane", "queue_name": "lanes:other"}
+    )
+    await asyncio.to_thread(other.jobs._lane_desk.learn, desk.database.system_engine)  # pyright: ignore[reportPrivateUsage]
     await desk.database.transact(lambda c: other.jobs.enqueue_lane(c, "exec:theirs:1", "run"))
     await desk.database.transact(lambda c: desk.jobs.enqueue_lane(c, "exec:ours:1", "run"))
     await desk.until(lambda: desk.over("exec:ours:1"))

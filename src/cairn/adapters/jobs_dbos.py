@@ -15,6 +15,7 @@ from uuid import uuid4
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient
 
+from cairn.adapters.dbos_enqueueing import EnqueueDesk
 from cairn.core.messages import ApprovalExpired, RetryDue, RunTimedOut, TimedOut, Timer
 from cairn.ports import LaneJob, TimerJob
 
@@ -88,6 +89,7 @@ class DbosJobs:
         self._poll = poll_seconds
         self._log_level = log_level
         self._client: DBOSClient | None = None
+        self._lane_desk: EnqueueDesk | None = None
         schema = "" if engine.dialect.name == "sqlite" else "dbos."
         status: sa.BindParameter[Any] = sa.bindparam("open", list(UNFINISHED), expanding=True)
         self._open = sa.text(
@@ -109,10 +111,15 @@ class DbosJobs:
             raise RuntimeError("the job engine is not started")
         return self._client
 
+    @property
+    def _desk(self) -> EnqueueDesk:
+        if self._lane_desk is None:
+            raise RuntimeError("the job engine is not started")
+        return self._lane_desk
+
     # ---- in the caller's transaction -----------------------------------------------------------------
     def enqueue_lane(self, connection: sa.Connection, job: str, run_id: str) -> None:
-        options: Any = {"workflow_name": "lane", "queue_name": self._lanes, "workflow_id": job}
-        self.client.enqueue_in_transaction(connection, options, run_id, _Jobs.process)
+        self._desk.enqueue(connection, job, run_id, _Jobs.process)
 
     def enqueue_timer(self, connection: sa.Connection, timer: str, run_id: str, command: Timer, after: float) -> None:
         options: Any = {"workflow_name": "timer", "queue_name": TIMERS, "workflow_id": timer, "delay_seconds": after}
@@ -152,6 +159,9 @@ class DbosJobs:
         for queue in (self._lanes, TIMERS):
             await DBOS.register_queue_async(queue, polling_interval_sec=self._poll)
         self._client = DBOSClient(system_database_engine=self._engine, application_name=APPLICATION)
+        desk = EnqueueDesk(self._client, {"workflow_name": "lane", "queue_name": self._lanes})
+        await asyncio.to_thread(desk.learn, self._engine)
+        self._lane_desk = desk
 
     async def stop(self) -> None:
         _Jobs.lane = _Jobs.timer = None
@@ -160,7 +170,7 @@ class DbosJobs:
         asyncio.get_running_loop().set_default_executor(threads)
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
         asyncio.get_running_loop().set_default_executor(threads)  # a job that came meanwhile may have changed it back
-        self._client = None
+        self._client = self._lane_desk = None
 
     def sweep(self, before: datetime) -> int:
         """Remove jobs that have been over since before that time; the answer is how many."""

@@ -20,6 +20,20 @@ Bind: TypeAlias = Callable[[Mapping[str, Any]], Any]
 Convert: TypeAlias = Callable[[Any], Any]
 
 
+def send(connection: sa.Connection, sql: str, parameters: Any) -> int:
+    """Have the driver carry a statement out as it is; the answer is how many rows it changed."""
+    cursor = connection.connection.cursor()
+    try:
+        cursor.execute(sql, parameters)
+        if cursor.description:
+            cursor.fetchall()
+        return cursor.rowcount
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _fault(connection, sql, parameters, error) from error
+    finally:
+        cursor.close()
+
+
 class Prepared:
     """A statement that goes to the driver as it is.
 
@@ -33,15 +47,7 @@ class Prepared:
     def run(self, connection: sa.Connection, values: Mapping[str, Any]) -> int:
         """Run it and say how many rows it changed."""
         sql, bind = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
-        parameters = bind(values)
-        cursor = connection.connection.cursor()
-        try:
-            cursor.execute(sql, parameters)
-            return cursor.rowcount
-        except connection.dialect.loaded_dbapi.Error as error:
-            raise _fault(connection, sql, parameters, error) from error
-        finally:
-            cursor.close()
+        return send(connection, sql, bind(values))
 
     def run_many(self, connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
         sql, bind = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
