@@ -167,12 +167,12 @@ def _converter(type: TypeEngine[Any], dialect: Dialect) -> Convert | None:
 
 
 def _binder(names: tuple[str, ...], converters: list[tuple[int, Convert]]) -> Bind:
-    # The getter of one name does not give a tuple.
-    only = names[0] if len(names) == 1 else None
-    take = cast("Callable[[Mapping[str, Any]], tuple[Any, ...]]", itemgetter(*names))
+    take: Callable[[Mapping[str, Any]], tuple[Any, ...]] = (
+        itemgetter(*names) if len(names) > 1 else lambda values: tuple(values[name] for name in names)
+    )
 
     def bind(values: Mapping[str, Any]) -> tuple[Any, ...]:
-        row = list(take(values)) if only is None else [values[only]]
+        row = list(take(values))
         for value in row:
             if value.__class__ is str and ("\0" in value or not value.isascii()):
                 check_text(value)
