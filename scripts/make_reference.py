@@ -20,7 +20,7 @@ from cairn.cli.main import app as commands
 from cairn.config import Settings
 from cairn.core.events import EventType
 from cairn.definitions import authoring_schema
-from cairn.store.descriptions import SENTENCES
+from cairn.store.descriptions import CHOICES, SENTENCES
 from cairn.store.descriptions import describe as describe_event
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
@@ -104,6 +104,11 @@ def events() -> str:
     of_runs = [(code(event.value), sentence(event.value), remark(event)) for event in EventType]
     of_pipelines = [(code(name), sentence(name)) for name in told_by_services()]
     return page(
+    by_value = [
+        (code(name), f"`{key}`: {value}", filled_in(words))
+        for name, (key, sentences) in CHOICES.items()
+        for value, words in sentences.items()
+    ]
         "Events",
         "src/cairn/core/events.py",
         EVENTS,
@@ -112,11 +117,18 @@ def events() -> str:
         "## Of a pipeline, and of making a run",
         table(("event", "description"), of_pipelines),
     )
+        "## By what it is about",
+        "Some events have a sentence of their own for a value in their metadata.",
+        table(("event", "metadata", "description"), by_value),
 
 
 def sentence(name: str) -> str:
     words = {"name": "checkpoint"}
-    plain_text = SENTENCES.get(name) or describe_event(name, None, {})
+    return filled_in(SENTENCES.get(name) or describe_event(name, None, {}))
+
+
+def filled_in(plain_text: str) -> str:
+    """What will be filled in stands in italics."""
     return re.sub(r"\{(\w+)\}", lambda found: f"*{words.get(found[1], found[1]).replace('_', ' ')}*", plain_text)
 
 
@@ -265,7 +277,6 @@ CLI = "The commands that there are. Those that work with pipelines and runs come
 
 
 def cli() -> str:
-    parts: list[str] = [CLI]
     root: Any = typer.main.get_command(commands)
     for name, command in root.commands.items():
         text, _, example = inspect.cleandoc(command.help).partition("Example: ")

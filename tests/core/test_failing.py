@@ -89,6 +89,7 @@ def test_validation_may_give_up_at_once_d63() -> None:
     assert desk.e("a").state is State.FAILED
     assert desk.detail(m.EventType.EXECUTION_FAILED) == {
         "checkpoint": "a",
+        "attempt_number": 1,
         "error_type": "schema",
         "error": "no title",
     }

@@ -57,15 +57,16 @@ def test_a_run_from_start_to_approval() -> None:
 
 def test_a_fault_its_retry_and_its_end() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1, on_failure=OnFailure.FAIL_RUN)}))
-    desk.fail("a", Fault("network", "no route"))
-    retried = {"checkpoint": "a", "attempt_number": 2, "error": "no route"}
+    desk.fail("a", Fault("network", "no route", "line 3"))
+    error = {"error_type": "network", "error": "no route"}
+    retried = {"checkpoint": "a", "attempt_number": 2, **error, "stack_trace": "line 3"}
     assert told(desk) == [
         (T.EXECUTION_RETRIED, "a", False, None, retried),
         (T.EXECUTION_WAITING, "a", False, None, {"checkpoint": "a", "waiting_on": "retry_delay"}),
     ]
     desk.due("a")
     desk.fail("a", Fault("network", "no route"))
-    failed = {"checkpoint": "a", "error_type": "network", "error": "no route"}
+    failed = {"checkpoint": "a", "attempt_number": 2, **error}
     assert told(desk) == [
         (T.EXECUTION_FAILED, "a", False, None, failed),
         (T.RUN_FAILED, None, False, None, {"from": "in_progress", "to": "failed", "reason": "a failed"}),

@@ -12,9 +12,10 @@ import sqlalchemy as sa
 
 from cairn.core import messages as m
 from cairn.core.messages import EventType
+from cairn.core.model import Kind, WaitingOn
 from cairn.documents import canonical
 from cairn.store import Database, LostRace, Verdict, events, verify
-from cairn.store.descriptions import SENTENCES, describe
+from cairn.store.descriptions import CHOICES, SENTENCES, SUBJECTS, describe
 from cairn.store.events import Told
 from cairn.store.tables import events as table
 from cairn.store.tables import pipeline_runs, pipelines
@@ -214,6 +215,15 @@ def test_every_event_has_a_sentence() -> None:
     assert {f"pipeline_{what}" for what in OWN} <= set(SENTENCES)
 
 
+def test_every_kind_and_every_wait_has_a_sentence_of_its_own() -> None:
+    kinds, waits = {kind.value for kind in Kind}, {wait.value for wait in WaitingOn}
+    assert (set(SUBJECTS), set(CHOICES["approval_asked"][1])) == (kinds, kinds)
+    assert set(CHOICES["execution_waiting"][1]) == waits
+    for event, (key, sentences) in CHOICES.items():
+        told = {describe(event, "Design", {key: value}) for value in sentences}
+        assert [sentence for sentence in told if "{" in sentence or "none" in sentence] == []
+
+
 @pytest.mark.parametrize("type", SENTENCES)
 def test_a_sentence_is_made_from_any_metadata(type: str) -> None:
     for metadata in ({}, {"error": "x" * 1000 + "\0\ud800"}, {"artifacts": [{"name": "n"}], "waiting_on": "a_b"}):
@@ -230,7 +240,22 @@ def test_sentences_are_for_people() -> None:
         describe("artifacts_created", "Design", {"artifacts": [{"name": "a"}, {"name": "b"}]})
         == "Design produced a, b."
     )
-    assert (
-        describe("execution_waiting", None, {"checkpoint": "d", "waiting_on": "human_form"}) == "d waits: human form."
+    waiting = {"checkpoint": "d", "waiting_on": "human_form"}
+    assert describe("execution_waiting", None, waiting) == "d waits for its form to be filled in."
+    assert describe("approval_asked", "Design", {"kind": "completion"}) == (
+        "People are asked to approve the result of Design."
+    )
+    assert describe("approval_withdrawn", "Design", {"kind": "start"}) == (
+        "Nobody has to decide on the start of Design any more."
+    )
+    assert describe("approval_approved", "Design", {"kind": "escalation", "decision": "retry"}) == (
+        "People decided on how Design goes on: retry."
+    )
+    assert describe("run_created", None, {"run_version": None}) == "A test run was made."
+    assert describe("run_created", None, {"run_version": 3}) == "Version 3 was made."
+    assert describe("rollback_made", None, {"target": -1}) == "The run was rolled back to its very beginning."
+    assert describe("rollback_made", None, {"target": 1}) == "The run was rolled back to checkpoint 2."
+    assert describe("drift_repaired", None, {"counts": {"written": 2, "moved_aside": 1}}) == (
+        "The folder did not match the records: 2 files were written again, 1 moved aside."
     )
     assert describe("something_new", None, {}) == "Something new."

@@ -276,8 +276,7 @@ def _detail(e: Execution, why: str) -> dict[str, Any]:
             if e.ruling is not None:
                 detail["decision"] = e.ruling.value
         case State.FAILED:
-            error = e.last_error
-            detail |= {"error_type": error and error.type, "error": error and error.message}
+            detail |= {"attempt_number": e.attempt, **(e.last_error.told if e.last_error else {})}
         case _:
             pass
     return detail

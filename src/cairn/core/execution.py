@@ -10,6 +10,8 @@ from cairn.core.plan import Policy
 from cairn.core.states import OPEN, SHOWN, ExecutionStatus, Ruling, State, WaitingOn
 from cairn.core.values import Changing
 
+LONGEST_TRACE = 8_000  # characters of it in an event
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -18,6 +20,12 @@ class Fault:
     type: str
     message: str
     trace: str = ""
+
+    @property
+    def told(self) -> dict[str, str]:
+        """As events tell it: of a long trace the end, which says what happened."""
+        told = {"error_type": self.type, "error": self.message}
+        return told | {"stack_trace": self.trace[-LONGEST_TRACE:]} if self.trace else told
 
 
 @dataclass(frozen=True, slots=True)

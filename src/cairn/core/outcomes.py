@@ -74,7 +74,7 @@ def fault(d: Draft, e: Execution, error: Fault) -> None:
     if e.retries_used >= policy.max_auto_retries:
         give_up(d, e, policy.on_failure, error)
         return
-    d.tell(EventType.EXECUTION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1, error=error.message)
+    d.tell(EventType.EXECUTION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1, **error.told)
     e = d.move(
         e,
         Verb.WAIT,

@@ -17,14 +17,14 @@ SENTENCES: Mapping[str, str] = {
     "checkpoint_updated": "{name} was changed.",
     "checkpoint_removed": "{name} was removed.",
     "checkpoints_reordered": "The checkpoints were put into another order.",
-    "run_created": "Run {run_version} was made.",
+    "run_created": "Version {run_version} was made.",
     "run_started": "The run was started.",
     "run_paused": "The run is paused.",
     "run_resumed": "The run goes on.",
     "run_completed": "The run is completed.",
     "run_failed": "The run has failed.",
     "run_cancelled": "The run was cancelled.",
-    "run_reopened": "The run is in progress again, to {by}.",
+    "run_reopened": "The run goes on again.",
     "run_archived": "The run was archived by a rollback to an earlier one.",
     "run_restored": "The run was put back.",
     "pause_requested": "A pause was asked for.",
@@ -35,7 +35,7 @@ SENTENCES: Mapping[str, str] = {
     "execution_start_refused": "The start of {name} was refused.",
     "execution_ready": "{name} is ready to go on.",
     "execution_dispatched": "{name} is being carried out.",
-    "execution_waiting": "{name} waits: {waiting_on}.",
+    "execution_waiting": "{name} waits for {waiting_on}.",
     "execution_completion_asked": "The result of {name} waits for approval.",
     "execution_completed": "{name} is completed.",
     "execution_failed": "{name} has failed: {error}",
@@ -49,32 +49,121 @@ SENTENCES: Mapping[str, str] = {
     "ruling_changed": "The decision of {name} became {decision}: {reason}",
     "artifacts_created": "{name} produced {artifacts}.",
     "artifacts_promoted": "The artifacts of {name} took their permanent places.",
-    "approval_asked": "{name}: an approval of kind {kind} was asked for.",
-    "approval_given": "{name}: {given} of {needed} approvals were given.",
-    "approval_kept": "{name}: the same content had been approved before.",
-    "approval_escalated": "{name}: nobody decided in time, more people are asked.",
-    "approval_approved": "{name}: the {kind} approval was given.",
-    "approval_auto_approved": "{name}: the {kind} approval was given by a rule.",
-    "approval_rejected": "{name}: the {kind} approval was rejected.",
-    "approval_revision_requested": "{name}: a revision was asked for.",
-    "approval_timeout": "{name}: nobody decided on the {kind} approval in time.",
-    "approval_withdrawn": "{name}: the {kind} approval is not asked for any more.",
-    "rework_asked": "{name} was sent back: {reason}",
-    "rework_told": "{name} goes on: the rework that it waited for is {ended}.",
-    "rollback_made": "The run was rolled back to position {target}.",
+    "approval_asked": "People are asked about {subject}.",
+    "approval_given": "{given} of {needed} approvals of {subject} are given.",
+    "approval_kept": "Nobody is asked about {subject}: the same content was approved before.",
+    "approval_escalated": "Nobody decided on {subject} in time: more people are asked.",
+    "approval_approved": "People decided on {subject}: {decision}.",
+    "approval_auto_approved": "A rule approved {subject}.",
+    "approval_rejected": "People decided against {subject}.",
+    "approval_revision_requested": "{name} was sent back for a revision.",
+    "approval_timeout": "Nobody decided on {subject} in time.",
+    "approval_withdrawn": "Nobody has to decide on {subject} any more.",
+    "rework_asked": "{name} was sent back to be done again: {reason}",
+    "rework_told": "{name} goes on: the work that was sent back has ended.",
+    "rollback_made": "The run was rolled back to checkpoint {place}.",
     "rollback_undone": "A rollback was undone.",
+    "archive_discarded": "What a rollback had archived was deleted: it has been kept for its time.",
+    "drift_repaired": "The folder did not match the records: {written} files were written again, {moved} moved aside.",
+}
+
+# Where one word of the metadata makes another sentence: by that word.
+CHOICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "run_created": ("run_version", {"None": "A test run was made."}),
+    "run_reopened": (
+        "by",
+        {
+            "retry": "The run goes on again, with a retry.",
+            "roll back": "The run goes on again, from where it was rolled back to.",
+            "restart": "The run goes on again, with the next pass.",
+            "rework": "The run goes on again, as work was sent back.",
+            "dismiss": "The run goes on again, without what had failed.",
+        },
+    ),
+    "execution_waiting": (
+        "waiting_on",
+        {
+            "human_form": "{name} waits for its form to be filled in.",
+            "script_input": "{name} waits for its questions to be answered.",
+            "action_approval": "{name} waits for an action to be approved.",
+            "validation_feedback": "{name} waits for somebody to check its result.",
+            "question": "{name} waits for an answer.",
+            "escalation": "{name} waits for a decision on how it goes on.",
+            "rework": "{name} waits for earlier work to be done again.",
+            "retry_delay": "{name} waits a moment before it is tried again.",
+            "external_blocker": "{name} waits for something outside that stands in its way.",
+        },
+    ),
+    "approval_asked": (
+        "kind",
+        {
+            "start": "People are asked whether {name} may start.",
+            "completion": "People are asked to approve the result of {name}.",
+            "action": "People are asked to approve an action of {name}.",
+            "validation": "People are asked to check the result of {name}.",
+            "escalation": "People are asked how {name} goes on.",
+            "input": "People are asked to fill in the form of {name}.",
+        },
+    ),
+    "approval_approved": (
+        "kind",
+        {
+            "start": "The start of {name} was approved.",
+            "completion": "The result of {name} was approved.",
+            "action": "An action of {name} was approved.",
+            "validation": "The result of {name} was accepted as it is.",
+            "input": "The form of {name} was filled in.",
+        },
+    ),
+    "approval_rejected": (
+        "kind",
+        {
+            "start": "The start of {name} was not approved.",
+            "completion": "The result of {name} was rejected.",
+            "action": "An action of {name} was rejected.",
+            "validation": "The result of {name} was rejected.",
+            "escalation": "It was decided that {name} fails.",
+            "input": "Filling in the form of {name} was declined.",
+        },
+    ),
+    "rework_told": (
+        "ended",
+        {
+            "completed": "{name} goes on: the work that was sent back is done.",
+            "failed": "{name} goes on: the work that was sent back has failed.",
+            "cancelled": "{name} goes on: the work that was sent back was cancelled.",
+            "refused": "{name} goes on: sending the work back was refused.",
+            "archived": "{name} goes on: the work that was sent back was rolled back.",
+        },
+    ),
+    "rollback_made": ("target", {"-1": "The run was rolled back to its very beginning."}),
+}
+
+# What an approval is about, by its kind.
+SUBJECTS: Mapping[str, str] = {
+    "start": "the start of {name}",
+    "completion": "the result of {name}",
+    "action": "an action of {name}",
+    "validation": "the result of {name}",
+    "escalation": "how {name} goes on",
+    "input": "the form of {name}",
 }
 
 
 def describe(type: str, name: str | None, metadata: Mapping[str, Any]) -> str:
     """`name` is the checkpoint's."""
-    sentence = SENTENCES.get(type)
+    sentence = _chosen(type, metadata) or SENTENCES.get(type)
     if sentence is None:
         sentence = type.replace("_", " ").capitalize() + "."
     elif "{" in sentence:
         sentence = sentence.format_map(_Words(name, metadata))
     # Text columns refuse what is not a character; the metadata keeps it.
     return sentence.replace("\0", "�").encode(errors="replace").decode() if not sentence.isprintable() else sentence
+
+
+def _chosen(type: str, metadata: Mapping[str, Any]) -> str | None:
+    choice = CHOICES.get(type)
+    return choice[1].get(str(metadata.get(choice[0]))) if choice is not None and metadata else None
 
 
 class _Words(dict[str, str]):
@@ -84,6 +173,13 @@ class _Words(dict[str, str]):
 
     def __missing__(self, key: str) -> str:
         value = self._metadata.get(key)
+        if key == "subject":
+            return SUBJECTS.get(str(self._metadata.get("kind")), "{name}").format(name=self["name"])
+        if key == "place":
+            return str(self._metadata.get("target", -1) + 1)
+        if key in ("written", "moved"):
+            counts = cast("dict[str, int]", self._metadata.get("counts") or {})
+            return str(counts.get("written" if key == "written" else "moved_aside", 0))
         if key == "artifacts" and isinstance(value, list):
             return ", ".join(str(made["name"]) for made in cast("list[dict[str, Any]]", value))[:LONGEST]
         if key == "waiting_on":
