@@ -33,6 +33,7 @@ from cairn.services.products import Storing
 from cairn.services.projection import Projection
 from cairn.services.reading import Reading
 from cairn.services.retention import Days, Retention
+from cairn.services.rework import Reworks
 from cairn.services.rollbacks import Rollbacks
 from cairn.services.runs import Runs
 from cairn.services.system_log import SystemLog
@@ -62,6 +63,7 @@ class Cairn:
     executions: Executions
     approvals: Approvals
     rollbacks: Rollbacks
+    reworks: Reworks
     uploads: Uploads
     access: Access
     idempotency: Idempotency
@@ -142,6 +144,7 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         executions=Executions(engine, approvals),
         approvals=approvals,
         rollbacks=Rollbacks(engine),
+        reworks=Reworks(engine),
         uploads=Uploads(database, clock, max_bytes=settings.max_file_bytes),
         access=Access(database, clock, settings.admin_token.get_secret_value() if settings.admin_token else None),
         idempotency=Idempotency(database, clock),

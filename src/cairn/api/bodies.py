@@ -73,6 +73,18 @@ class RetryExecution(Body):
     attempt: Annotated[int | None, Field(ge=1, le=2**31, description="The attempt that failed.")] = None
 
 
+class Rework(Body):
+    """What is to be done again, and why."""
+
+    checkpoint: Annotated[Text, Field(min_length=1, description="Key or id of an earlier checkpoint of the run.")]
+    prompt: Annotated[Text, Field(description="What is to be done now; whoever does it again sees these words.")] = ""
+    reason: Annotated[Text, Field(description="Why the work is sent back.")] = ""
+
+
+class Rerun(Body):
+    reason: Annotated[Text, Field(description="Why it is done again.")] = ""
+
+
 class Decide(Body):
     digest: Digest = None
     feedback: Text = ""

@@ -23,6 +23,7 @@ TAGS = {
     "Executions": "Executions: filled in, approved, tried again.",
     "Approvals": "The queue of questions to people, and their decisions.",
     "Rollback": "Going back, and undoing that.",
+    "Rework": "Work that is sent back or done again, and what was made from what.",
     "Artifacts": "What was made.",
     "Trail": "What happened, and the proof of it.",
     "Streams": "Live streams.",

@@ -55,6 +55,7 @@ PERMISSIONS: dict[str, Roles | None] = {
     "restart_run": EDIT,
     "retry_run": EDIT,
     "list_run_executions": READ,
+    "get_lineage": READ,
     "stream_run": READ,
     "stream_changes": READ,
     # executions
@@ -69,6 +70,9 @@ PERMISSIONS: dict[str, Roles | None] = {
     "upload_file": SUBMIT,
     "retry_execution": EDIT,
     "cancel_execution": EDIT,
+    "preview_rework": READ,
+    "ask_rework": EDIT,
+    "rerun_execution": EDIT,
     "list_logs": READ,
     "list_messages": READ,
     "get_context": READ,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import uuid5
+from uuid import UUID, uuid5
 
 from cairn.core import moves
 from cairn.core.errors import Refused
@@ -163,12 +163,12 @@ class Draft:
     def new_id(self) -> str:
         self._made += 1
         self.run = self.run.changed(issued=self.run.issued + 1)
-        return str(uuid5(self.given.command_id, f"{self.run.id}/{self._made}"))  # one command may go to several runs
+        return made_id(self.given.command_id, self.run.id, self._made)
 
     @property
     def is_repeated(self) -> bool:
         """Has the run made its first thing by this very command before?"""
-        return str(uuid5(self.given.command_id, f"{self.run.id}/1")) in self.run.executions
+        return made_id(self.given.command_id, self.run.id, 1) in self.run.executions
 
     def go(self, e: Execution, **changes: Any) -> Execution:
         """Let it go on: `settle` hands it out when the run goes on. What it had ruled before is past."""
@@ -257,6 +257,11 @@ class Draft:
     def withdraw(self, e: Execution, why: str) -> None:
         for a in self.run.pending_of(e.id):
             self.close(a, ApprovalStatus.WITHDRAWN, reason=why)
+
+
+def made_id(command: UUID, run: str, number: int) -> str:
+    """The id of what a command makes in a run; one command may go to several runs."""
+    return str(uuid5(command, f"{run}/{number}"))
 
 
 def seconds_between(start: datetime, end: datetime) -> float:

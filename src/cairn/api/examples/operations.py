@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from cairn.api.examples import reworks
 from cairn.api.examples import story as s
 from cairn.core.model import ExecutionStatus, Kind
 from cairn.services.actors import Role
@@ -179,6 +180,9 @@ REQUESTS: dict[str, Any] = {
     "decide_approval": {"digest": s.DIGEST, "feedback": "Good"},
     "preview_rollback": _ROLLBACK,
     "make_rollback": _ROLLBACK,
+    "preview_rework": reworks.REQUEST,
+    "ask_rework": reworks.REQUEST,
+    "rerun_execution": {"reason": "The goals have changed."},
 }
 RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     "get_health": Health(
@@ -257,6 +261,10 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     "get_context": _CONTEXT,
     "list_approvals": _page(ApprovalPage, s.APPROVAL),
     **dict.fromkeys(("get_approval", "decide_approval"), s.APPROVAL_DETAIL),
+    "preview_rework": reworks.PREVIEW,
+    "ask_rework": reworks.EXECUTION,
+    "rerun_execution": reworks.EXECUTION,
+    "get_lineage": reworks.LINEAGE,
     "preview_rollback": _PREVIEW,
     **dict.fromkeys(("make_rollback", "get_rollback", "undo_rollback"), _MADE),
     "list_rollbacks": _page(RollbackPage, _MADE),

@@ -133,6 +133,7 @@ ARTIFACT = Artifact(
     checksum=DIGEST,
     created_at=at(12),
     promoted_to_permanent_at=None,
+    superseded_at=None,
     stale=False,
 )
 FORM = Form(
@@ -194,6 +195,8 @@ EXECUTION = Execution(
     permanent_output_path="runs/v2/checkpoint_0_business_goals/outputs",
     parent_execution_id=None,
     regression_context=None,
+    superseded_by=None,
+    stale_inputs=[],
     archived_by=None,
     retry_due_at=None,
     worked_seconds=0.01,
@@ -244,6 +247,7 @@ def _trail_item(position: int) -> TrailItem:
         error=None,
         retry_due_at=None,
         is_rework=False,
+        is_stale=False,
     )
 
 

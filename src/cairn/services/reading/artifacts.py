@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 
 import sqlalchemy as sa
 
 from cairn.services.errors import NotFound
+from cairn.services.reading import staleness
 from cairn.services.reading.filters import ArtifactFilter
 from cairn.services.reading.paging import Order, Query, Row, page
 from cairn.services.views.artifacts import Artifact, ArtifactPage
@@ -55,18 +56,25 @@ def list_artifacts(connection: sa.Connection, wanted: ArtifactFilter, limit: int
     if wanted.run_id is not None:
         conditions.append(F.run_id == wanted.run_id)
     if wanted.execution_id is not None:
-        conditions = [F.superseded_at.is_(None), F.execution_id == wanted.execution_id]
+        # Its own result, also when another execution stands in its place.
+        conditions = [sa.type_coerce(E.outputs, sa.Text).contains(F.artifact_record_id)]
+        conditions.append(F.execution_id == wanted.execution_id)
     found = page(connection, _SELECT.where(*conditions), _OLDEST, limit, cursor)
-    return ArtifactPage(items=[artifact(row) for row in found.rows], next_cursor=found.next_cursor)
+    stale = staleness.of_executions(connection, list({row.execution_id for row in found.rows}))
+    items = [artifact(row, is_stale=row.execution_id in stale) for row in found.rows]
+    return ArtifactPage(items=items, next_cursor=found.next_cursor)
 
 
-def of_executions(connection: sa.Connection, execution_ids: Sequence[str]) -> dict[str, list[Artifact]]:
-    """What stands for each of the executions."""
+def of_executions(
+    connection: sa.Connection, outputs: Mapping[str, Sequence[str]], stale: Container[str]
+) -> dict[str, list[Artifact]]:
+    """What each of the executions has put out last, whether it stands or not."""
     found: defaultdict[str, list[Artifact]] = defaultdict(list)
-    if execution_ids:
-        query = _SELECT.where(F.execution_id.in_(execution_ids), F.superseded_at.is_(None))
+    if outputs:
+        query = _SELECT.where(F.execution_id.in_(tuple(outputs)))
         for row in connection.execute(query.order_by(*_OLDEST.columns)):
-            found[row.execution_id].append(artifact(row))
+            if row.artifact_record_id in outputs[row.execution_id]:
+                found[row.execution_id].append(artifact(row, is_stale=row.execution_id in stale))
     return found
 
 
@@ -74,10 +82,10 @@ def get_artifact(connection: sa.Connection, record_id: str) -> Artifact:
     row = connection.execute(_SELECT.where(F.artifact_record_id == record_id)).one_or_none()
     if row is None:
         raise NotFound("artifact", record_id)
-    return artifact(row)
+    return artifact(row, is_stale=row.execution_id in staleness.of_executions(connection, [row.execution_id]))
 
 
-def artifact(row: Row) -> Artifact:
+def artifact(row: Row, *, is_stale: bool) -> Artifact:
     return Artifact(
         artifact_record_id=row.artifact_record_id,
         artifact_id=row.artifact_id,
@@ -96,5 +104,6 @@ def artifact(row: Row) -> Artifact:
         checksum=row.checksum,
         created_at=row.created_at,
         promoted_to_permanent_at=row.promoted_to_permanent_at,
-        stale=False,
+        superseded_at=row.superseded_at,
+        stale=is_stale,
     )

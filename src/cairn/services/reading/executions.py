@@ -14,10 +14,11 @@ from cairn.core.model import ExecutionStatus, Mode, WaitingOn
 from cairn.definitions import CheckpointDefinition
 from cairn.services.errors import NotFound
 from cairn.services.plans import Plans
-from cairn.services.reading import approvals, artifacts
+from cairn.services.reading import approvals, artifacts, staleness
 from cairn.services.reading.forms import form_of
 from cairn.services.reading.paging import Order, Row, page
 from cairn.services.reading.possible import for_execution
+from cairn.services.reading.reworks import superseded_by
 from cairn.services.views.approvals import Approval
 from cairn.services.views.artifacts import Artifact
 from cairn.services.views.executions import (
@@ -28,6 +29,7 @@ from cairn.services.views.executions import (
     LastError,
     Progress,
 )
+from cairn.services.views.lineage import StaleInput
 from cairn.store import Loaded
 from cairn.store import tables as t
 
@@ -43,6 +45,7 @@ class Around:
     artifacts: Mapping[str, list[Artifact]]
     interactions: Mapping[str, list[Interaction]]
     pending: Mapping[str, Approval]
+    stale: Mapping[str, list[StaleInput]]
 
 
 def get_execution(connection: sa.Connection, plans: Plans, loaded: Loaded, row: Row, now: datetime) -> Execution:
@@ -77,11 +80,13 @@ def _views(
     connection: sa.Connection, plans: Plans, loaded: Loaded, rows: Sequence[Row], now: datetime
 ) -> list[Execution]:
     ids = [row.execution_id for row in rows]
+    stale = staleness.of_executions(connection, ids)
     around = Around(
         loaded,
-        artifacts.of_executions(connection, ids),
+        artifacts.of_executions(connection, {row.execution_id: row.outputs for row in rows}, stale),
         _interactions(connection, ids),
         {approval.execution_id: approval for approval in approvals.pending_of_run(connection, loaded.facts.run_id)},
+        stale,
     )
     return [_view(connection, plans, around, row, now) for row in rows]
 
@@ -117,6 +122,8 @@ def _view(connection: sa.Connection, plans: Plans, around: Around, row: Row, now
         permanent_output_path=row.permanent_output_path,
         parent_execution_id=row.parent_execution_id,
         regression_context=row.regression_context,
+        superseded_by=superseded_by(run, aggregate) if is_live else None,
+        stale_inputs=around.stale.get(row.execution_id, []),
         archived_by=row.archived_by,
         retry_due_at=row.due_at,
         worked_seconds=worked_seconds(row.worked, row.working_since, now),
@@ -127,7 +134,7 @@ def _view(connection: sa.Connection, plans: Plans, around: Around, row: Row, now
         approval=around.pending.get(row.execution_id),
         form=form_of(connection, checkpoint, row.answer_checksum, row.execution_id),
         progress=_progress(row),
-        possible=for_execution(run, aggregate, now) if is_live else [],
+        possible=for_execution(run, aggregate, now, is_stale=row.execution_id in around.stale) if is_live else [],
         warnings=[],
     )
 

@@ -9,6 +9,7 @@ from cairn.core import rollback
 from cairn.core.decide import decide
 from cairn.core.errors import Refused
 from cairn.core.messages import (
+    AskRework,
     CancelExecution,
     CancelRun,
     Command,
@@ -21,7 +22,7 @@ from cairn.core.messages import (
     StartRun,
 )
 from cairn.core.model import ApprovalStatus, Execution, Kind, Run, RunStatus, State
-from cairn.core.moves import DECISIONS, RunVerb
+from cairn.core.moves import DECISIONS, RUN, RunVerb
 
 ENDED = frozenset({RunStatus.COMPLETED, RunStatus.FAILED, RunStatus.CANCELLED})
 _BY_KIND = {
@@ -64,7 +65,7 @@ def _has_way_back(run: Run, target: int) -> bool:
     return True
 
 
-def for_execution(run: Run, execution: Execution, at: datetime) -> list[str]:
+def for_execution(run: Run, execution: Execution, at: datetime, *, is_stale: bool = False) -> list[str]:
     if run.archived_by is not None or execution.archived_by is not None:
         return []
     asked = [verb for approval in run.pending_of(execution.id) for verb in _BY_KIND.get(approval.kind, ())]
@@ -73,7 +74,20 @@ def for_execution(run: Run, execution: Execution, at: datetime) -> list[str]:
         "retry": RetryExecution(execution.id, execution.attempt),
         "cancel": CancelExecution(execution.id),
     }
-    return [*asked, *(verb for verb, command in commands.items() if _is_accepted(run, command, at))]
+    stands = run.latest(execution.key)
+    if is_stale and stands is not None and stands.id == execution.id:
+        commands["rerun"] = AskRework(execution.key)
+    found = [*asked, *(verb for verb, command in commands.items() if _is_accepted(run, command, at))]
+    return [*found, "rework"] if can_send_back(run, execution) else found
+
+
+def can_send_back(run: Run, asker: Execution) -> bool:
+    """Whether a person who looks at it may send any earlier checkpoint back (D66)."""
+    if RunVerb.REWORK not in RUN[run.status] or asker.id not in run.standing.current:
+        return False
+    first = min((done.position for key, done in run.standing.done.items() if key in run.complete), default=None)
+    looked_at = asker.state in (State.COMPLETION_ASKED, State.COMPLETED)
+    return looked_at and first is not None and first < asker.position
 
 
 def for_approval(kind: Kind, status: ApprovalStatus, is_archived: bool) -> list[str]:

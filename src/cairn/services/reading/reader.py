@@ -18,7 +18,9 @@ from cairn.services.reading import (
     contexts,
     events,
     executions,
+    lineage,
     pipelines,
+    reworks,
     rollbacks,
     run_detail,
     runs,
@@ -29,6 +31,7 @@ from cairn.services.views.approvals import ApprovalDetail, ApprovalPage
 from cairn.services.views.artifacts import Artifact, ArtifactPage
 from cairn.services.views.events import Change, Event, EventPage, LogLine, LogPage, MessagePage, Verdict
 from cairn.services.views.executions import Context, Execution, ExecutionPage
+from cairn.services.views.lineage import Lineage, ReworkPreview
 from cairn.services.views.pipelines import (
     Checkpoint,
     DefinitionDiff,
@@ -47,6 +50,8 @@ from cairn.store import tables as t
 if TYPE_CHECKING:
     from cairn.services.briefing import Briefing
     from cairn.services.engine import Engine
+    from cairn.services.rework import Request as ReworkRequest
+    from cairn.services.rework import Reworks
     from cairn.services.rollbacks import Request, Rollbacks
 
 T = TypeVar("T")
@@ -178,6 +183,13 @@ class Reading:
             )
 
         return self._read(read)
+
+    # ---- lineage -----------------------------------------------------------------------------------
+    def lineage(self, run_id: str) -> Lineage:
+        return self._read(lambda c: lineage.get_lineage(c, self._load(c)(run_id)))
+
+    def rework_preview(self, foreseen_by: Reworks, request: ReworkRequest, by: Actor) -> ReworkPreview:
+        return self._read(lambda c: reworks.preview(c, foreseen_by.preview(c, request, by)))
 
     # ---- rollbacks ---------------------------------------------------------------------------------
     def rollbacks(self, pipeline_id: str | None, run_id: str | None, limit: int, cursor: str | None) -> RollbackPage:

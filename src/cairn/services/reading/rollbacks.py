@@ -143,13 +143,13 @@ def preview(connection: sa.Connection, request: Request, foreseen: Foreseen) -> 
             artifacts=sum(len(e.outputs) for e in kept),
         ),
         stopped=[StoppedExecution(execution_id=one, checkpoint_name=name) for one, name in foreseen.stopped],
-        withdrawn_approvals=_withdrawn(connection, foreseen.withdrawn),
+        withdrawn_approvals=withdrawn(connection, foreseen.withdrawn),
         size_bytes=sum(artifact.size_bytes for artifact in items.archived_artifacts),
         then=_then(foreseen),
     )
 
 
-def _withdrawn(connection: sa.Connection, ids: Sequence[str]) -> list[WithdrawnApproval]:
+def withdrawn(connection: sa.Connection, ids: Sequence[str]) -> list[WithdrawnApproval]:
     a = t.approvals.c
     query = (
         sa.select(a.approval_id, a.kind, E.checkpoint_name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from cairn.core.model import LIVE, Checkpoint, Execution, Mode, Run, RunStatus, State
 from cairn.definitions import CheckpointDefinition
 from cairn.services.plans import Plans
-from cairn.services.reading import approvals, estimates
+from cairn.services.reading import approvals, estimates, staleness
 from cairn.services.reading.executions import worked_seconds
 from cairn.services.reading.possible import for_run
 from cairn.services.reading.runs import R, summary_fields
@@ -53,8 +53,9 @@ def _trail(connection: sa.Connection, plans: Plans, loaded: Loaded, now: datetim
     names = plans.definition(connection, facts.pipeline_id, run.plan.revision).by_key
     first = plans.definition(connection, facts.pipeline_id, facts.definition_revision).by_key
     shown = {e.key: e for e in sorted(run.current, key=_weight)}
+    stale = staleness.of_run(connection, facts.run_id).keys()
     return [
-        _item(loaded, place, names.get(place.key) or first[place.key], shown.get(place.key), counts, now)
+        _item(loaded, place, names.get(place.key) or first[place.key], shown.get(place.key), counts, stale, now)
         for place in run.plan.checkpoints
     ]
 
@@ -71,6 +72,7 @@ def _item(
     definition: CheckpointDefinition,
     e: Execution | None,
     counts: Mapping[str, int],
+    stale: Container[str],
     now: datetime,
 ) -> TrailItem:
     policy = e.policy if e is not None else loaded.run.plan.policy(checkpoint.key)
@@ -97,6 +99,7 @@ def _item(
         error=e.last_error.message if e and e.last_error and e.state in LIVE else None,
         retry_due_at=e.due_at if e else None,
         is_rework=e.is_rework if e else False,
+        is_stale=e is not None and e.id in stale,
     )
 
 

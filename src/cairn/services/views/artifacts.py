@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from cairn.services.views.base import Checksum, Id, Instant, Page, View
 
@@ -25,7 +27,8 @@ class Artifact(View):
     checksum: Checksum
     created_at: Instant
     promoted_to_permanent_at: Instant | None
-    stale: bool  # something that it was made from has a newer version
+    superseded_at: Annotated[Instant | None, Field(description="When another one took its place.")]
+    stale: Annotated[bool, Field(description="Something that it was made from has a newer version.")]
 
 
 class ArtifactPage(Page[Artifact]):

@@ -9,6 +9,7 @@ from cairn.services.views.approvals import Approval
 from cairn.services.views.artifacts import Artifact
 from cairn.services.views.base import Document, Id, Instant, Page, View
 from cairn.services.views.forms import Form
+from cairn.services.views.lineage import StaleInput
 
 
 class LastError(View):
@@ -65,6 +66,8 @@ class Execution(View):
     permanent_output_path: str
     parent_execution_id: Id | None
     regression_context: Document | None
+    superseded_by: Id | None
+    stale_inputs: list[StaleInput]
     archived_by: Id | None
     retry_due_at: Instant | None
     worked_seconds: float

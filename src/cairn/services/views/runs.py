@@ -73,6 +73,7 @@ class TrailItem(View):
     error: str | None
     retry_due_at: Instant | None
     is_rework: bool
+    is_stale: Annotated[bool, Field(description="Something that it read has a newer version.")]
 
 
 class RunProgress(View):

@@ -1,0 +1,67 @@
+"""Work that is sent back, or done again; and what was made from what."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from cairn.api.answering import shown
+from cairn.api.bodies import Rerun, Rework
+from cairn.api.guarding import Guarded
+from cairn.api.parameters import ExecutionId, RunId
+from cairn.api.wiring import By, CommandId, Services
+from cairn.services.rework import Asked, Request
+from cairn.services.views.executions import Execution
+from cairn.services.views.lineage import Lineage, ReworkPreview
+
+router = APIRouter(prefix="/api", route_class=Guarded, tags=["Rework"])
+
+
+@router.post("/executions/{execution_id}/rework/preview")
+def preview_rework(execution_id: ExecutionId, body: Rework, services: Services, by: By) -> ReworkPreview:
+    """What sending this checkpoint back would replace, leave stale, withdraw and reopen."""
+    return services.reading.rework_preview(services.reworks, _request(execution_id, body), by)
+
+
+@router.post("/executions/{execution_id}/rework", status_code=201)
+async def ask_rework(
+    execution_id: ExecutionId, body: Rework, response: Response, services: Services, by: By, command_id: CommandId
+) -> Execution:
+    """Send the work of an earlier checkpoint back, with a prompt and a reason.
+
+    The execution in the path is the one that was looked at: it awaits approval, and then waits for the rework and
+    goes on with the new artifacts; or it is completed, and stays so. The answer is the execution that does the work
+    again.
+    """
+    asked = services.reworks.ask(_request(execution_id, body), by=by, command_id=command_id)
+    return await _made(services, await asked, response)
+
+
+@router.post("/executions/{execution_id}/rerun", status_code=201)
+async def rerun_execution(
+    execution_id: ExecutionId,
+    response: Response,
+    services: Services,
+    by: By,
+    command_id: CommandId,
+    body: Rerun | None = None,
+) -> Execution:
+    """Do a stale execution again: a new one takes its place (D46)."""
+    reason = body.reason if body else ""
+    return await _made(
+        services, await services.reworks.rerun(execution_id, reason=reason, by=by, command_id=command_id), response
+    )
+
+
+@router.get("/runs/{run_id}/lineage")
+def get_lineage(run_id: RunId, services: Services) -> Lineage:
+    """Who read which artifact, who waited for whom, and the reworks of a run."""
+    return services.reading.lineage(run_id)
+
+
+def _request(execution_id: str, body: Rework) -> Request:
+    return Request(execution_id, body.checkpoint, body.prompt, body.reason)
+
+
+async def _made(services: Services, asked: Asked, response: Response) -> Execution:
+    response.headers["Location"] = f"/api/executions/{asked.execution_id}"
+    return await shown(services.reading.execution, asked.execution_id, list(asked.warnings))

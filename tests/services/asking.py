@@ -1,0 +1,45 @@
+"""Functions that send work back, as a script does: the call ends, and it is called again when that is done."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from cairn.core.model import Mode
+from cairn.documents import encode_json
+from cairn.ports import Content, Outcome, Runner, WantsRework, Work
+from tests.services.house import House
+
+
+@dataclass
+class Asking:
+    """Carries work out as ever, unless a checkpoint wants another one to be done again first."""
+
+    inner: Runner
+    wants: dict[str, list[WantsRework]] = field(default_factory=dict[str, list[WantsRework]])  # by key, each once
+
+    def ask(self, asker: str, key: str, prompt: str = "", reason: str = "", **made: Any) -> None:
+        """The asker has made these artifacts so far when it asks."""
+        artifacts = tuple(Content(name, "json", encode_json(value)) for name, value in made.items())
+        self.wants.setdefault(asker, []).append(WantsRework(key, prompt, reason, artifacts))
+
+    async def carry_out(self, work: Work) -> Outcome:
+        wanted = self.wants.get(work.checkpoint.key)
+        if wanted:
+            _ = work.material.input  # it has looked at what there is
+            return wanted.pop(0)
+        return await self.inner.carry_out(work)
+
+
+@contextmanager
+def asking(house: House) -> Generator[Asking]:
+    """Checkpoints of this house may ask for reworks meanwhile."""
+    runners = house.cairn.runners
+    inner = runners[Mode.FUNCTION]
+    runners[Mode.FUNCTION] = asking = Asking(inner)
+    try:
+        yield asking
+    finally:
+        runners[Mode.FUNCTION] = inner
