@@ -16,7 +16,8 @@ from cairn import services
 from cairn.api.app import describe
 from cairn.api.openapi import TAGS
 from cairn.api.problems import KINDS
-from cairn.cli.main import app as commands
+from cairn.cli.app import app as commands
+from cairn.cli.exits import MEANINGS
 from cairn.config import Settings
 from cairn.core.events import EventType
 from cairn.definitions import authoring_schema
@@ -103,12 +104,12 @@ pipeline; `hash` binds each to the one before it, so that a change or a gap show
 def events() -> str:
     of_runs = [(code(event.value), sentence(event.value), remark(event)) for event in EventType]
     of_pipelines = [(code(name), sentence(name)) for name in told_by_services()]
-    return page(
     by_value = [
         (code(name), f"`{key}`: {value}", filled_in(words))
         for name, (key, sentences) in CHOICES.items()
         for value, words in sentences.items()
     ]
+    return page(
         "Events",
         "src/cairn/core/events.py",
         EVENTS,
@@ -116,19 +117,19 @@ def events() -> str:
         table(("event", "description", "remark"), of_runs),
         "## Of a pipeline, and of making a run",
         table(("event", "description"), of_pipelines),
-    )
         "## By what it is about",
         "Some events have a sentence of their own for a value in their metadata.",
         table(("event", "metadata", "description"), by_value),
+    )
 
 
 def sentence(name: str) -> str:
-    words = {"name": "checkpoint"}
     return filled_in(SENTENCES.get(name) or describe_event(name, None, {}))
 
 
 def filled_in(plain_text: str) -> str:
     """What will be filled in stands in italics."""
+    words = {"name": "checkpoint"}
     return re.sub(r"\{(\w+)\}", lambda found: f"*{words.get(found[1], found[1]).replace('_', ' ')}*", plain_text)
 
 
@@ -273,20 +274,47 @@ def roles(operation: dict[str, Any]) -> str:
 
 
 # ---- command line ----------------------------------------------------------------------------------------
-CLI = "The commands that there are. Those that work with pipelines and runs come later: use the web app or the API."
+CLI = """\
+Every command, with its options and an example. [The guide](../guide/cli.md) tells how they go together. Commands that
+talk to a server find it by the data folder's `server.json`; where none runs they open the folder themselves. These
+have the options `--data-dir`, `--server`, `--token` and `--json` besides their own. `cairn --install-completion`
+teaches your shell the commands, and names of pipelines and runs while a server runs."""
+
+WHERE = ("--data-dir", "--server", "--token", "--json")
 
 
 def cli() -> str:
     root: Any = typer.main.get_command(commands)
-    for name, command in root.commands.items():
-        text, _, example = inspect.cleandoc(command.help).partition("Example: ")
-        parts += [f"## cairn {name}", " ".join(text.split())]
-        options = [
-            (code(", ".join(option.opts)), option.help, shown(option)) for option in command.params if option.opts
-        ]
-        parts += [table(("option", "meaning", "default"), options)] if options else []
-        parts += [f"```sh\n{example.strip()}\n```"] if example else []
-    return page("Command line", "src/cairn/cli/main.py", *parts)
+    codes = [(code(int(number)), meaning) for number, meaning in MEANINGS.items()]
+    parts = [CLI, "## Exit codes", table(("code", "meaning"), codes)]
+    for words, command in sorted(leaves(("cairn",), root)):
+        parts += command_section(" ".join(words), command)
+    return page("Command line", "src/cairn/cli/", *parts)
+
+
+def leaves(words: tuple[str, ...], command: Any) -> Iterable[tuple[tuple[str, ...], Any]]:
+    if not hasattr(command, "commands"):
+        yield words, command
+        return
+    for name, inner in command.commands.items():
+        yield from leaves((*words, name), inner)
+
+
+def command_section(name: str, command: Any) -> list[str]:
+    text, _, example = inspect.cleandoc(command.help).partition("Example: ")
+    is_online = any("--server" in option.opts for option in command.params)
+    options = [
+        (
+            code(", ".join(option.opts) if option.opts[0].startswith("-") else option.metavar or option.name.upper()),
+            option.help,
+            shown(option),
+        )
+        for option in command.params
+        if option.opts and not (is_online and option.opts[0] in WHERE)
+    ]
+    parts = [f"## {name}", " ".join(text.split())]
+    parts += [table(("option", "meaning", "default"), options)] if options else []
+    return [*parts, *([f"```sh\n{example.strip()}\n```"] if example else [])]
 
 
 def shown(option: Any) -> str:

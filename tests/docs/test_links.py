@@ -67,6 +67,7 @@ def is_same(named: tuple[str, str], known: tuple[str, str]) -> bool:
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_settings_exist(page: Path) -> None:
     known = {f"CAIRN_{name.upper()}" for name in Settings.model_fields} | {"CAIRN_REQUIRE_SYSTEM_PACKAGES"}
+    known |= {"CAIRN_SERVER", "CAIRN_TOKEN"}  # of the command line alone
     assert set(_VARIABLE.findall(read(page))) - known == set()
 
 

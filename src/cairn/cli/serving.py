@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import signal
 import socket
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from pathlib import Path
 
 import typer
 import uvicorn
@@ -20,6 +18,7 @@ from cairn.adapters.database_lock import DatabaseLock
 from cairn.adapters.folder_lock import FolderHeld, FolderLock
 from cairn.api.app import create_app
 from cairn.bootstrap import Cairn, build
+from cairn.cli import places
 from cairn.cli.explaining import CANNOT_START, explain
 from cairn.config import Settings
 from cairn.worker import Worker
@@ -91,7 +90,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
         await server.serve(sockets=[listener])
     if held is not None:
         held.release()
-    _write_private(settings.data_dir / "server.json", {"token": token})
+    places.write(settings.data_dir, {"token": token})
 
 
 class _Server(uvicorn.Server):
@@ -129,25 +128,10 @@ async def _announce(cairn: Cairn, listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     address = f"http://{shown}:{port}"
-    file = settings.data_dir / "server.json"
-    token = await cairn.access.local_token(_known_token(file))
-    _write_private(file, {"address": address, "token": token, "pid": os.getpid(), "version": __version__})
+    token = await cairn.access.local_token(places.read(settings.data_dir).get("token"))
+    places.write(settings.data_dir, {"address": address, "token": token, "pid": os.getpid(), "version": __version__})
     typer.echo(f"Cairn {__version__} keeps its data in {settings.data_dir.resolve()}")
     typer.echo(f"Open {address}/#token={token}")
     if host not in LOOPBACK:
         typer.echo("It listens beyond this machine, without encryption: put a TLS proxy in front of it.")
     return token
-
-
-def _known_token(file: Path) -> str | None:
-    try:
-        return str(json.loads(file.read_text())["token"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _write_private(file: Path, content: dict[str, object]) -> None:
-    fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    os.fchmod(fd, 0o600)
-    with os.fdopen(fd, "w") as out:
-        json.dump(content, out)

@@ -1,0 +1,65 @@
+"""Every command, in the order that `cairn --help` lists them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from cairn.cli.commands import (
+    deciding,
+    definitions,
+    diagnosis,
+    going_back,
+    pipelines,
+    projects,
+    records,
+    runs,
+    steering,
+    upkeep,
+)
+
+app = typer.Typer(
+    name="cairn",
+    help="Runs multi-step work that people must be able to trust.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich" if sys.stdout.isatty() else None,  # boxes and colours take a tenth of a second
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
+    "Define": (projects.init, definitions.validate, definitions.apply, definitions.diff, definitions.templates),
+    "Run": (
+        runs.run,
+        runs.runs,
+        runs.show,
+        runs.watch,
+        runs.executions,
+        steering.start,
+        steering.pause,
+        steering.resume,
+        steering.cancel,
+        steering.retry,
+        steering.restart,
+    ),
+    "Decide": (deciding.submit, deciding.approve, deciding.revise, deciding.reject),
+    "Go back": (going_back.rollback, going_back.undo),
+    "Look": (records.logs, records.conversation, records.context, records.events),
+    "Look after": (upkeep.serve, upkeep.status, diagnosis.doctor, upkeep.schema, upkeep.version),
+}
+GROUPS: dict[str, dict[str, typer.Typer]] = {
+    "Define": {"pipelines": pipelines.pipelines_app, "checkpoints": pipelines.checkpoints_app},
+    "Decide": {"approvals": deciding.approvals_app, "forms": deciding.forms_app},
+    "Go back": {"rollbacks": going_back.rollbacks_app},
+    "Look": {"artifacts": records.artifacts_app, "audit": records.audit_app},
+    "Look after": {"config": upkeep.config_app},
+}
+
+for _panel, _commands in COMMANDS.items():
+    for _command in _commands:
+        app.command(rich_help_panel=_panel)(_command)
+    for _name, _group in GROUPS.get(_panel, {}).items():
+        app.add_typer(_group, name=_name, rich_help_panel=_panel)

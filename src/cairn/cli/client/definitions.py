@@ -1,0 +1,88 @@
+"""Pipelines, their definitions and checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from cairn.cli.client.calls import Answer, Calls
+
+YAML, JSON = "application/yaml", "application/json"
+
+
+class Definitions(Calls):
+    # ---- pipelines -----------------------------------------------------------------------------------
+    async def list_pipelines(self, *, deleted: bool = False, search: str = "", most: int | None = None) -> Answer:
+        return await self._pages("/api/pipelines", {"deleted": deleted, "search": search}, most)
+
+    async def create_pipeline(self, text: bytes, media_type: str = YAML) -> Answer:
+        return await self._send_document("POST", "/api/pipelines", text, media_type)
+
+    async def get_pipeline(self, pipeline_id: str) -> Answer:
+        return await self._get(f"/api/pipelines/{pipeline_id}")
+
+    async def replace_definition(
+        self, pipeline_id: str, text: bytes, media_type: str = YAML, *, force: bool = False
+    ) -> Answer:
+        """The definition is what the text says from now on: what it leaves out has its default."""
+        path = f"/api/pipelines/{pipeline_id}/definition"
+        return await self._send_document("PUT", path, text, media_type, query={"force": force})
+
+    async def delete_pipeline(self, pipeline_id: str, *, force: bool = False) -> Answer:
+        return await self._send("DELETE", f"/api/pipelines/{pipeline_id}", query={"force": force})
+
+    async def restore_pipeline(self, pipeline_id: str) -> Answer:
+        return await self._send("POST", f"/api/pipelines/{pipeline_id}/restore")
+
+    async def list_templates(self) -> Answer:
+        return await self._get("/api/templates")
+
+    # ---- definitions ---------------------------------------------------------------------------------
+    async def validate_definition(self, text: bytes, media_type: str = YAML) -> Answer:
+        return await self._send_document("POST", "/api/definitions/validate", text, media_type)
+
+    async def get_definition_schema(self) -> Answer:
+        return await self._get("/api/definitions/schema")
+
+    async def get_definition(self, pipeline_id: str, format: Literal["yaml", "json"] = "yaml") -> str:
+        path = f"/api/pipelines/{pipeline_id}/definition"
+        return (await self._request("GET", path, query={"format": format})).text
+
+    async def list_revisions(self, pipeline_id: str, *, most: int | None = None) -> Answer:
+        return await self._pages(f"/api/pipelines/{pipeline_id}/history", None, most)
+
+    async def get_revision(self, pipeline_id: str, revision: int) -> Answer:
+        return await self._get(f"/api/pipelines/{pipeline_id}/history/{revision}")
+
+    async def diff_revisions(self, pipeline_id: str, before: int, after: int) -> Answer:
+        return await self._get(f"/api/pipelines/{pipeline_id}/diff", {"from": before, "to": after})
+
+    async def compare_definition(self, pipeline_id: str, text: bytes, media_type: str = YAML) -> Answer:
+        """What would change if the text were saved."""
+        return await self._send_document("POST", f"/api/pipelines/{pipeline_id}/diff", text, media_type)
+
+    async def revert_pipeline(self, pipeline_id: str, revision: int, *, force: bool = False) -> Answer:
+        body = {"revision": revision}
+        return await self._send("POST", f"/api/pipelines/{pipeline_id}/revert", body, query={"force": force})
+
+    # ---- checkpoints ---------------------------------------------------------------------------------
+    async def add_checkpoint(
+        self, pipeline_id: str, checkpoint: Any, *, position: int | None = None, force: bool = False
+    ) -> Answer:
+        query = {"position": position, "force": force}
+        return await self._send("POST", f"/api/pipelines/{pipeline_id}/checkpoints", checkpoint, query=query)
+
+    async def get_checkpoint(self, checkpoint_id: str) -> Answer:
+        return await self._get(f"/api/checkpoints/{checkpoint_id}")
+
+    async def update_checkpoint(self, checkpoint_id: str, changes: Any, *, if_match: int | None = None) -> Answer:
+        return await self._send("PUT", f"/api/checkpoints/{checkpoint_id}", changes, if_match=if_match)
+
+    async def delete_checkpoint(self, checkpoint_id: str, *, force: bool = False) -> Answer:
+        return await self._send("DELETE", f"/api/checkpoints/{checkpoint_id}", query={"force": force})
+
+    async def reorder_checkpoints(
+        self, pipeline_id: str, order: Sequence[str], *, if_match: int | None = None, force: bool = False
+    ) -> Answer:
+        path, body = f"/api/pipelines/{pipeline_id}/checkpoint-order", {"checkpoint_order": list(order)}
+        return await self._send("PUT", path, body, query={"force": force}, if_match=if_match)

@@ -1,0 +1,175 @@
+"""Definitions: checked, applied, compared."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cairn.cli.client import Answer
+from cairn.cli.client.calls import Problem
+from cairn.cli.desk import Desk, online
+from cairn.cli.exits import Code, Ended
+from cairn.cli.naming import Unknown
+from cairn.cli.sources import Source, collect, read
+from cairn.cli.telling import tell
+
+Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Definitions, or folders with them; - is stdin.")]
+
+
+@online("checks")
+async def validate(desk: Desk, files: Files) -> None:
+    """Check definitions without saving them; every fault is told with its file, line and column.
+
+    Example: cairn validate pipeline.yaml
+    """
+    answers: list[Answer] = []
+    for source in collect(files):
+        found = await desk.client.validate_definition(source.text, source.media_type)
+        answers.append({"file": source.file, **found})
+        if not desk.screen.as_json:
+            _tell_findings(desk, source, found)
+    if desk.screen.as_json:
+        desk.screen.answer(answers)
+    if not all(answer["valid"] for answer in answers):
+        raise Ended(Code.REFUSED)
+
+
+def _tell_findings(desk: Desk, source: Source, found: Answer) -> None:
+    for fault in found["errors"]:
+        desk.screen.line(source.placed(fault), "red")
+    for warning in found["warnings"]:
+        desk.screen.line(source.placed({**warning, "message": f"warning: {warning['message']}"}), "yellow")
+    if found["valid"]:
+        desk.screen.line(f"{source.file}: valid", "green")
+
+
+@online("saves")
+async def apply(
+    desk: Desk,
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="FILE...", help="Definitions, or folders with them; - is stdin.")
+    ] = None,
+    template: Annotated[
+        str | None, typer.Option("--template", help="Make a pipeline from a template instead; see `cairn templates`.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Cancel runs that stand in the way.")] = False,
+) -> None:
+    """Save definitions: a new name makes a pipeline, a known one changes it, the same again changes nothing.
+
+    Scripts that lie in a folder `scripts` beside a file go with it.
+
+    Example: cairn apply pipeline.yaml
+    """
+    if (template is None) == (not files):
+        raise Ended(Code.USAGE, "Name files to apply, or a --template.")
+    if template is not None:
+        from cairn.documents import encode_json
+
+        made = await desk.client.create_pipeline(encode_json({"template": template}), "application/json")
+        answers = [_applied(desk, made, "created")]
+    else:
+        answers = [await save(desk, source, force=force) for source in collect(files or [])]
+    if desk.screen.as_json:
+        desk.screen.answer(answers)
+
+
+async def save(desk: Desk, source: Source, *, force: bool = False) -> Answer:
+    """Create or change the pipeline of that name."""
+    known = await _known(desk, source)
+    try:
+        if known is None:
+            return _applied(desk, await desk.client.create_pipeline(source.text, source.media_type), "created")
+        saved = await desk.client.replace_definition(known["pipeline_id"], source.text, source.media_type, force=force)
+    except Problem as problem:
+        raise _placed(source, problem) from None
+    return _applied(desk, saved, "changed" if saved["revision"] != known["revision"] else "unchanged")
+
+
+async def _known(desk: Desk, source: Source) -> Answer | None:
+    if source.pipeline_name is None:
+        return None
+    listed = (await desk.client.list_pipelines(search=source.pipeline_name))["items"]
+    same = [found for found in listed if found["pipeline_name"] == source.pipeline_name]
+    if len(same) > 1:
+        told = (f"{found['pipeline_id']}  revision {found['revision']}" for found in same)
+        raise Ended(
+            Code.NOT_FOUND, f"Several pipelines are called {source.pipeline_name!r}: delete or rename one.", told
+        )
+    return same[0] if same else None
+
+
+def _applied(desk: Desk, pipeline: Answer, done: str) -> Answer:
+    if not desk.screen.as_json:
+        version = f"revision {pipeline['revision']}, definition version {pipeline['pipeline_definition_version']}"
+        desk.screen.line(f"{pipeline['pipeline_name']}: {done} ({version})", "green" if done != "unchanged" else None)
+        for warning in pipeline["warnings"]:
+            tell(f"warning: {warning['message']}")
+    return {"applied": done, **pipeline}
+
+
+def _placed(source: Source, problem: Problem) -> Ended:
+    if not problem.errors:
+        return Ended(problem.code, f"{source.file}: {problem.message}", problem.more)
+    return Ended(problem.code, problem.message, map(source.placed, problem.errors))
+
+
+@online()
+async def diff(
+    desk: Desk,
+    what: Annotated[str, typer.Argument(metavar="FILE|PIPELINE", help="A definition, or a pipeline.")],
+    before: Annotated[int | None, typer.Option("--from", min=1, help="Revision of the pipeline.")] = None,
+    after: Annotated[int | None, typer.Option("--to", min=1, help="Revision; the newest unless said.")] = None,
+) -> None:
+    """What applying a file would change; or what changed between two revisions of a pipeline.
+
+    Example: cairn diff pipeline.yaml
+    """
+    if before is None and after is None:
+        found = await _compare(desk, read(what))
+    else:
+        pipeline = await desk.naming.pipeline(what)
+        newest = pipeline["revision"]
+        last = after or newest
+        found = await desk.client.diff_revisions(pipeline["pipeline_id"], before or max(1, last - 1), last)
+    desk.show(found, lambda told: _show_diff(desk, told))
+
+
+async def _compare(desk: Desk, source: Source) -> Answer:
+    known = await _known(desk, source)
+    if known is None:
+        checked = await desk.client.validate_definition(source.text, source.media_type)
+        if not checked["valid"]:
+            raise Ended(Code.REFUSED, f"{source.file} cannot work.", map(source.placed, checked["errors"]))
+        raise Unknown("pipeline", source.pipeline_name or "", "Applying the file would make it.")
+    try:
+        return await desk.client.compare_definition(known["pipeline_id"], source.text, source.media_type)
+    except Problem as problem:
+        raise _placed(source, problem) from None
+
+
+def _show_diff(desk: Desk, found: Answer) -> None:
+    if not found["text"]:
+        tell("Nothing differs.")
+    for line in found["text"].splitlines():
+        style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+        desk.screen.line(line, None if line.startswith(("+++", "---")) else style)
+
+
+@online("checks")
+async def templates(
+    desk: Desk, name: Annotated[str | None, typer.Argument(help="Print this one's text.")] = None
+) -> None:
+    """List the templates of pipelines that come with Cairn, or print one.
+
+    Example: cairn templates text-report > pipeline.yaml
+    """
+    found = await desk.client.list_templates()
+    if name is None:
+        rows = [(each["name"], each["title"], each["description"]) for each in found["items"]]
+        desk.show(found, lambda _: desk.screen.table(("name", "title", "description"), rows))
+        return
+    named = [each for each in found["items"] if each["name"] == name]
+    if not named:
+        raise Unknown("template", name, f"There are: {', '.join(each['name'] for each in found['items'])}.")
+    desk.show(named[0], lambda one: desk.screen.raw(one["text"]))

@@ -1,0 +1,263 @@
+"""Pipelines and their checkpoints."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from cairn.cli.arguments import CheckpointName, Force, Limit, PipelineName, as_object, read_json
+from cairn.cli.client import Answer
+from cairn.cli.desk import Desk, online
+from cairn.cli.groups import group
+from cairn.cli.naming import short, version
+from cairn.cli.showing import warn
+from cairn.cli.telling import moment
+
+pipelines_app = group("Pipelines and their history; without a command, the list.")
+checkpoints_app = group("Checkpoints of a definition, one by one; without a command, the list.")
+Definition = Annotated[str, typer.Argument(metavar="JSON|@FILE", help="A checkpoint: JSON, or @file (JSON or YAML).")]
+
+
+@pipelines_app.command("list")
+@online()
+async def list_pipelines(
+    desk: Desk,
+    search: Annotated[str, typer.Option("--search", help="Part of the name or description.")] = "",
+    deleted: Annotated[bool, typer.Option("--deleted", help="The deleted ones instead.")] = False,
+    limit: Limit = 50,
+) -> None:
+    """List pipelines with their latest runs, newest first.
+
+    Example: cairn pipelines
+    """
+    found = await desk.client.list_pipelines(deleted=deleted, search=search, most=limit)
+    rows = [
+        (
+            short(one["pipeline_id"]),
+            one["pipeline_name"],
+            one["checkpoint_count"],
+            one["pipeline_definition_version"],
+            version(one["latest_run"]) if one["latest_run"] else "",
+            one["latest_run"]["status"] if one["latest_run"] else "",
+            one["waiting"] or "",
+        )
+        for one in found["items"]
+    ]
+    heads = ("id", "pipeline", "checkpoints", "definition", "latest run", "status", "waits")
+    empty = "There are no pipelines: make one with `cairn apply`."
+    desk.show(found, lambda _: desk.screen.table(heads, rows, empty=empty))
+
+
+@pipelines_app.command("show")
+@online()
+async def show_pipeline(desk: Desk, name: PipelineName) -> None:
+    """Show a pipeline with its checkpoints.
+
+    Example: cairn pipelines show "Text report"
+    """
+    found = await desk.naming.pipeline(name)
+    desk.show(await desk.client.get_pipeline(found["pipeline_id"]), lambda one: _show(desk, one))
+
+
+def _show(desk: Desk, pipeline: Answer) -> None:
+    latest = pipeline["latest_run"]
+    desk.screen.facts(
+        [
+            ("pipeline", pipeline["pipeline_name"]),
+            ("id", pipeline["pipeline_id"]),
+            ("description", pipeline["pipeline_description"]),
+            ("prompt", pipeline["original_prompt"]),
+            ("definition", f"version {pipeline['pipeline_definition_version']}, revision {pipeline['revision']}"),
+            ("changed", moment(pipeline["updated_at"])),
+            ("latest run", f"{version(latest)} {latest['status']}" if latest else None),
+        ]
+    )
+    desk.screen.line()
+    _table(desk, pipeline)
+    warn(pipeline)
+
+
+def _table(desk: Desk, pipeline: Answer) -> None:
+    rows = [
+        (one["position"] + 1, one["key"], one["checkpoint_name"], one["execution"]["mode"], one["stage"], _asks(one))
+        for one in pipeline["checkpoints"]
+    ]
+    desk.screen.table(("", "key", "checkpoint", "done by", "stage", "asks"), rows, empty="It has no checkpoints.")
+
+
+def _asks(checkpoint: Answer) -> str:
+    people = checkpoint["human_interaction"]
+    moments = {"requires_approval_to_start": "start", "requires_approval_to_complete": "completion"}
+    return ", ".join(word for name, word in moments.items() if people.get(name))
+
+
+@pipelines_app.command("definition")
+@online()
+async def definition(
+    desk: Desk,
+    name: PipelineName,
+    revision: Annotated[
+        int | None, typer.Option("--revision", min=1, help="As it was then, in full and as JSON.")
+    ] = None,
+) -> None:
+    """Print a definition as its author would write it, to be kept in git and applied again; --json for JSON.
+
+    Example: cairn pipelines definition "Text report" > pipeline.yaml
+    """
+    pipeline_id = (await desk.naming.pipeline(name))["pipeline_id"]
+    if revision is not None:
+        desk.screen.answer((await desk.client.get_revision(pipeline_id, revision))["document"])
+        return
+    desk.screen.raw(await desk.client.get_definition(pipeline_id, "json" if desk.screen.as_json else "yaml"))
+
+
+@pipelines_app.command("history")
+@online()
+async def history(desk: Desk, name: PipelineName, limit: Limit = 50) -> None:
+    """Who changed the definition, when and why; newest first.
+
+    Example: cairn pipelines history "Text report"
+    """
+    found = await desk.client.list_revisions((await desk.naming.pipeline(name))["pipeline_id"], most=limit)
+    rows = [
+        (one["revision"], one["pipeline_definition_version"], moment(one["created_at"]), one["author"], one["comment"])
+        for one in found["items"]
+    ]
+    desk.show(found, lambda _: desk.screen.table(("revision", "definition", "when", "who", "why"), rows))
+
+
+@pipelines_app.command("revert")
+@online("saves")
+async def revert(
+    desk: Desk,
+    name: PipelineName,
+    revision: Annotated[int, typer.Argument(min=1, help="The revision to go back to.")],
+    force: Force = False,
+) -> None:
+    """Make the definition as it was at a revision the newest one.
+
+    Example: cairn pipelines revert "Text report" 1
+    """
+    pipeline_id = (await desk.naming.pipeline(name))["pipeline_id"]
+    _saved(desk, await desk.client.revert_pipeline(pipeline_id, revision, force=force))
+
+
+@pipelines_app.command("delete")
+@online("saves")
+async def delete(desk: Desk, name: PipelineName, force: Force = False) -> None:
+    """Put a pipeline away: its folder goes to the archive, `restore` brings it back.
+
+    Example: cairn pipelines delete "Text report"
+    """
+    found = await desk.naming.pipeline(name)
+    deleted = await desk.client.delete_pipeline(found["pipeline_id"], force=force)
+    desk.show(deleted, lambda _: desk.screen.line(f"{found['pipeline_name']}: deleted"))
+
+
+@pipelines_app.command("restore")
+@online("saves")
+async def restore(desk: Desk, name: PipelineName) -> None:
+    """Bring a deleted pipeline back.
+
+    Example: cairn pipelines restore "Text report"
+    """
+    found = await desk.naming.pipeline(name, deleted=True)
+    restored = await desk.client.restore_pipeline(found["pipeline_id"])
+    desk.show(restored, lambda _: desk.screen.line(f"{found['pipeline_name']}: restored"))
+
+
+def _saved(desk: Desk, pipeline: Answer) -> None:
+    version = f"revision {pipeline['revision']}, definition version {pipeline['pipeline_definition_version']}"
+    desk.show(pipeline, lambda _: desk.screen.line(f"{pipeline['pipeline_name']}: {version}"))
+    warn(pipeline)
+
+
+# ---- checkpoints ----------------------------------------------------------------------------------------
+@checkpoints_app.command("list")
+@online()
+async def list_checkpoints(desk: Desk, name: PipelineName) -> None:
+    """List the checkpoints of a pipeline, in order.
+
+    Example: cairn checkpoints list "Text report"
+    """
+    pipeline = await desk.client.get_pipeline((await desk.naming.pipeline(name))["pipeline_id"])
+    desk.show(pipeline["checkpoints"], lambda _: _table(desk, pipeline))
+
+
+@checkpoints_app.command("show")
+@online()
+async def show_checkpoint(desk: Desk, name: CheckpointName) -> None:
+    """Print a checkpoint in its full form, as JSON.
+
+    Example: cairn checkpoints show "Text report/write_report"
+    """
+    _, found = await desk.naming.checkpoint(name)
+    desk.screen.answer(await desk.client.get_checkpoint(found["checkpoint_id"]))
+
+
+@checkpoints_app.command("add")
+@online("saves")
+async def add(
+    desk: Desk,
+    name: PipelineName,
+    checkpoint: Definition,
+    position: Annotated[int | None, typer.Option("--position", min=1, help="Where; at the end unless said.")] = None,
+    force: Force = False,
+) -> None:
+    """Add a checkpoint: the definition version goes up, and runs begin at v1 again.
+
+    Example: cairn checkpoints add "Text report" '{"key": "sign", "form": [{"name": "name"}]}'
+    """
+    pipeline_id = (await desk.naming.pipeline(name))["pipeline_id"]
+    written = as_object(read_json(checkpoint, "The checkpoint"), "The checkpoint")
+    at = None if position is None else position - 1
+    made = await desk.client.add_checkpoint(pipeline_id, written, position=at, force=force)
+    desk.show(made, lambda one: desk.screen.line(f"{one['key']}: added at {one['position'] + 1}"))
+
+
+@checkpoints_app.command("edit")
+@online("saves")
+async def edit(desk: Desk, name: CheckpointName, changes: Definition) -> None:
+    """Change what is given of a checkpoint, and leave the rest. Runs go on.
+
+    Example: cairn checkpoints edit "Text report/write_report" '{"checkpoint_name": "Report"}'
+    """
+    pipeline, found = await desk.naming.checkpoint(name)
+    written: Any = as_object(read_json(changes, "The change"), "The change")
+    changed = await desk.client.update_checkpoint(found["checkpoint_id"], written, if_match=pipeline["revision"])
+    desk.show(changed, lambda one: desk.screen.line(f"{one['key']}: changed"))
+
+
+@checkpoints_app.command("remove")
+@online("saves")
+async def remove(desk: Desk, name: CheckpointName, force: Force = False) -> None:
+    """Remove a checkpoint: the definition version goes up, and runs begin at v1 again.
+
+    Example: cairn checkpoints remove "Text report/reading_time"
+    """
+    _, found = await desk.naming.checkpoint(name)
+    _saved(desk, await desk.client.delete_checkpoint(found["checkpoint_id"], force=force))
+
+
+@checkpoints_app.command("order")
+@online("saves")
+async def order(
+    desk: Desk,
+    name: PipelineName,
+    keys: Annotated[list[str], typer.Argument(metavar="KEY...", help="Every checkpoint, in the new order.")],
+    force: Force = False,
+) -> None:
+    """Put the checkpoints into another order.
+
+    Example: cairn checkpoints order "Product discovery" goals design requirements
+    """
+    pipeline = await desk.client.get_pipeline((await desk.naming.pipeline(name))["pipeline_id"])
+    ids = {one["key"]: one["checkpoint_id"] for one in pipeline["checkpoints"]}
+    wanted = [ids.get(key, key) for key in keys]
+    _saved(
+        desk,
+        await desk.client.reorder_checkpoints(
+            pipeline["pipeline_id"], wanted, if_match=pipeline["revision"], force=force
+        ),
+    )

@@ -1,0 +1,184 @@
+"""Runs: started and followed, listed, shown, steered."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from cairn.cli.arguments import Limit, RunName, read_json
+from cairn.cli.client import Answer
+from cairn.cli.completing import pipelines as complete_pipelines
+from cairn.cli.desk import Desk, online
+from cairn.cli.exits import Ended
+from cairn.cli.following import follow, note_embedded, outcome, tell_messages
+from cairn.cli.naming import short, title, version
+from cairn.cli.showing import show_execution, show_run
+from cairn.cli.sources import is_file, read
+from cairn.cli.telling import moment, tell
+
+Input = Annotated[str | None, typer.Option("--input", "-i", help="The run's input: JSON, or @file.")]
+
+
+@online("works")
+async def run(
+    desk: Desk,
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="PIPELINE|FILE",
+            help="Name or id of a pipeline; or a definition, which is applied first.",
+            autocompletion=complete_pipelines,
+        ),
+    ],
+    given: Input = None,
+    prompt: Annotated[
+        str | None, typer.Option("--prompt", help="What is asked for, instead of the pipeline's.")
+    ] = None,
+    test: Annotated[bool, typer.Option("--test", help="A test run, which takes no version number.")] = False,
+    no_start: Annotated[bool, typer.Option("--no-start", help="Make it without starting it.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", "-d", help="Do not follow it.")] = False,
+) -> None:
+    """Start a run and follow it to its end, or to where it waits for a person.
+
+    Without a server the work is done by this command. Exits with 0 when the run has completed, with 1 when it has
+    failed or was cancelled, with 6 when it waits.
+
+    Example: cairn run "Text report" --input '{"text": "A cairn marks the way."}'
+    """
+    value = None if given is None else read_json(given, "--input")
+    pipeline = await _pipeline(desk, what)
+    begun = await desk.client.create_run(
+        pipeline["pipeline_id"], input=value, original_prompt=prompt, start=not no_start, test=test
+    )
+    for warning in begun["warnings"]:
+        tell(f"warning: {warning}")
+    if not desk.screen.as_json:
+        desk.screen.line(f"{title(begun)}  {begun['run_id']}")
+        desk.screen.out.flush()
+    if detach or no_start:
+        settled = await desk.settled(begun["run_id"])
+        desk.show(settled, lambda _: None)
+        return
+    note_embedded(desk.embedded is not None)
+    ended = await follow(desk.client, desk.screen, begun["run_id"])
+    desk.show(ended, lambda _: None)
+    raise Ended(outcome(desk.screen, ended))
+
+
+async def _pipeline(desk: Desk, what: str) -> Answer:
+    if is_file(what):
+        from cairn.cli.commands.definitions import save
+
+        return await save(desk, read(what))
+    return await desk.naming.pipeline(what)
+
+
+@online()
+async def runs(
+    desk: Desk,
+    pipeline: Annotated[
+        str | None, typer.Argument(metavar="PIPELINE", help="Only of this one.", autocompletion=complete_pipelines)
+    ] = None,
+    status: Annotated[
+        list[str] | None, typer.Option("--status", help="Only of this status; may be given several times.")
+    ] = None,
+    definition_version: Annotated[int | None, typer.Option("--definition", min=1, help="Of this version.")] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="Also those that a rollback took away.")] = False,
+    tests: Annotated[bool, typer.Option("--tests", help="Also test runs.")] = False,
+    limit: Limit = 50,
+) -> None:
+    """List runs, newest first.
+
+    Example: cairn runs "Text report" --status in_progress
+    """
+    shown: dict[str, Any] = {"include_archived": archived, "include_tests": tests, "most": limit}
+    pipeline_id = (await desk.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None
+    if pipeline_id is not None and not status:
+        found = await desk.client.list_pipeline_runs(pipeline_id, definition_version=definition_version, **shown)
+    else:
+        found = await desk.client.list_runs(pipeline_id=pipeline_id, status=status or (), **shown)
+    heads = ("id", "pipeline", "version", "status", "progress", "waits", "started")
+    desk.show(found, lambda page: desk.screen.table(heads, map(_row, page["items"]), empty="There are no runs."))
+
+
+def _row(run: Answer) -> tuple[object, ...]:
+    done = f"{run['metadata']['completed_checkpoints']}/{run['metadata']['total_checkpoints']}"
+    status = f"{run['status']} (archived)" if run["archived_by"] else run["status"]
+    waits = run["waiting"] or ""
+    return short(run["run_id"]), run["pipeline_name"], version(run), status, done, waits, moment(run["started_at"])
+
+
+@online()
+async def show(
+    desk: Desk,
+    name: Annotated[str, typer.Argument(metavar="RUN|RUN/KEY", help="A run, or an execution of it.")],
+    input: Annotated[bool, typer.Option("--input", help="Print the run's input as it was given.")] = False,
+) -> None:
+    """Show a run with its checkpoints, or one execution with its artifacts, errors and what is possible.
+
+    Example: cairn show "Text report@v1"
+    """
+    if input:
+        desk.screen.raw(f"{(await desk.client.get_run_input(await desk.naming.run(name))).decode()}\n")
+        return
+    found = await desk.naming.target(name)
+    if "execution_id" in found:
+        desk.show(found, lambda one: show_execution(desk.screen, one))
+    else:
+        desk.show(await desk.client.get_run(found["run_id"]), lambda one: show_run(desk.screen, one))
+
+
+@online()
+async def executions(
+    desk: Desk,
+    run: RunName,
+    archived: Annotated[bool, typer.Option("--archived", help="Also those that a rollback took away.")] = False,
+) -> None:
+    """List the executions of a run, in the order they were made.
+
+    Example: cairn executions "Text report@v1"
+    """
+    found = await desk.client.list_run_executions(await desk.naming.run(run), include_archived=archived)
+    rows = [
+        (
+            short(e["execution_id"]),
+            e["checkpoint_key"],
+            f"{e['status']} ({e['waiting_on']})" if e["waiting_on"] else e["status"],
+            e["attempt_number"],
+            e["revision_iteration"],
+            e["pass_number"],
+            moment(e["started_at"]),
+        )
+        for e in found["items"]
+    ]
+    heads = ("id", "key", "status", "attempt", "revision", "pass", "started")
+    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="There are no executions yet."))
+
+
+@online("works")
+async def watch(
+    desk: Desk,
+    run: Annotated[str | None, typer.Argument(metavar="RUN", help="A run; without one, changes of everything.")] = None,
+    to_end: Annotated[bool, typer.Option("--to-end", help="Also wait while it waits for people.")] = False,
+) -> None:
+    """Follow a run: what happened, and what happens, until it ends or waits for a person.
+
+    With --json each event and log line is one line of JSON. The exit code says how the run stands, as for `run`.
+
+    Example: cairn watch "Text report@v1"
+    """
+    if run is None:
+        async for change in desk.client.stream_changes():
+            told = " ".join(
+                str(change.data[name]) for name in ("event_type", "pipeline_id", "run_id") if change.data[name]
+            )
+            desk.screen.item(change.data) if desk.screen.as_json else desk.screen.line(told)
+            desk.screen.out.flush()
+        return
+    run_id = await desk.naming.run(run)
+    if desk.screen.as_json:
+        await tell_messages(desk.client, desk.screen, run_id)
+        raise Ended(outcome(desk.screen, await desk.client.get_run(run_id)))
+    note_embedded(desk.embedded is not None)
+    raise Ended(outcome(desk.screen, await follow(desk.client, desk.screen, run_id, to_end=to_end)))

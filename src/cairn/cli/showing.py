@@ -1,0 +1,115 @@
+"""Runs and executions as people read them."""
+
+from __future__ import annotations
+
+from cairn.cli.client import Answer
+from cairn.cli.following import advice, waiting
+from cairn.cli.naming import file_name, short, state, title
+from cairn.cli.telling import Screen, moment, size, tell
+
+
+def show_run(screen: Screen, run: Answer) -> None:
+    status = f"{run['status']} (a pause is asked for)" if run["pause_requested"] else run["status"]
+    screen.facts(
+        [
+            ("run", title(run)),
+            ("id", run["run_id"]),
+            ("status", status),
+            ("definition", f"version {run['pipeline_definition_version']}"),
+            ("pass", run["pass_number"] if run["pass_number"] > 1 else None),
+            ("started", f"{moment(run['started_at'])} by {run['created_by']}" if run["started_at"] else None),
+            ("ended", moment(run["completed_at"])),
+            ("prompt", run["original_prompt"]),
+            ("archived", f"by rollback {run['archived_by']}" if run["archived_by"] else None),
+            ("possible", ", ".join(run["possible"])),
+        ]
+    )
+    screen.line()
+    rows = [
+        (
+            item["position"] + 1,
+            item["key"],
+            item["mode"],
+            state(item),
+            item["artifact_count"] or "",
+            f"{item['worked_seconds']:.1f} s" if item["worked_seconds"] else "",
+            short(item["execution_id"]),
+        )
+        for item in run["trail"]
+    ]
+    screen.table(("", "checkpoint", "done by", "status", "artifacts", "worked", "id"), rows)
+    for item in run["trail"]:
+        if item["error"]:
+            screen.line(f"{item['key']}: {item['error']}", "red")
+    for item in waiting(run) if run["status"] in ("in_progress", "paused") else ():
+        screen.line(f"{item['name']} waits: {advice(run, item)}", "yellow")
+    warn(run)
+
+
+def show_execution(screen: Screen, execution: Answer) -> None:
+    fault = execution["error_details"]["last_error"]
+    progress: Answer = execution["progress"] or {}
+    screen.facts(
+        [
+            ("checkpoint", f"{execution['checkpoint_name']} ({execution['checkpoint_key']})"),
+            ("id", execution["execution_id"]),
+            ("run", execution["run_id"]),
+            ("status", state(execution)),
+            ("attempt", f"{execution['attempt_number']} of {execution['max_attempts']}"),
+            ("revision", execution["revision_iteration"] or None),
+            ("started", moment(execution["started_at"])),
+            ("completed", moment(execution["completed_at"])),
+            ("failed", moment(execution["failed_at"])),
+            ("progress", " ".join(str(part) for part in (progress.get("fraction"), progress.get("text")) if part)),
+            ("error", f"{fault['error_type']}: {fault['error_message']}" if fault else None),
+            ("asks", execution["approval"]["kind"] if execution["approval"] else None),
+            ("possible", ", ".join(execution["possible"])),
+        ]
+    )
+    if fault and fault["stack_trace"]:
+        screen.raw(f"\n{fault['stack_trace'].rstrip()}\n")
+    if execution["artifacts_generated"]:
+        screen.line()
+        show_artifacts(screen, execution["artifacts_generated"])
+    if execution["form"] and execution["approval"]:
+        screen.line()
+        show_form(screen, execution["form"])
+    warn(execution)
+
+
+def show_artifacts(screen: Screen, artifacts: list[Answer]) -> None:
+    rows = [
+        (
+            short(artifact["artifact_record_id"]),
+            file_name(artifact),
+            artifact["checkpoint_name"],
+            size(artifact["size_bytes"]),
+            "stale" if artifact["stale"] else "",
+            artifact["file_path"],
+        )
+        for artifact in artifacts
+    ]
+    screen.table(("id", "artifact", "checkpoint", "size", "", "file"), rows, empty="There are no artifacts.")
+
+
+def show_form(screen: Screen, form: Answer) -> None:
+    screen.line(form["instructions"])
+    if form["feedback"]:
+        screen.line(f"To be revised: {form['feedback']}", "yellow")
+    values: Answer = form["values"] or {}
+    rows = [
+        (
+            field["name"],
+            field["type"],
+            "required" if field["required"] else "",
+            field["label"],
+            values.get(field["name"], field["default"]),
+        )
+        for field in form["fields"]
+    ]
+    screen.table(("field", "type", "", "label", "value"), rows)
+
+
+def warn(answer: Answer) -> None:
+    for warning in answer.get("warnings") or ():
+        tell(f"warning: {warning if isinstance(warning, str) else warning['message']}")

@@ -1,0 +1,32 @@
+"""Functions of the pipelines that the commands are tried on."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import cairn
+
+
+@cairn.function("cli.echo")
+def echo(ctx: cairn.Ctx, **given: Any) -> Any:
+    ctx.log("heard", text=str(given.get("text")))
+    return given
+
+
+@cairn.function("cli.fail_once")
+def fail_once(ctx: cairn.Ctx, mark: str) -> Any:
+    """Fails unless the mark is there."""
+    if not Path(mark).exists():
+        raise ValueError("the mark is missing")
+    return {"found": True}
+
+
+@cairn.function("cli.wait")
+def wait(ctx: cairn.Ctx, gate: str) -> Any:
+    """Until somebody opens the gate."""
+    ctx.log("waiting for the gate")
+    while not Path(gate).exists():
+        time.sleep(0.02)
+    return {"open": True}

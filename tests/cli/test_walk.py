@@ -1,0 +1,122 @@
+"""F3, D44: a pipeline from its definition to its end and back, with a server and without: the same words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.shell import Shell
+
+
+def test_from_a_file_to_the_end(shell: Shell, notes: Path, name: str, tmp_path: Path) -> None:
+    """X10, X3, H1"""
+    assert shell("validate", str(notes)).out == f"{notes}: valid\n"
+    assert shell("apply", str(notes)).out == f"{name}: created (revision 1, definition version 1)\n"
+    assert shell("apply", str(notes)).out == f"{name}: unchanged (revision 1, definition version 1)\n"
+    followed = shell("run", name, code=6)
+    assert followed.out.splitlines()[-1] == f"Write the notes waits: cairn submit '{name}@v1/write'"
+    paper = tmp_path / "paper.txt"
+    paper.write_text("On paper.")
+    data = json.dumps({"text": "Rollbacks.", "count": 12345678901234567890, "paper": str(paper)})
+    shell("submit", f"{name}@v1/write", "--data", data)
+    waiting = shell("watch", name, code=6)
+    assert waiting.out.splitlines()[-1] == f"Write the notes waits: cairn approve '{name}@v1/write'"
+    assert '"count":12345678901234567890' in shell("artifacts", "show", f"{name}@v1/notes").out.replace(" ", "")
+    assert shell("approve", name).out.startswith("Write the notes: completed\n")
+    done = shell("watch", name)
+    assert done.out.splitlines()[-1] == f"{name}@v1 completed: 2 of 2 checkpoints"
+    run = shell.json("show", name)
+    assert [(item["key"], item["status"]) for item in run["trail"]] == [("write", "completed"), ("echo", "completed")]
+    assert "heard" in shell("logs", f"{name}/echo").out
+    assert {e["event_type"] for e in shell.json("events", name)["items"]} >= {"run_started", "run_completed"}
+    assert "The trail is as it was written" in shell("audit", "verify", "--run", name).out
+
+
+def test_revised_rejected_and_tried_again(shell: Shell, notes: Path, name: str) -> None:
+    """X3, D22, D45"""
+    shell("apply", str(notes))
+    shell("run", name, "--detach")
+    shell("submit", name, "--field", "text=One.", "--field", "urgent=true")
+    shell("watch", name, code=6)
+    assert shell("revise", name, code=2).err == "cairn: Say what has to change: --feedback.\n"
+    shell("revise", f"{name}/write", "--feedback", "More.")
+    form = shell.json("forms", "show", f"{name}/write")
+    assert (form["feedback"], form["values"]["text"], form["values"]["urgent"]) == ("More.", "One.", True)
+    shell("submit", name, "--field", "text=Two.")
+    shell("watch", name, code=6)
+    assert shell("reject", name, code=2).err == "cairn: Say why: --reason.\n"
+    shell("reject", name, "--reason", "Not wanted.")
+    assert shell("watch", name, code=1).out.splitlines()[-1] == f"{name}@v1 failed: 0 of 2 checkpoints"
+    assert shell("retry", name, "--whole").out.startswith(f"{name}@v2: in_progress")
+    assert "PREVIOUS VERSION" not in shell("context", f"{name}@v2/write").out  # v1 completed nothing
+
+
+def test_back_and_forth(shell: Shell, notes: Path, name: str) -> None:
+    """R1, D30, D51: a rollback is planned, made, listed and undone."""
+    shell("apply", str(notes))
+    for version in ("v1", "v2"):
+        shell("run", name, "--detach")
+        shell("submit", name, "--field", f"text={version}")
+        shell("watch", name, code=6)
+        shell("approve", name)
+        shell("watch", name)
+    plan = shell("rollback", f"{name}@v2", "--to-run", f"{name}@v1", "--plan").out
+    assert plan.startswith("would archive 1 run, 0 executions, 2 artifacts (")
+    assert [run["run_version"] for run in shell.json("runs", name)["items"]] == [2, 1]
+    made = shell.json("rollback", f"{name}@v2", "--to-run", f"{name}@v1", "--reason", "v1 was better")
+    assert [run["run_version"] for run in shell.json("runs", name)["items"]] == [1]
+    listed = shell("rollbacks", "--pipeline", name).out
+    assert made["rollback_id"][:8] in listed
+    assert "can be undone" in listed
+    assert "v1 was better" in shell("rollbacks", "show", made["rollback_id"][:8]).out
+    shell("undo", made["rollback_id"][:8])
+    assert [run["run_version"] for run in shell.json("runs", name)["items"]] == [2, 1]
+    shell("rollback", f"{name}@v2", "--to", "start")
+    assert shell.json("show", name)["trail"][0]["waiting_on"] == "human_form"
+
+
+def test_steered(shell: Shell, notes: Path, name: str) -> None:
+    """X6, D16, D58"""
+    shell("apply", str(notes))
+    made = shell.json("run", name, "--no-start")
+    assert made["status"] == "not_started"
+    assert shell("start", name).out.startswith(f"{name}@v1: in_progress")
+    assert shell("pause", made["run_id"][:8]).out.startswith(f"{name}@v1: paused")
+    assert shell("watch", name, code=6).out.splitlines()[-2].endswith(f"is paused: cairn resume '{name}@v1'")
+    assert shell("resume", name).out.startswith(f"{name}@v1: in_progress")
+    assert shell("cancel", f"{name}/write").out.startswith("Write the notes: cancelled")
+    shell("start", name)
+    assert len(shell.json("executions", name)["items"]) == 2
+    assert shell("cancel", name).out.startswith(f"{name}@v1: cancelled")
+    refused = shell("pause", name, code=1)
+    assert refused.err.startswith("cairn: ")
+    assert shell.json("run", name, "--test", "--detach")["test"] is True
+    assert [run["test"] for run in shell.json("runs", name, "--tests")["items"]] == [True, False]
+
+
+def test_definitions_over_time(shell: Shell, notes: Path, name: str) -> None:
+    """P2, P4, P5, P7"""
+    shell("apply", str(notes))
+    assert shell("diff", str(notes)).err == "Nothing differs.\n"
+    notes.write_text(notes.read_text().replace("A form, then a function.", "Changed."))
+    assert "+pipeline_description: Changed." in shell("diff", str(notes)).out
+    assert shell("apply", str(notes)).out == f"{name}: changed (revision 2, definition version 1)\n"
+    assert "+pipeline_description: Changed." in shell("diff", name, "--from", "1", "--to", "2").out
+    assert shell("pipelines", "revert", name, "1").out == f"{name}: revision 3, definition version 1\n"
+    history = shell.json("pipelines", "history", name)["items"]
+    assert [one["revision"] for one in history] == [3, 2, 1]
+    assert "A form, then a function." in shell("pipelines", "definition", name).out
+    assert shell.json("pipelines", "definition", name, "--revision", "2")["pipeline_description"] == "Changed."
+    added = shell.json("checkpoints", "add", name, '{"key": "sign", "form": [{"name": "name"}]}')
+    assert (added["key"], added["position"]) == ("sign", 2)
+    shell("checkpoints", "edit", f"{name}/sign", '{"checkpoint_name": "Sign it"}')
+    assert shell.json("checkpoints", "show", f"{name}/sign")["checkpoint_name"] == "Sign it"
+    shell("checkpoints", "order", name, "sign", "write", "echo")
+    assert [one["key"] for one in shell.json("checkpoints", name)] == ["sign", "write", "echo"]
+    shell("checkpoints", "remove", f"{name}/sign")
+    assert "Write the notes" in shell("pipelines", "show", name).out
+    shell("pipelines", "delete", name)
+    assert shell("show", name, code=3).err.startswith("cairn: There is no run")
+    assert name in [one["pipeline_name"] for one in shell.json("pipelines", "--deleted")["items"]]
+    shell("pipelines", "restore", name)
+    assert name in shell("pipelines").out
