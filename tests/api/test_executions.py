@@ -103,6 +103,24 @@ async def test_without_auto_advance_the_next_one_waits_for_a_start(house: House)
     await house.fill(run, goals="grow")
     second = await house.execution(run, 1)
     assert (second["status"], second["possible"]) == ("pending", ["start"])
+    listed = (await house.get("/api/runs", pipeline_id=run["pipeline_id"]))["items"][0]
+    assert (listed["status"], listed["waiting"], listed["to_start"]) == ("in_progress", 0, 1)
+    assert listed["open"] == [
+        {
+            "execution_id": second["execution_id"],
+            "checkpoint_id": second["checkpoint_id"],
+            "checkpoint_name": "Design",
+            "checkpoint_position": 1,
+            "status": "pending",
+            "waiting_on": None,
+            "retry_due_at": None,
+            "created_at": second["created_at"],
+            "progress": None,
+        }
+    ]
+    await house.post(f"/api/runs/{run['run_id']}/pause")
+    assert (await house.get(f"/api/runs/{run['run_id']}"))["to_start"] == 0
+    await house.post(f"/api/runs/{run['run_id']}/resume")
     started = await house.post("/api/executions/start", {"execution_id": second["execution_id"]})
     assert started["status"] == "in_progress"
 

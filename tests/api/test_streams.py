@@ -11,9 +11,10 @@ import sqlalchemy as sa
 from cairn.api import streaming
 from cairn.api.streaming import Place
 from cairn.services.errors import WrongInput
+from cairn.services.views.events import Change
 from cairn.store import tables as t
 from tests.api.house import House, Json
-from tests.api.listening import listening
+from tests.api.listening import Told, listening
 from tests.api.test_entry import token_for
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -83,6 +84,56 @@ async def test_a_client_goes_on_exactly_after_what_it_saw(house: House, way: str
             assert [(m.event, m.data) for m in rest] == [(m.event, m.data) for m in whole[seen + 1 :]]
             with pytest.raises(TimeoutError):
                 await stream.next(0.1)
+
+
+async def test_a_client_may_begin_now(house: House) -> None:
+    """What was before is left out; where it begins is named, so that a line that is cut at once is not lost."""
+    run = await house.run(await house.pipeline())
+    await house.execution(run)
+    await log(house, run, "before")
+    await house.until(lambda: settled(house, run, 1))
+    async with listening(house, f"/api/runs/{run['run_id']}/stream?last_event_id=now") as stream:
+        with pytest.raises(TimeoutError):
+            await stream.next(0.1)
+        await log(house, run, "after")
+        house.cairn.hub.announce(Change(run["pipeline_id"], run["run_id"], "log"))
+        told = await stream.next()
+        assert (told.event, told.data["message"]) == ("log", "after")
+
+
+async def settled(house: House, run: Json, lines: int) -> bool | None:
+    """On PostgreSQL the newest lines are shown a moment later."""
+    _, found = await asyncio.to_thread(house.cairn.reading.after, run["run_id"], 0, 0, 500)
+    return True if len(found) >= lines else None
+
+
+async def test_progress_is_told_as_it_moves(house: House) -> None:
+    """X12: without a log line beside it; what an earlier dispatch told does not count."""
+    run = await house.run(await house.pipeline())
+    execution = (await house.execution(run))["execution_id"]
+    e = t.checkpoint_executions
+
+    async def tell(fraction: float, text: str | None, dispatch: int) -> None:
+        told = {"fraction": fraction, "text": text, "dispatch": dispatch}
+        change = sa.update(e).where(e.c.execution_id == execution).values(progress=told, waiting_on=None)
+        await house.cairn.database.transact(lambda c: c.execute(change))
+        house.cairn.hub.announce(Change(run["pipeline_id"], run["run_id"], "log"))
+
+    number = (await house.get(f"/api/executions/{execution}"))["dispatch_number"]
+    async with listening(house, f"/api/runs/{run['run_id']}/stream?last_event_id=now") as stream:
+        await tell(0.25, "a quarter", number)
+        quarter = {"execution_id": execution, "fraction": 0.25, "text": "a quarter"}
+        assert await stream.next() == Told("progress", quarter)
+        await tell(0.9, "long ago", number - 1)
+        await tell(0.5, None, number)
+        half = {"execution_id": execution, "fraction": 0.5, "text": None}
+        assert await stream.next() == Told("progress", half)
+    shown = await house.get(f"/api/runs/{run['run_id']}")
+    expected = {"fraction": 0.5, "text": None}
+    assert (shown["trail"][0]["progress"], shown["open"][0]["progress"]) == (expected, expected)
+    assert (await house.get(f"/api/executions/{execution}"))["progress"] == expected
+    restored = sa.update(e).where(e.c.execution_id == execution).values(progress=None, waiting_on="human_form")
+    await house.cairn.database.transact(lambda c: c.execute(restored))
 
 
 async def test_logs_come_with_every_digit(house: House) -> None:

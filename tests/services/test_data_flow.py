@@ -10,6 +10,7 @@ import pytest
 from cairn.documents import digest, encode_json
 from cairn.runners import Ctx
 from cairn.services.errors import TooLarge, WrongInput
+from cairn.services.reading.filters import LogFilter
 from tests.services.house import House, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -95,7 +96,7 @@ async def test_ten_megabytes_pass_through_five_checkpoints_and_back(house: House
     run, last = await passed_on(house, given)
     assert digest(last) == digest(given)
     assert exactly(last["rows"][-1]) == exactly(given["rows"][-1])
-    log = house.cairn.reading.logs(house.execution(run, "step_0").execution_id, None, 50, None).items
+    log = house.cairn.reading.logs(house.execution(run, "step_0").execution_id, LogFilter(), 50, None).items
     assert [(line.level, line.message[:20]) for line in log] == [("warning", "The JSON output has ")]
 
 

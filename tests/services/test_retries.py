@@ -47,6 +47,11 @@ async def test_attempts_keep_id_and_workspace_and_are_counted(house: House) -> N
     ]
     assert (execution.attempt_number, execution.max_attempts, execution.dispatch_number) == (3, 3, 3)
     assert execution.error_details.error_count == 2
+    assert [(e.attempt_number, e.error_message, e.error_type) for e in execution.error_details.attempts] == [
+        (1, "failure 1", "ValueError"),
+        (2, "failure 2", "ValueError"),
+    ]
+    assert all("in attempt" in e.stack_trace for e in execution.error_details.attempts)
     assert house.output(run, "goals") == {"attempt": 3}
     assert [e for e in house.told(run) if e.startswith("execution")] == [
         "execution_made",

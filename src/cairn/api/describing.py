@@ -42,6 +42,7 @@ ANSWERS: dict[str, dict[str, Spec]] = {
     "get_run_input": {JSON: _ANY},
     "download_artifact": {"application/octet-stream": {"type": "string", "format": "binary"}},
     "get_artifact_content": {JSON: _ANY, "text/plain": {"type": "string"}},
+    "download_logs": {"text/plain": {"type": "string"}},
     "stream_run": {"text/event-stream": {"type": "string"}},
     "stream_changes": {"text/event-stream": {"type": "string"}},
 }

@@ -78,6 +78,7 @@ PERMISSIONS: dict[str, Roles | None] = {
     "get_context": READ,
     # approvals
     "list_approvals": READ,
+    "download_logs": READ,
     "get_approval": READ,
     "decide_approval": SUBMIT,  # and, by decision, below
     # going back

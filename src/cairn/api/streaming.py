@@ -14,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from cairn.documents import encode_json
 from cairn.services.errors import Unauthenticated, WrongInput
 from cairn.services.views.events import Change, Event, LogLine
+from cairn.services.views.executions import ExecutionProgress
 
 HEARTBEAT = 15.0  # seconds without news until a client is told that the stream is alive
 POLL = 1.0  # seconds: on PostgreSQL other processes write too, and no hint comes from them
@@ -77,9 +78,13 @@ class Quiet:
 
 
 async def follow_run(services: Any, run_id: str, place: Place, check: Check) -> AsyncIterator[bytes]:
-    """Events and log lines of a run, each once and in order, until the client leaves or may no longer look."""
-    yield OPENING
+    """Events and log lines of a run, each once and in order, until the client leaves or may no longer look.
+
+    Progress is not part of that order: what is at work is told as it stands, and again when it moves.
+    """
+    yield OPENING + f"id: {place}\n\n".encode()
     quiet = Quiet(services.database.kind == "postgresql")
+    shown: dict[str, ExecutionProgress] = {}
     with services.hub.subscribe(run_id) as hints:
         while not hints.is_closed:
             events, logs = await run_in_threadpool(services.reading.after, run_id, place.seq, place.log_id, BATCH)
@@ -90,6 +95,11 @@ async def follow_run(services: Any, run_id: str, place: Place, check: Check) -> 
                 quiet.broken()
             if len(events) == BATCH or len(logs) == BATCH:
                 continue
+            for progress in await run_in_threadpool(services.reading.shown_progress, run_id):
+                if shown.get(progress.execution_id) != progress:
+                    shown[progress.execution_id] = progress
+                    yield message("progress", progress.model_dump_json().encode())
+                    quiet.broken()
             if quiet.is_long:
                 if not await _is_welcome(check):
                     return

@@ -56,7 +56,7 @@ class Briefing:
         answer, files = None, dict[str, Upload]()
         if e.policy.mode is Mode.HUMAN_ONLY:
             answer, files = await self._database.aread(lambda c: (read_answer(c, e.answer), self._uploads(c, e.id)))
-        of = Speaking(facts.pipeline_id, facts.run_id, e.id)
+        of = Speaking(facts.pipeline_id, facts.run_id, e.id, e.dispatch)
         return Work(
             run_id=facts.run_id,
             pipeline_id=facts.pipeline_id,
@@ -239,6 +239,7 @@ class Speaking:
     pipeline_id: str
     run_id: str
     execution_id: str
+    dispatch: int
 
 
 def _in_the_pass_before(loaded: Loaded, e: Execution) -> Execution | None:

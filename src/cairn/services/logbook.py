@@ -28,11 +28,14 @@ class Speaker(Protocol):
     def run_id(self) -> str: ...
     @property
     def execution_id(self) -> str: ...
+    @property
+    def dispatch(self) -> int: ...
 
 
 BATCH_SECONDS = 0.1
 LEVELS = frozenset({"debug", "info", "warning", "error"})
 LONGEST = 64 * 1024  # characters of one message
+LONGEST_TEXT = 500  # characters of what stands beside a bar
 MOST = 100_000  # lines that are kept while the database is away
 
 
@@ -68,7 +71,8 @@ class Logbook:
 
     def progress(self, of: Speaker, fraction: float | None, text: str | None) -> None:
         bounded = None if fraction is None else min(max(fraction, 0.0), 1.0)
-        self._progress[of.execution_id] = {"fraction": bounded, "text": None if text is None else plain(text)}
+        shown = None if text is None else plain(text)[:LONGEST_TEXT]
+        self._progress[of.execution_id] = {"fraction": bounded, "text": shown, "dispatch": of.dispatch}
         self._later(of)
 
     def _later(self, of: Speaker) -> None:

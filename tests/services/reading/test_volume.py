@@ -21,9 +21,9 @@ T = TypeVar("T")
 PIPELINES, RUNS_EACH = 100, 100
 SECONDS = 0.1  # for the first page of the queue: SPEC §9
 LISTS: dict[str, tuple[int, Callable[[sa.Connection, str], Any]]] = {
-    "runs": (2, lambda c, _: runs.list_runs(c, RunFilter(), 50, None)),
-    "runs of a pipeline": (3, lambda c, own: runs.list_of_pipeline(c, own, RunFilter(), 50, None)),
-    "pipelines": (5, lambda c, _: pipelines.list_pipelines(c, deleted=False, search="", limit=50, cursor=None)),
+    "runs": (3, lambda c, _: runs.list_runs(c, RunFilter(), 50, None)),
+    "runs of a pipeline": (4, lambda c, own: runs.list_of_pipeline(c, own, RunFilter(), 50, None)),
+    "pipelines": (6, lambda c, _: pipelines.list_pipelines(c, deleted=False, search="", limit=50, cursor=None)),
     "queue by age": (2, lambda c, _: approvals.list_approvals(c, ApprovalFilter(), 50, None)),
     "queue by deadline": (2, lambda c, _: approvals.list_approvals(c, ApprovalFilter(sort="deadline"), 50, None)),
     "queue of a pipeline": (2, lambda c, own: approvals.list_approvals(c, ApprovalFilter(pipeline_id=own), 50, None)),

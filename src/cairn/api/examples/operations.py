@@ -263,6 +263,7 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     **dict.fromkeys(("get_approval", "decide_approval"), s.APPROVAL_DETAIL),
     "preview_rework": reworks.PREVIEW,
     "ask_rework": reworks.EXECUTION,
+    "download_logs": "2026-03-02T09:42:00.000000Z info Form submitted\n",
     "rerun_execution": reworks.EXECUTION,
     "get_lineage": reworks.LINEAGE,
     "preview_rollback": _PREVIEW,

@@ -12,7 +12,7 @@ from cairn.services.views.artifacts import Artifact
 from cairn.services.views.executions import ErrorDetails, Execution, Interaction
 from cairn.services.views.forms import Form, FormField
 from cairn.services.views.pipelines import Checkpoint, Pipeline, PipelineSummary
-from cairn.services.views.runs import RecentRun, Run, RunMetadata, RunProgress, RunSummary, TrailItem
+from cairn.services.views.runs import OpenExecution, RecentRun, Run, RunMetadata, RunProgress, RunSummary, TrailItem
 
 
 def name(of: str) -> str:
@@ -79,6 +79,20 @@ SUMMARY = RunSummary(
     current_checkpoint_id=CHECKPOINT_ID,
     current_checkpoint_position=0,
     waiting=1,
+    to_start=0,
+    open=[
+        OpenExecution(
+            execution_id=EXECUTION_ID,
+            checkpoint_id=CHECKPOINT_ID,
+            checkpoint_name="Business Goals",
+            checkpoint_position=0,
+            status=ExecutionStatus.WAITING_APPROVAL_TO_COMPLETE,
+            waiting_on=None,
+            retry_due_at=None,
+            created_at=at(0),
+            progress=None,
+        )
+    ],
     archived_by=None,
 )
 PIPELINE_SUMMARY = PipelineSummary(
@@ -201,7 +215,7 @@ EXECUTION = Execution(
     retry_due_at=None,
     worked_seconds=0.01,
     digest=DIGEST,
-    error_details=ErrorDetails(error_count=0, last_error=None),
+    error_details=ErrorDetails(error_count=0, last_error=None, attempts=[]),
     artifacts_generated=[ARTIFACT],
     human_interactions=[
         Interaction(
@@ -247,6 +261,7 @@ def _trail_item(position: int) -> TrailItem:
         error=None,
         retry_due_at=None,
         is_rework=False,
+        progress=None,
         is_stale=False,
     )
 

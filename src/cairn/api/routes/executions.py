@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
+from starlette.responses import StreamingResponse
 
 from cairn.api.answering import carried_out, shown
 from cairn.api.bodies import Approve, RetryExecution, Revise, StartExecution, Submit
 from cairn.api.guarding import Guarded
-from cairn.api.parameters import ExecutionId, Paging
+from cairn.api.parameters import ExecutionId, Paging, Text
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.model import Kind
+from cairn.services.reading.filters import LogFilter
 from cairn.services.views.events import LogPage, MessagePage
 from cairn.services.views.executions import Context, Execution
 
 router = APIRouter(prefix="/api/executions", route_class=Guarded, tags=["Executions"])
+Level = Literal["debug", "info", "warning", "error"]
 _START = frozenset({Kind.START})
 _COMPLETION = frozenset({Kind.COMPLETION})
 _WORK = frozenset({Kind.START, Kind.COMPLETION, Kind.ACTION})
@@ -111,10 +114,26 @@ def list_logs(
     execution_id: ExecutionId,
     services: Services,
     paging: Paging,
-    level: Annotated[Literal["debug", "info", "warning", "error"] | None, Query(description="Only this level.")] = None,
+    level: Annotated[list[Level] | None, Query(description="One of these.")] = None,
+    search: Annotated[Text, Query(max_length=200, description="Part of the message, in any case.")] = "",
+    order: Annotated[Literal["oldest", "newest"], Query(description="Which comes first.")] = "oldest",
+    before: Annotated[int | None, Query(ge=0, lt=2**63, description="Only lines before this `log_id`.")] = None,
+    after: Annotated[int | None, Query(ge=0, lt=2**63, description="Only lines after this `log_id`.")] = None,
 ) -> LogPage:
-    """What its runners logged, oldest first."""
-    return services.reading.logs(execution_id, level, paging.limit, paging.cursor)
+    """What its runners logged, oldest first.
+
+    With `order=newest` the first page is the end of the log, and the next ones lead back to its beginning.
+    """
+    wanted = LogFilter(tuple(level or ()), search, before, after, order == "newest")
+    return services.reading.logs(execution_id, wanted, paging.limit, paging.cursor)
+
+
+@router.get("/{execution_id}/logs/download", response_class=Response)
+def download_logs(execution_id: ExecutionId, services: Services) -> Response:
+    """The whole log as a text to be saved: one line each with its time in UTC, its level and its message."""
+    text = services.reading.log_text(execution_id)
+    headers = {"Content-Disposition": f'attachment; filename="execution_{execution_id}.log"'}
+    return StreamingResponse(text, media_type="text/plain; charset=utf-8", headers=headers)
 
 
 @router.get("/{execution_id}/conversation")

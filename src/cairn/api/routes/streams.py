@@ -16,6 +16,7 @@ from cairn.api.streaming import HEADERS, Place, follow_changes, follow_run
 from cairn.api.wiring import Services
 
 router = APIRouter(prefix="/api", route_class=Guarded, tags=["Streams"])
+NOW = "now"
 _MEDIA_TYPE = "text/event-stream"
 
 
@@ -27,14 +28,20 @@ async def stream_run(
     last_seen: Annotated[
         str | None, Header(alias="Last-Event-ID", description="Go on after this; a browser sends it by itself.")
     ] = None,
-    last_event_id: Annotated[str | None, Query(description="The same, for clients that set no headers.")] = None,
+    last_event_id: Annotated[
+        str | None,
+        Query(description="The same, for clients that set no headers; `now` leaves out what was before."),
+    ] = None,
 ) -> Response:
-    """Events (`event`) and log lines (`log`) of a run as they come, and `ping` when nothing does.
+    """Events (`event`), log lines (`log`) and `progress` of a run as they come, and `ping` when nothing does.
 
     Without an id the stream begins with the run's first event. With one it goes on exactly after it.
     """
-    place = Place.named(last_seen or last_event_id)
+    named = last_seen or last_event_id
+    place = Place() if named == NOW else Place.named(named)
     await run_in_threadpool(services.reading.check_run, run_id)
+    if named == NOW:
+        place = Place(*await run_in_threadpool(services.reading.last_place, run_id))
     check = lambda: admit(request, services.access, READ)  # noqa: E731
     return StreamingResponse(follow_run(services, run_id, place, check), media_type=_MEDIA_TYPE, headers=HEADERS)
 

@@ -1,22 +1,20 @@
-"""The trail and the logs, as lists and as streams."""
+"""The trail, as a list and as a stream."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 
 import sqlalchemy as sa
 
 from cairn.services.errors import NotFound
 from cairn.services.reading.filters import EventFilter
 from cairn.services.reading.paging import Order, Row, page
-from cairn.services.views.events import BrokenLink, Change, Event, EventPage, LogLine, LogPage, MessagePage, Verdict
+from cairn.services.views.events import BrokenLink, Change, Event, EventPage, MessagePage, Verdict
 from cairn.store import tables as t
 from cairn.store.verification import verify
 
-V, L, E = t.events.c, t.execution_logs.c, t.checkpoint_executions.c
+V, E = t.events.c, t.checkpoint_executions.c
 _NEWEST = Order((V.id,), newest_first=True)
-_LOGGED = Order((L.log_id,))
 
 
 def list_events(connection: sa.Connection, wanted: EventFilter, limit: int, cursor: str | None) -> EventPage:
@@ -86,29 +84,7 @@ def known(connection: sa.Connection, column: sa.ColumnElement[str], what: str, i
     return id
 
 
-# ---- logs ------------------------------------------------------------------------------------------
-def list_logs(
-    connection: sa.Connection, execution_id: str, level: str | None, limit: int, cursor: str | None
-) -> LogPage:
-    known(connection, E.execution_id, "execution", execution_id)
-    query = sa.select(t.execution_logs).where(L.execution_id == execution_id)
-    if level is not None:
-        query = query.where(L.level == level)
-    found = page(connection, query, _LOGGED, limit, cursor)
-    return LogPage(items=[log_line(row) for row in found.rows], next_cursor=found.next_cursor)
-
-
-def log_line(row: Row) -> LogLine:
-    return LogLine(
-        log_id=row.log_id,
-        execution_id=row.execution_id,
-        timestamp=row.timestamp,
-        level=row.level,
-        message=row.message,
-        details=row.details,
-    )
-
-
+# ---- conversations ---------------------------------------------------------------------------------------
 def list_messages(connection: sa.Connection, execution_id: str) -> MessagePage:
     """No runner of this version holds conversations: the list is empty."""
     known(connection, E.execution_id, "execution", execution_id)
@@ -121,14 +97,9 @@ def events_after(connection: sa.Connection, run_id: str, seq: int, limit: int) -
     return [event(row) for row in connection.execute(query)]
 
 
-def logs_after(
-    connection: sa.Connection, run_id: str, log_id: int, limit: int, until: datetime | None
-) -> list[LogLine]:
-    executions = sa.select(E.execution_id).where(E.run_id == run_id)
-    query = sa.select(t.execution_logs).where(L.execution_id.in_(executions), L.log_id > log_id)
-    if until is not None:
-        query = query.where(L.timestamp <= until)
-    return [log_line(row) for row in connection.execute(query.order_by(L.log_id).limit(limit))]
+def last_of_run(connection: sa.Connection, run_id: str) -> int:
+    """The number of the run's newest event."""
+    return connection.execute(sa.select(sa.func.max(V.seq)).where(V.chain == run_id)).scalar_one() or 0
 
 
 def last_event(connection: sa.Connection) -> int:

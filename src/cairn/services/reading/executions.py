@@ -14,7 +14,7 @@ from cairn.core.model import ExecutionStatus, Mode, WaitingOn
 from cairn.definitions import CheckpointDefinition
 from cairn.services.errors import NotFound
 from cairn.services.plans import Plans
-from cairn.services.reading import approvals, artifacts, staleness
+from cairn.services.reading import approvals, artifacts, at_work, faults, staleness
 from cairn.services.reading.forms import form_of
 from cairn.services.reading.paging import Order, Row, page
 from cairn.services.reading.possible import for_execution
@@ -22,12 +22,12 @@ from cairn.services.reading.reworks import superseded_by
 from cairn.services.views.approvals import Approval
 from cairn.services.views.artifacts import Artifact
 from cairn.services.views.executions import (
+    AttemptError,
     ErrorDetails,
     Execution,
     ExecutionPage,
     Interaction,
     LastError,
-    Progress,
 )
 from cairn.services.views.lineage import StaleInput
 from cairn.store import Loaded
@@ -46,6 +46,7 @@ class Around:
     interactions: Mapping[str, list[Interaction]]
     pending: Mapping[str, Approval]
     stale: Mapping[str, list[StaleInput]]
+    faults: Mapping[str, list[AttemptError]]
 
 
 def get_execution(connection: sa.Connection, plans: Plans, loaded: Loaded, row: Row, now: datetime) -> Execution:
@@ -87,6 +88,9 @@ def _views(
         _interactions(connection, ids),
         {approval.execution_id: approval for approval in approvals.pending_of_run(connection, loaded.facts.run_id)},
         stale,
+        faults.of_executions(
+            connection, loaded.facts.run_id, [row.execution_id for row in rows if row.error_count > 0]
+        ),
     )
     return [_view(connection, plans, around, row, now) for row in rows]
 
@@ -128,12 +132,12 @@ def _view(connection: sa.Connection, plans: Plans, around: Around, row: Row, now
         retry_due_at=row.due_at,
         worked_seconds=worked_seconds(row.worked, row.working_since, now),
         digest=row.digest,
-        error_details=_errors(row),
+        error_details=_errors(row, around.faults.get(row.execution_id, [])),
         artifacts_generated=around.artifacts.get(row.execution_id, []),
         human_interactions=around.interactions.get(row.execution_id, []),
         approval=around.pending.get(row.execution_id),
         form=form_of(connection, checkpoint, row.answer_checksum, row.execution_id),
-        progress=_progress(row),
+        progress=at_work.progress(row),
         possible=for_execution(run, aggregate, now, is_stale=row.execution_id in around.stale) if is_live else [],
         warnings=[],
     )
@@ -148,16 +152,9 @@ def worked_seconds(worked: float, since: datetime | None, now: datetime) -> floa
     return worked + (max(0.0, (now - since).total_seconds()) if since is not None else 0.0)
 
 
-def _errors(row: Row) -> ErrorDetails:
-    last = row.last_error
-    if last is None:
-        return ErrorDetails(error_count=row.error_count, last_error=None)
-    return ErrorDetails(error_count=row.error_count, last_error=LastError(timestamp=row.last_error_at, **last))
-
-
-def _progress(row: Row) -> Progress | None:
-    told = row.progress
-    return None if told is None else Progress(fraction=told.get("fraction"), text=told.get("text"))
+def _errors(row: Row, attempts: list[AttemptError]) -> ErrorDetails:
+    last = LastError(timestamp=row.last_error_at, **row.last_error) if row.last_error is not None else None
+    return ErrorDetails(error_count=row.error_count, last_error=last, attempts=attempts)
 
 
 _seen = sa.table(

@@ -35,6 +35,15 @@ class ArtifactFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class LogFilter:
+    levels: tuple[str, ...] = ()
+    search: str = ""
+    before: int | None = None  # log ids
+    after: int | None = None
+    newest_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class EventFilter:
     pipeline_id: str | None = None
     run_id: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import Semaphore
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -15,10 +15,12 @@ from cairn.services.plans import Plans
 from cairn.services.reading import (
     approvals,
     artifacts,
+    at_work,
     contexts,
     events,
     executions,
     lineage,
+    logs,
     pipelines,
     reworks,
     rollbacks,
@@ -26,11 +28,11 @@ from cairn.services.reading import (
     runs,
     texts,
 )
-from cairn.services.reading.filters import ApprovalFilter, ArtifactFilter, EventFilter, RunFilter
+from cairn.services.reading.filters import ApprovalFilter, ArtifactFilter, EventFilter, LogFilter, RunFilter
 from cairn.services.views.approvals import ApprovalDetail, ApprovalPage
 from cairn.services.views.artifacts import Artifact, ArtifactPage
 from cairn.services.views.events import Change, Event, EventPage, LogLine, LogPage, MessagePage, Verdict
-from cairn.services.views.executions import Context, Execution, ExecutionPage
+from cairn.services.views.executions import Context, Execution, ExecutionPage, ExecutionProgress
 from cairn.services.views.lineage import Lineage, ReworkPreview
 from cairn.services.views.pipelines import (
     Checkpoint,
@@ -157,8 +159,13 @@ class Reading:
         with self._previews:
             return self._read(read)
 
-    def logs(self, execution_id: str, level: str | None, limit: int, cursor: str | None) -> LogPage:
-        return self._read(lambda c: events.list_logs(c, execution_id, level, limit, cursor))
+    def logs(self, execution_id: str, wanted: LogFilter, limit: int, cursor: str | None) -> LogPage:
+        return self._read(lambda c: logs.list_logs(c, execution_id, wanted, limit, cursor))
+
+    def log_text(self, execution_id: str) -> Iterator[bytes]:
+        """The whole log as text; NotFound is told before the first line is read."""
+        self._read(lambda c: executions.find(c, execution_id))
+        return logs.whole_text(self._database, execution_id)
 
     def messages(self, execution_id: str) -> MessagePage:
         return self._read(lambda c: events.list_messages(c, execution_id))
@@ -230,16 +237,26 @@ class Reading:
 
     def after(self, run_id: str, seq: int, log_id: int, limit: int) -> tuple[list[Event], list[LogLine]]:
         """Events and log lines that come after these, each in order."""
-        # Where several processes write, a line may be committed after one with a higher number: none is shown before
-        # those that were written with it are there.
-        is_shared = self._database.kind == "postgresql"
-        until = self._engine.clock.now() - SETTLED if is_shared else None
+        until = self._settled()
 
         def read(connection: sa.Connection) -> tuple[list[Event], list[LogLine]]:
-            lines = events.logs_after(connection, run_id, log_id, limit, until)
+            lines = logs.logs_after(connection, run_id, log_id, limit, until)
             return events.events_after(connection, run_id, seq, limit), lines
 
         return self._read(read)
+
+    def last_place(self, run_id: str) -> tuple[int, int]:
+        """The numbers of the run's newest event and newest log line."""
+        until = self._settled()
+        return self._read(lambda c: (events.last_of_run(c, run_id), logs.last_log(c, run_id, until)))
+
+    def shown_progress(self, run_id: str) -> list[ExecutionProgress]:
+        return self._read(lambda c: at_work.progress_of_run(c, run_id))
+
+    def _settled(self) -> datetime | None:
+        """Where several processes write, a line may be committed after one with a higher number: none is shown before
+        those that were written with it are there."""
+        return self._engine.clock.now() - SETTLED if self._database.kind == "postgresql" else None
 
     def last_event(self) -> int:
         return self._read(events.last_event)

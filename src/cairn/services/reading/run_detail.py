@@ -10,10 +10,11 @@ import sqlalchemy as sa
 from cairn.core.model import LIVE, Checkpoint, Execution, Mode, Run, RunStatus, State
 from cairn.definitions import CheckpointDefinition
 from cairn.services.plans import Plans
-from cairn.services.reading import approvals, estimates, staleness
+from cairn.services.reading import approvals, at_work, estimates, staleness
 from cairn.services.reading.executions import worked_seconds
 from cairn.services.reading.possible import for_run
 from cairn.services.reading.runs import R, summary_fields
+from cairn.services.views.executions import Progress
 from cairn.services.views.runs import Run as RunView
 from cairn.services.views.runs import RunProgress, TrailItem
 from cairn.store import Loaded
@@ -27,8 +28,9 @@ def get_run(connection: sa.Connection, plans: Plans, loaded: Loaded, now: dateti
     query = sa.select(t.pipeline_runs, t.pipelines.c.pipeline_name).join_from(t.pipeline_runs, t.pipelines)
     row = connection.execute(query.where(R.run_id == facts.run_id)).one()
     waiting = approvals.pending_of_run(connection, facts.run_id)
+    opened = at_work.of_runs(connection, [row]).get(facts.run_id, [])
     return RunView(
-        **summary_fields(row, len(waiting)),
+        **summary_fields(row, len(waiting), opened),
         paused_at=row.paused_at,
         last_resumed_at=row.last_resumed_at,
         previous_run_id=row.previous_run_id,
@@ -38,7 +40,7 @@ def get_run(connection: sa.Connection, plans: Plans, loaded: Loaded, now: dateti
         restart_count=row.restart_count,
         checkpoint_execution_history=[e.id for e in run.executions.values() if e.archived_by is None],
         rollback_history=[rollback.id for rollback in run.rollbacks],
-        trail=_trail(connection, plans, loaded, now),
+        trail=_trail(connection, plans, loaded, {each.execution_id: each.progress for each in opened}, now),
         progress=_progress(connection, loaded, now),
         possible=for_run(run, now),
         waiting_approvals=waiting,
@@ -47,7 +49,9 @@ def get_run(connection: sa.Connection, plans: Plans, loaded: Loaded, now: dateti
 
 
 # ---- the trail -------------------------------------------------------------------------------------
-def _trail(connection: sa.Connection, plans: Plans, loaded: Loaded, now: datetime) -> list[TrailItem]:
+def _trail(
+    connection: sa.Connection, plans: Plans, loaded: Loaded, told: Mapping[str, Progress | None], now: datetime
+) -> list[TrailItem]:
     run, facts = loaded.run, loaded.facts
     counts = _artifact_counts(connection, facts.run_id)
     names = plans.definition(connection, facts.pipeline_id, run.plan.revision).by_key
@@ -55,7 +59,7 @@ def _trail(connection: sa.Connection, plans: Plans, loaded: Loaded, now: datetim
     shown = {e.key: e for e in sorted(run.current, key=_weight)}
     stale = staleness.of_run(connection, facts.run_id).keys()
     return [
-        _item(loaded, place, names.get(place.key) or first[place.key], shown.get(place.key), counts, stale, now)
+        _item(loaded, place, names.get(place.key) or first[place.key], shown.get(place.key), counts, told, stale, now)
         for place in run.plan.checkpoints
     ]
 
@@ -72,6 +76,7 @@ def _item(
     definition: CheckpointDefinition,
     e: Execution | None,
     counts: Mapping[str, int],
+    told: Mapping[str, Progress | None],
     stale: Container[str],
     now: datetime,
 ) -> TrailItem:
@@ -98,6 +103,7 @@ def _item(
         artifact_count=counts.get(e.id, 0) if e else 0,
         error=e.last_error.message if e and e.last_error and e.state in LIVE else None,
         retry_due_at=e.due_at if e else None,
+        progress=told.get(e.id) if e else None,
         is_rework=e.is_rework if e else False,
         is_stale=e is not None and e.id in stale,
     )

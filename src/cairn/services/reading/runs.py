@@ -10,9 +10,10 @@ import sqlalchemy as sa
 
 from cairn.core.model import ApprovalStatus, RunStatus
 from cairn.services.errors import NotFound
+from cairn.services.reading import at_work
 from cairn.services.reading.filters import RunFilter
 from cairn.services.reading.paging import Order, Query, Row, page
-from cairn.services.views.runs import RecentRun, RunMetadata, RunPage, RunSummary
+from cairn.services.views.runs import OpenExecution, RecentRun, RunMetadata, RunPage, RunSummary
 from cairn.store import tables as t
 
 R, P, A = t.pipeline_runs.c, t.pipelines.c, t.approvals.c
@@ -76,14 +77,11 @@ def _conditions(wanted: RunFilter) -> list[sa.ColumnElement[bool]]:
 
 def summaries(connection: sa.Connection, rows: Sequence[Row]) -> list[RunSummary]:
     waiting = count_waiting(connection, A.run_id, [row.run_id for row in rows])
-    return [summary(row, waiting.get(row.run_id, 0)) for row in rows]
+    opened = at_work.of_runs(connection, rows)
+    return [RunSummary(**summary_fields(row, waiting.get(row.run_id, 0), opened.get(row.run_id, []))) for row in rows]
 
 
-def summary(row: Row, waiting: int) -> RunSummary:
-    return RunSummary(**summary_fields(row, waiting))
-
-
-def summary_fields(row: Row, waiting: int) -> dict[str, Any]:
+def summary_fields(row: Row, waiting: int, opened: Sequence[OpenExecution]) -> dict[str, Any]:
     is_paused = row.status == RunStatus.PAUSED.value
     return {
         "run_id": row.run_id,
@@ -107,6 +105,8 @@ def summary_fields(row: Row, waiting: int) -> dict[str, Any]:
         "current_checkpoint_id": row.current_checkpoint_id,
         "current_checkpoint_position": row.current_checkpoint_position,
         "waiting": waiting,
+        "to_start": at_work.count_to_start(row, opened),
+        "open": list(opened),
         "archived_by": row.archived_by,
     }
 

@@ -54,7 +54,7 @@ class LogLine(View):
 
 
 class LogPage(Page[LogLine]):
-    """Log lines, oldest first."""
+    """Log lines, in the order that was asked for."""
 
 
 class Message(View):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from cairn.core.model import ExecutionStatus, Mode, WaitingOn
 from cairn.services.views.approvals import Approval
@@ -19,9 +21,16 @@ class LastError(View):
     stack_trace: str
 
 
+class AttemptError(LastError):
+    """How one attempt ended that did not succeed."""
+
+    attempt_number: int
+
+
 class ErrorDetails(View):
     error_count: int
     last_error: LastError | None
+    attempts: Annotated[list[AttemptError], Field(description="Of each attempt that failed, the newest last.")]
 
 
 class Interaction(View):
@@ -38,6 +47,12 @@ class Interaction(View):
 class Progress(View):
     fraction: float | None
     text: str | None
+
+
+class ExecutionProgress(Progress):
+    """How far an execution at work says that it is."""
+
+    execution_id: Id
 
 
 class Execution(View):

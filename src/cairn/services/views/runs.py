@@ -9,6 +9,7 @@ from pydantic import Field
 from cairn.core.model import ExecutionStatus, Mode, RunStatus, WaitingOn
 from cairn.services.views.approvals import Approval
 from cairn.services.views.base import Id, Instant, Page, View
+from cairn.services.views.executions import Progress
 
 
 class RunMetadata(View):
@@ -16,6 +17,20 @@ class RunMetadata(View):
     completed_checkpoints: int
     failed_checkpoints: int
     paused_checkpoint_position: int | None
+
+
+class OpenExecution(View):
+    """One that is at work, or waits for what its status and `waiting_on` say."""
+
+    execution_id: Id
+    checkpoint_id: Id
+    checkpoint_name: str
+    checkpoint_position: int
+    status: ExecutionStatus
+    waiting_on: WaitingOn | None
+    retry_due_at: Instant | None
+    created_at: Instant
+    progress: Progress | None
 
 
 class RunSummary(View):
@@ -35,6 +50,8 @@ class RunSummary(View):
     current_checkpoint_id: Id | None
     current_checkpoint_position: int | None
     waiting: Annotated[int, Field(description="Pending approvals.")]
+    to_start: Annotated[int, Field(description="Checkpoints that wait until somebody starts them.")]
+    open: Annotated[list[OpenExecution], Field(description="What is at work or waits now, in its order.")]
     archived_by: Id | None
 
 
@@ -72,6 +89,7 @@ class TrailItem(View):
     artifact_count: int
     error: str | None
     retry_due_at: Instant | None
+    progress: Progress | None
     is_rework: bool
     is_stale: Annotated[bool, Field(description="Something that it read has a newer version.")]
 
