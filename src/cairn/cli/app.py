@@ -16,7 +16,9 @@ from cairn.cli.commands import (
     pipelines,
     projects,
     records,
+    reworking,
     runs,
+    scripts,
     steering,
     upkeep,
 )
@@ -46,12 +48,16 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
         steering.restart,
     ),
     "Decide": (deciding.submit, deciding.approve, deciding.revise, deciding.reject),
-    "Go back": (going_back.rollback, going_back.undo),
-    "Look": (records.logs, records.conversation, records.context, records.events),
+    "Go back": (going_back.rollback, going_back.undo, reworking.rework, reworking.rerun),
+    "Look": (reworking.lineage, records.logs, records.conversation, records.context, records.events),
     "Look after": (upkeep.serve, upkeep.status, diagnosis.doctor, upkeep.schema, upkeep.version),
 }
 GROUPS: dict[str, dict[str, typer.Typer]] = {
-    "Define": {"pipelines": pipelines.pipelines_app, "checkpoints": pipelines.checkpoints_app},
+    "Define": {
+        "pipelines": pipelines.pipelines_app,
+        "checkpoints": pipelines.checkpoints_app,
+        "scripts": scripts.scripts_app,
+    },
     "Decide": {"approvals": deciding.approvals_app, "forms": deciding.forms_app},
     "Go back": {"rollbacks": going_back.rollbacks_app},
     "Look": {"artifacts": records.artifacts_app, "audit": records.audit_app},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Literal
+from urllib.parse import quote
 
 from cairn.cli.client.calls import Answer, Calls
 
@@ -40,9 +41,6 @@ class Definitions(Calls):
     # ---- definitions ---------------------------------------------------------------------------------
     async def validate_definition(self, text: bytes, media_type: str = YAML) -> Answer:
         return await self._send_document("POST", "/api/definitions/validate", text, media_type)
-
-    async def get_definition_schema(self) -> Answer:
-        return await self._get("/api/definitions/schema")
 
     async def get_definition(self, pipeline_id: str, format: Literal["yaml", "json"] = "yaml") -> str:
         path = f"/api/pipelines/{pipeline_id}/definition"
@@ -86,3 +84,17 @@ class Definitions(Calls):
     ) -> Answer:
         path, body = f"/api/pipelines/{pipeline_id}/checkpoint-order", {"checkpoint_order": list(order)}
         return await self._send("PUT", path, body, query={"force": force}, if_match=if_match)
+
+    # ---- scripts -------------------------------------------------------------------------------------
+    async def list_scripts(self, pipeline_id: str) -> Answer:
+        return await self._get(f"/api/pipelines/{pipeline_id}/scripts")
+
+    async def get_script(self, pipeline_id: str, path: str) -> str:
+        return (await self._request("GET", f"/api/pipelines/{pipeline_id}/scripts/{quote(path)}")).text
+
+    async def put_script(self, pipeline_id: str, path: str, text: bytes) -> Answer:
+        where = f"/api/pipelines/{pipeline_id}/scripts/{quote(path)}"
+        return await self._send_document("PUT", where, text, "text/x-python")
+
+    async def delete_script(self, pipeline_id: str, path: str) -> Answer:
+        return await self._send("DELETE", f"/api/pipelines/{pipeline_id}/scripts/{quote(path)}")

@@ -18,6 +18,19 @@ class Client(Definitions, Runs):
     async def get_session(self) -> Answer:
         return await self._get("/api/session")
 
+    # ---- rework --------------------------------------------------------------------------------------
+    async def preview_rework(self, execution_id: str, wanted: dict[str, Any]) -> Answer:
+        return await self._send("POST", f"/api/executions/{execution_id}/rework/preview", wanted)
+
+    async def ask_rework(self, execution_id: str, wanted: dict[str, Any]) -> Answer:
+        return await self._send("POST", f"/api/executions/{execution_id}/rework", wanted)
+
+    async def rerun_execution(self, execution_id: str, *, reason: str = "") -> Answer:
+        return await self._send("POST", f"/api/executions/{execution_id}/rerun", {"reason": reason})
+
+    async def get_lineage(self, run_id: str) -> Answer:
+        return await self._get(f"/api/runs/{run_id}/lineage")
+
     # ---- going back ----------------------------------------------------------------------------------
     async def preview_rollback(self, wanted: dict[str, Any]) -> Answer:
         return await self._send("POST", "/api/rollback/preview", wanted)

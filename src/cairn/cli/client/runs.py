@@ -117,8 +117,14 @@ class Runs(Calls):
     async def cancel_execution(self, execution_id: str) -> Answer:
         return await self._send("POST", f"/api/executions/{execution_id}/cancel")
 
-    async def list_logs(self, execution_id: str, *, level: str | None = None, most: int | None = None) -> Answer:
-        return await self._pages(f"/api/executions/{execution_id}/logs", {"level": level}, most)
+    async def list_logs(
+        self, execution_id: str, *, level: Sequence[str] = (), search: str = "", most: int | None = None
+    ) -> Answer:
+        query = {"level": list(level), "search": search}
+        return await self._pages(f"/api/executions/{execution_id}/logs", query, most)
+
+    def download_logs(self, execution_id: str) -> AsyncGenerator[bytes]:
+        return self._content(f"/api/executions/{execution_id}/logs/download")
 
     async def list_messages(self, execution_id: str) -> Answer:
         return await self._get(f"/api/executions/{execution_id}/conversation")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Annotated
@@ -107,7 +108,7 @@ async def download(
         return
     plain_name = "".join(c if c.isprintable() and c not in "/\\\0" else "_" for c in file_name(artifact))
     file = to / plain_name if to is not None and to.is_dir() else to or Path(plain_name)
-    await _save(desk, artifact, file, overwrite=overwrite)
+    await save(desk.client.download_artifact(artifact["artifact_record_id"]), file, overwrite=overwrite)
     desk.show({"file": str(file), **artifact}, lambda _: desk.screen.line(f"{file}  {size(artifact['size_bytes'])}"))
 
 
@@ -115,7 +116,7 @@ def _is_there(file: Path) -> bool:
     return file.exists()
 
 
-async def _save(desk: Desk, artifact: Answer, file: Path, *, overwrite: bool) -> None:
+async def save(content: AsyncGenerator[bytes], file: Path, *, overwrite: bool) -> None:
     """Beside first, then in its place: half a file is never left there."""
     if _is_there(file) and not overwrite:
         raise Ended(Code.REFUSED, f"{file} is there already: --overwrite replaces it.")
@@ -123,7 +124,7 @@ async def _save(desk: Desk, artifact: Answer, file: Path, *, overwrite: bool) ->
     try:
         try:
             with beside.open("wb") as out:
-                async with aclosing(desk.client.download_artifact(artifact["artifact_record_id"])) as pieces:
+                async with aclosing(content) as pieces:
                     async for piece in pieces:
                         out.write(piece)
             beside.replace(file)
@@ -139,23 +140,32 @@ async def logs(
     desk: Desk,
     name: ExecutionName,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on while it works.")] = False,
-    level: Annotated[str | None, typer.Option("--level", help="debug, info, warning or error.")] = None,
+    level: Annotated[
+        list[str] | None, typer.Option("--level", help="debug, info, warning or error; may be given several times.")
+    ] = None,
+    search: Annotated[str, typer.Option("--search", help="Part of the message.")] = "",
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="How many at most.")] = None,
+    to: Annotated[Path | None, typer.Option("--to", "-o", help="Save one execution's whole log as a file.")] = None,
 ) -> None:
     """What an execution logged, or all of a run; with -f as it comes.
 
     Example: cairn logs "Text report@v1/write_report" -f
     """
     target = await desk.naming.target(name)
+    if to is not None:
+        if "execution_id" not in target:
+            raise Ended(Code.USAGE, "Name one execution, as run/key, to save its log.")
+        await save(desk.client.download_logs(target["execution_id"]), to, overwrite=True)
+        return
     if follow:
-        await _follow(desk, target, level)
+        await _follow(desk, target, level or [])
         return
     wanted = [target]
     if "execution_id" not in target:
         wanted = (await desk.client.list_run_executions(target["run_id"]))["items"]
     items: list[Answer] = []
     for execution in wanted:
-        found = await desk.client.list_logs(execution["execution_id"], level=level, most=limit)
+        found = await desk.client.list_logs(execution["execution_id"], level=level or (), search=search, most=limit)
         items += found["items"]
         if not desk.screen.as_json:
             for line in found["items"]:
@@ -164,7 +174,7 @@ async def logs(
         desk.screen.answer({"items": items, "next_cursor": None})
 
 
-async def _follow(desk: Desk, target: Answer, level: str | None) -> None:
+async def _follow(desk: Desk, target: Answer, level: list[str]) -> None:
     run_id, execution_id = target["run_id"], target.get("execution_id")
     run = await desk.client.get_run(run_id)
     newest = (await desk.client.list_events(run_id=run_id, most=1))["items"]
@@ -176,7 +186,7 @@ async def _follow(desk: Desk, target: Answer, level: str | None) -> None:
                 told = message.data["seq"]
                 if told >= known:
                     run = await desk.client.get_run(run_id)
-            elif execution_id in (None, message.data["execution_id"]) and level in (None, message.data["level"]):
+            elif execution_id in (None, message.data["execution_id"]) and (not level or message.data["level"] in level):
                 keys = {item["execution_id"]: item["key"] for item in run["trail"]}
                 _tell(desk, message.data, keys.get(message.data["execution_id"], ""), as_item=True)
 

@@ -1,0 +1,72 @@
+"""Script files of a pipeline, one by one; `apply` brings all that lie beside a definition."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cairn.cli.arguments import PipelineName, read_bytes
+from cairn.cli.desk import Desk, online
+from cairn.cli.groups import group
+from cairn.cli.showing import warn
+from cairn.cli.telling import size
+
+scripts_app = group("Script files of a pipeline; without a command, the list.")
+ScriptPath = Annotated[str, typer.Argument(metavar="PATH", help="Path in the scripts folder, with forward slashes.")]
+
+
+@scripts_app.command("list")
+@online()
+async def list_scripts(desk: Desk, name: PipelineName) -> None:
+    """List the script files of a pipeline, and the checkpoints that name them.
+
+    Example: cairn scripts list "Sales report"
+    """
+    found = await desk.client.list_scripts((await desk.naming.pipeline(name))["pipeline_id"])
+    rows = [(one["path"], size(one["size_bytes"]), ", ".join(one["used_by"])) for one in found["items"]]
+    empty = "It has no scripts."
+    desk.show(found, lambda _: desk.screen.table(("path", "size", "used by"), rows, empty=empty))
+
+
+@scripts_app.command("show")
+@online()
+async def show_script(desk: Desk, name: PipelineName, path: ScriptPath) -> None:
+    """Print a script.
+
+    Example: cairn scripts show "Sales report" check.py
+    """
+    pipeline_id = (await desk.naming.pipeline(name))["pipeline_id"]
+    text = await desk.client.get_script(pipeline_id, path)
+    desk.show({"path": path, "text": text}, lambda one: desk.screen.raw(one["text"]))
+
+
+@scripts_app.command("put")
+@online("saves")
+async def put_script(
+    desk: Desk,
+    name: PipelineName,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The file; - is standard input.")],
+    path: Annotated[str | None, typer.Option("--path", help="Path there; the file's name unless said.")] = None,
+) -> None:
+    """Write a script. A changed one is a new revision of the definition.
+
+    Example: cairn scripts put "Sales report" scripts/check.py
+    """
+    pipeline_id = (await desk.naming.pipeline(name))["pipeline_id"]
+    saved = await desk.client.put_script(pipeline_id, path or Path(file).name, read_bytes(file))
+    desk.show(saved, lambda one: desk.screen.line(f"{one['path']}: revision {one['revision']}"))
+    warn(saved)
+
+
+@scripts_app.command("delete")
+@online("saves")
+async def delete_script(desk: Desk, name: PipelineName, path: ScriptPath) -> None:
+    """Remove a script that no checkpoint names. Earlier revisions keep it.
+
+    Example: cairn scripts delete "Sales report" check.py
+    """
+    pipeline_id = (await desk.naming.pipeline(name))["pipeline_id"]
+    removed = await desk.client.delete_script(pipeline_id, path)
+    desk.show(removed, lambda one: desk.screen.line(f"{one['path']}: removed, revision {one['revision']}"))
