@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 from cairn.adapters.clock import SystemClock
 from cairn.adapters.jobs_dbos import DbosJobs
+from cairn.adapters.sandbox import BestSandbox
 from cairn.config import Settings
 from cairn.core.model import Mode
 from cairn.definitions import Limits as DefinitionLimits
 from cairn.files import Tree
-from cairn.ports import Clock, JobEngine, Runner
+from cairn.ports import Bounds, Clock, JobEngine, Level, Runner, Sandbox
 from cairn.runners import FunctionRegistry, function, make_runners
 from cairn.runners import Limits as RunnerLimits
+from cairn.runners.script_rules import ScriptRules
 from cairn.services.access import Access
 from cairn.services.approvals import Approvals
 from cairn.services.briefing import Briefing
@@ -27,7 +29,7 @@ from cairn.services.keeper import Keeper
 from cairn.services.lanes import Lanes
 from cairn.services.logbook import Logbook
 from cairn.services.mending import Mending
-from cairn.services.pipelines import Pipelines
+from cairn.services.pipelines import CarriedOut, Pipelines
 from cairn.services.plans import Plans
 from cairn.services.products import Storing
 from cairn.services.projection import Projection
@@ -52,6 +54,7 @@ class Cairn:
     hub: Hub
     engine: Engine
     runners: dict[Mode, Runner]
+    sandbox: Sandbox
     briefing: Briefing
     logbook: Logbook
     lanes: Lanes
@@ -82,6 +85,22 @@ def _import(module: str) -> None:
         raise ImportError(f"{module}: {type(error).__name__}: {error}", name=module) from error
 
 
+def _script_rules(settings: Settings) -> ScriptRules:
+    return ScriptRules(
+        level=Level(settings.script_sandbox),
+        network=settings.script_network,
+        pythons=tuple(settings.script_pythons),
+        bounds=Bounds(
+            memory_mb=settings.script_memory_mb,
+            processes=settings.script_processes,
+            open_files=settings.script_open_files,
+            file_size_mb=settings.max_file_size_mb,
+        ),
+        output_bytes=settings.script_output_kb * 1024,
+        output_lines=settings.script_output_lines,
+    )
+
+
 def build(settings: Settings, *, functions: FunctionRegistry = function, clock: Clock | None = None) -> Cairn:
     """Open the database, bring it up to date, and wire everything. Nothing runs yet: see `worker`."""
     for module in ("cairn.runners.sample_functions", *settings.functions):
@@ -108,7 +127,9 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         max_file_bytes=settings.max_file_bytes,
         max_context_length=settings.max_context_length,
     )
-    runners = make_runners(limits, functions)
+    sandbox = BestSandbox(settings.data_dir.resolve())
+    rules = _script_rules(settings)
+    runners = make_runners(limits, functions, sandbox, rules)
     modes = frozenset(mode.value for mode in runners)
     answers = FormAnswers(database, plans)
     approvals = Approvals(engine, answers)
@@ -126,9 +147,18 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         hub=hub,
         engine=engine,
         runners=runners,
+        sandbox=sandbox,
         briefing=briefing,
         logbook=logbook,
-        lanes=Lanes(engine, briefing, Storing(database), keeper, runners, most=settings.max_runners),
+        lanes=Lanes(
+            engine,
+            briefing,
+            Storing(database),
+            keeper,
+            runners,
+            most=settings.max_runners,
+            most_scripts=settings.most_scripts,
+        ),
         system_log=SystemLog(database, tree, max_bytes=settings.log_file_max_bytes, backups=settings.log_backup_count),
         retention=Retention(
             engine,
@@ -138,7 +168,14 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         ),
         keeper=keeper,
         pipelines=Pipelines(
-            engine, projection, mending, hub, keeper, limits=definition_limits, functions=functions, modes=modes
+            engine,
+            projection,
+            mending,
+            hub,
+            keeper,
+            limits=definition_limits,
+            functions=functions,
+            carried_out=CarriedOut(modes, rules),
         ),
         runs=Runs(engine, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=Executions(engine, approvals),

@@ -45,6 +45,21 @@ class Settings(BaseSettings):
 
     functions: list[str] = Field(default_factory=list, description="Python modules whose functions pipelines may call.")
     max_runners: PositiveInt = Field(default=32, description="Executions that are carried out at the same time.")
+    script_sandbox: Literal["bubblewrap", "process"] = Field(
+        default="bubblewrap", description="How far scripts are shut in at the least; weaker is refused."
+    )
+    script_network: bool = Field(default=False, description="Whether scripts that ask for the network get it.")
+    script_pythons: list[str] = Field(
+        default_factory=list, description="Interpreters that scripts may name, by path, besides Cairn's own."
+    )
+    script_runners: int = Field(
+        default=0, ge=0, description="Scripts that run at the same time; 0 takes one for each processor."
+    )
+    script_memory_mb: PositiveInt = Field(default=2048, description="Memory of each process of a script.")
+    script_processes: PositiveInt = Field(default=64, description="Processes and threads of one script.")
+    script_open_files: PositiveInt = Field(default=256, description="Open files of each process of a script.")
+    script_output_kb: PositiveInt = Field(default=1024, description="What of a script's output is kept in its log.")
+    script_output_lines: PositiveInt = Field(default=10_000, description="Lines of a script's output that are kept.")
     poll_seconds: float = Field(default=1.0, gt=0, description="How often the job queue is looked at.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What is logged.")
 
@@ -55,6 +70,10 @@ class Settings(BaseSettings):
     @property
     def max_payload_bytes(self) -> int:
         return self.max_payload_mb * MEGABYTE
+
+    @property
+    def most_scripts(self) -> int:
+        return self.script_runners or os.cpu_count() or 1
 
     @property
     def log_file_max_bytes(self) -> int:

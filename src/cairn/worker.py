@@ -37,6 +37,7 @@ class Worker:
     # ---- its own life --------------------------------------------------------------------------------
     async def start(self) -> None:
         keeper, retention, system_log = self._cairn.keeper, self._cairn.retention, self._cairn.system_log
+        await self._end_leftovers()
         self._engine.effects.attach(self)
         await self._cairn.jobs.start(self._lanes.lane, self.timer)
         await self._take_up()
@@ -82,6 +83,11 @@ class Worker:
                 await act()
             except Exception:
                 log.exception("%s failed; it is tried again", act.__qualname__)
+
+    async def _end_leftovers(self) -> None:
+        """What a server that was killed has left behind is over before its work is dispatched again."""
+        if left := await asyncio.to_thread(self._cairn.sandbox.end_leftovers):
+            log.warning("%s processes of scripts were left behind by an earlier server and have been ended", left)
 
     # ---- after a commit ------------------------------------------------------------------------------
     def wake(self, job: str, run_id: str) -> None:

@@ -222,4 +222,6 @@ def test_every_reference_is_known_to_the_sweep() -> None:
         "approval_decisions.answer_checksum",
         "checkpoint_executions.answer_checksum",
         "checkpoint_executions.context_checksum",
+        "definition_scripts.checksum",
+        "execution_calls.seen_checksum",
     }

@@ -22,6 +22,7 @@ from cairn.api.routes import (
     reworks,
     rollbacks,
     runs,
+    scripts,
     streams,
     uploads,
 )
@@ -34,6 +35,7 @@ ROUTERS = (
     pipelines.router,
     definitions.router,
     checkpoints.router,
+    scripts.router,
     runs.router,
     executions.router,
     uploads.router,

@@ -35,10 +35,12 @@ BODIES: dict[str, dict[str, Spec]] = {
     "compare_definition": _WRITTEN,
     "replace_definition": _WRITTEN,
     "upload_file": {"multipart/form-data": _FILE},
+    "put_script": {"text/x-python": {"type": "string", "description": "The script's text, in UTF-8, at most 1 MB."}},
 }
 # Operations that do not answer with a view, by media type.
 ANSWERS: dict[str, dict[str, Spec]] = {
     "get_definition": {"application/yaml": {"type": "string"}, JSON: _DEFINITION},
+    "get_script": {"text/plain": {"type": "string"}},
     "get_run_input": {JSON: _ANY},
     "download_artifact": {"application/octet-stream": {"type": "string", "format": "binary"}},
     "get_artifact_content": {JSON: _ANY, "text/plain": {"type": "string"}},

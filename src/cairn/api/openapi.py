@@ -19,6 +19,7 @@ TAGS = {
     "Pipelines": "Pipelines: defined, changed, deleted, restored.",
     "Definitions": "Definitions as texts: history, differences, checks, templates.",
     "Checkpoints": "The steps of a definition, one by one.",
+    "Scripts": "Script files of a pipeline.",
     "Runs": "Runs: started, paused, resumed, cancelled, restarted.",
     "Executions": "Executions: filled in, approved, tried again.",
     "Approvals": "The queue of questions to people, and their decisions.",

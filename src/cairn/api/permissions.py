@@ -42,6 +42,10 @@ PERMISSIONS: dict[str, Roles | None] = {
     "update_checkpoint": EDIT,
     "delete_checkpoint": EDIT,
     "reorder_checkpoints": EDIT,
+    "list_scripts": READ,
+    "get_script": READ,
+    "put_script": EDIT,
+    "delete_script": EDIT,
     # runs
     "list_pipeline_runs": READ,
     "list_runs": READ,
@@ -74,11 +78,11 @@ PERMISSIONS: dict[str, Roles | None] = {
     "ask_rework": EDIT,
     "rerun_execution": EDIT,
     "list_logs": READ,
+    "download_logs": READ,
     "list_messages": READ,
     "get_context": READ,
     # approvals
     "list_approvals": READ,
-    "download_logs": READ,
     "get_approval": READ,
     "decide_approval": SUBMIT,  # and, by decision, below
     # going back

@@ -1,6 +1,6 @@
 """Pipeline definitions: read, checked with the place of each fault, given ids, compared, compiled for the run."""
 
-from cairn.definitions import forms, mapping
+from cairn.definitions import forms, mapping, script_forms
 from cairn.definitions.amending import amend
 from cairn.definitions.checking import Loaded, check, load
 from cairn.definitions.compiling import compile_graph, compile_plan, compile_policies
@@ -53,6 +53,7 @@ __all__ = [
     "load",
     "mapping",
     "parse",
+    "script_forms",
     "stamp",
     "structure",
     "templates",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from cairn.definitions.lenient import text
 from cairn.definitions.model import CheckpointDefinition, PipelineDefinition
 from cairn.definitions.part import Document
-from cairn.definitions.yaml_out import to_yaml
+from cairn.definitions.yaml_out import NO_SCRIPTS, to_yaml
 from cairn.documents import Value, canonical
 from cairn.documents.pointers import child, join
 
@@ -41,9 +41,14 @@ def diff(old: PipelineDefinition, new: PipelineDefinition) -> list[Change]:
     return [*_compare(_written(old), _written(new), ""), *_compare_checkpoints(old, new)]
 
 
-def text_diff(old: PipelineDefinition, new: PipelineDefinition, names: tuple[str, str] = ("before", "after")) -> str:
-    """The unified diff of the two as YAML; empty if an author would see none."""
-    lines = (to_yaml(old).splitlines(keepends=True), to_yaml(new).splitlines(keepends=True))
+def text_diff(
+    old: PipelineDefinition,
+    new: PipelineDefinition,
+    names: tuple[str, str] = ("before", "after"),
+    scripts: tuple[Mapping[str, str], Mapping[str, str]] = (NO_SCRIPTS, NO_SCRIPTS),
+) -> str:
+    """The unified diff of the two as YAML, with the texts of their scripts; empty if an author would see none."""
+    lines = (to_yaml(one, texts).splitlines(keepends=True) for one, texts in zip((old, new), scripts, strict=True))
     return "".join(difflib.unified_diff(*lines, fromfile=names[0], tofile=names[1]))
 
 

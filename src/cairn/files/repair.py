@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -66,11 +68,22 @@ class _Work:
     def clear(self, path: str) -> None:
         folder, name = self.room.parent(path)
         with folder as fd:
-            is_own = folders.digest(fd, name) in self.own
+            is_own = self._is_own(fd, name)
         if is_own:
             self.remove(path)
         else:
             self._keep(path, self.room.set_aside(path, self.at))
+
+    def _is_own(self, fd: int, name: str) -> bool:
+        """Whether it is a file of Cairn's own, or a folder with nothing else in it."""
+        if folders.kind(fd, name) != stat.S_IFDIR:
+            return folders.digest(fd, name) in self.own
+        inner = folders.open_inside(fd, name)
+        try:
+            names = folders.names(inner)
+            return bool(names) and all(self._is_own(inner, one) for one in names)
+        finally:
+            os.close(inner)
 
     def write(self, path: str) -> None:
         self._keep(path, self.room.restore(self.drift.expected.files[path], at=self.at, own=self.own))

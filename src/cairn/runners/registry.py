@@ -5,15 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cairn.core.model import Fault, Mode
-from cairn.ports import Faulted, Outcome, Runner, Work
+from cairn.ports import Faulted, Outcome, Runner, Sandbox, Work
 from cairn.runners.functions import FunctionRegistry, FunctionRunner, function
 from cairn.runners.human import HumanRunner
 from cairn.runners.limits import Limits
+from cairn.runners.script_rules import ScriptRules
+from cairn.runners.scripts import ScriptRunner
 
 
-def make_runners(limits: Limits | None = None, functions: FunctionRegistry = function) -> dict[Mode, Runner]:
-    """The runners that come with this package."""
-    return {Mode.FUNCTION: FunctionRunner(functions, limits), Mode.HUMAN_ONLY: HumanRunner(limits)}
+def make_runners(
+    limits: Limits | None = None,
+    functions: FunctionRegistry = function,
+    sandbox: Sandbox | None = None,
+    rules: ScriptRules | None = None,
+) -> dict[Mode, Runner]:
+    """The runners that come with this package; that of scripts where there is a sandbox for them."""
+    runners: dict[Mode, Runner] = {
+        Mode.FUNCTION: FunctionRunner(functions, limits),
+        Mode.HUMAN_ONLY: HumanRunner(limits),
+    }
+    if sandbox is not None:
+        runners[Mode.SCRIPT] = ScriptRunner(sandbox, rules, limits)
+    return runners
 
 
 async def carry_out(runners: Mapping[Mode, Runner], work: Work) -> Outcome:

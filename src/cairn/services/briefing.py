@@ -12,9 +12,10 @@ import sqlalchemy as sa
 from cairn.core.model import Execution, Mode, State
 from cairn.definitions import CheckpointDefinition
 from cairn.files import Tree, layout
-from cairn.ports import Stored, Upload, Work
+from cairn.ports import Call, Stored, Upload, Work
 from cairn.runners import Limits
 from cairn.runners.context import Assembled, Resolved, Source
+from cairn.services.calls import read_calls
 from cairn.services.engine import Step
 from cairn.services.form_answers import read_answer, uploaded
 from cairn.services.gathering import Gathered, feedback_of, sent_back, standing
@@ -54,8 +55,9 @@ class Briefing:
         facts, checkpoint = loaded.facts, await self.checkpoint(loaded, e)
         material = await self._material(loaded, e, checkpoint)
         answer, files = None, dict[str, Upload]()
-        if e.policy.mode is Mode.HUMAN_ONLY:
+        if e.policy.mode is Mode.HUMAN_ONLY or (e.policy.mode is Mode.SCRIPT and e.answered):
             answer, files = await self._database.aread(lambda c: (read_answer(c, e.answer), self._uploads(c, e.id)))
+        scripts, calls = await self._of_script(loaded, e)
         of = Speaking(facts.pipeline_id, facts.run_id, e.id, e.dispatch)
         return Work(
             run_id=facts.run_id,
@@ -73,7 +75,27 @@ class Briefing:
             log=partial(self._logbook.say, of),
             progress=partial(self._logbook.progress, of),
             rework=material.rework,
+            scripts=scripts,
+            calls=calls,
+            contents=lambda checksum: self._reader(checksum)(),
+            sandboxed=partial(self._logbook.sandboxed, of),
         )
+
+    async def _of_script(self, loaded: Loaded, e: Execution) -> tuple[Mapping[str, Stored], tuple[Call, ...]]:
+        """The files of its definition, and the calls that it has made in this revision."""
+        if e.policy.mode is not Mode.SCRIPT:
+            return {}, ()
+        facts = loaded.facts
+
+        def read(connection: sa.Connection) -> tuple[Mapping[str, Stored], tuple[Call, ...]]:
+            definition = self._plans.definition(connection, facts.pipeline_id, e.definition)
+            files = {
+                path: Stored(path, "", file.checksum, file.size_bytes, self._reader(file.checksum))
+                for path, file in definition.scripts.items()
+            }
+            return files, read_calls(connection, e)
+
+        return await self._database.aread(read)
 
     async def told(self, work: Work) -> Told:
         """The context that the work was given, where it is to be kept (X9), and what it has read (R3)."""

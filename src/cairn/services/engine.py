@@ -28,6 +28,7 @@ from cairn.core.messages import (
 from cairn.core.model import CLOSED, Execution
 from cairn.ports import Clock, JobEngine
 from cairn.services import lineage
+from cairn.services.calls import keep_call
 from cairn.services.effects import Effects, Step
 from cairn.services.errors import NotFound
 from cairn.services.filing import plan as plan_files
@@ -167,6 +168,8 @@ class Engine:
             lineage.record(connection, before.run, command, brought.consumed, given)
             if brought.context is not None:
                 keep_context(connection, command.execution, brought.context)
+            if brought.wanted is not None:
+                keep_call(connection, before.run.executions[command.execution], brought.wanted, given)
         if records and (rollback := by_failure(before.run, decision.run)) is not None:
             record(connection, rollback, given, before.facts, taken(before, decision, filing))
         for job in jobs:

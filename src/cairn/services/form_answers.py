@@ -8,12 +8,15 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.definitions import CheckpointDefinition, forms
+from cairn.definitions.script_forms import check_answers
 from cairn.documents import decode_json, encode_json
 from cairn.services.errors import NotFound, WrongInput
 from cairn.services.plans import Plans
 from cairn.store import Database, blobs
 from cairn.store import tables as t
 from cairn.store.aggregate import Row
+
+NOT_RIGHT = "The form is not filled in correctly; nothing has been submitted."
 
 
 class FormAnswers:
@@ -31,7 +34,7 @@ class FormAnswers:
         checkpoint = self.checkpoint_of(connection, execution_id)
         config = checkpoint.execution.human_only_config
         if config is None:
-            raise WrongInput([("/fields", f"'{checkpoint.checkpoint_name}' has no form to fill in.")])
+            return _parameters(checkpoint, fields)
         clean, findings = forms.check(config.input_fields, fields)
         errors = [(f"/fields{finding.path}", finding.message) for finding in findings]
         uploads = uploaded(connection, execution_id)
@@ -40,7 +43,7 @@ class FormAnswers:
             if field.type == "file" and value is not None and value not in uploads:
                 errors.append((f"/fields/{field.name}", f"There is no uploaded file {value!r}: upload it first."))
         if errors:
-            raise WrongInput(errors, "The form is not filled in correctly; nothing has been submitted.")
+            raise WrongInput(errors, NOT_RIGHT)
         return clean
 
     def checkpoint_of(self, connection: sa.Connection, execution_id: str) -> CheckpointDefinition:
@@ -54,6 +57,17 @@ class FormAnswers:
         if row is None:
             raise NotFound("execution", execution_id)
         return self._plans.definition(connection, row.pipeline_id, row.definition_revision).checkpoint(row.key)
+
+
+def _parameters(checkpoint: CheckpointDefinition, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Answers that become a script's parameters (X11)."""
+    script = checkpoint.execution.script_config
+    if script is None or not script.requires_user_input:
+        raise WrongInput([("/fields", f"'{checkpoint.checkpoint_name}' has no form to fill in.")])
+    clean, findings = check_answers(script, fields)
+    if findings:
+        raise WrongInput([(f"/fields{finding.path}", finding.message) for finding in findings], NOT_RIGHT)
+    return dict(clean)
 
 
 def read_answer(connection: sa.Connection, checksum: str | None) -> Any:

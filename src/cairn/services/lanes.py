@@ -53,14 +53,16 @@ class Lanes:
         runners: Mapping[Mode, Runner],
         *,
         most: int,
+        most_scripts: int | None = None,
     ) -> None:
-        """`most`: executions that are carried out at the same time."""
+        """`most`: executions that are carried out at the same time, besides scripts, which have places of their own."""
         self._engine = engine
         self._briefing = briefing
         self._storing = storing
         self._keeper = keeper
         self._runners = runners
         self._slots = asyncio.Semaphore(most)
+        self._script_slots = asyncio.Semaphore(most_scripts or most)
         self._lanes: dict[str, asyncio.Task[None]] = {}
         self._running: dict[str, Running] = {}
         self._stopping = False
@@ -148,7 +150,7 @@ class Lanes:
 
     async def _run(self, loaded: Loaded, e: Execution) -> Came:
         try:
-            async with self._slots:
+            async with self._script_slots if e.policy.mode is Mode.SCRIPT else self._slots:
                 self._check_current(loaded, e)
                 work = await patiently(lambda: self._briefing.work(loaded, e))
                 outcome = await carry_out(self._runners, work)
@@ -207,7 +209,8 @@ class Lanes:
                 made = await self._store(loaded, e, outcome)
                 words = plain(outcome.reason), plain(outcome.prompt)
                 report = ReworkWanted(e.id, e.dispatch, outcome.key, *words, made.digest, made.outputs)
-                return await self._report(run_id, report, job, replace(brought, artifacts=made.artifacts))
+                brought = replace(brought, artifacts=made.artifacts, wanted=outcome)
+                return await self._report(run_id, report, job, brought)
             case _:
                 assert_never(outcome)
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from cairn.ports import Clock
+from cairn.ports import Clock, Reached
 from cairn.services.hub import Hub
 from cairn.services.views.events import Change
 from cairn.store import Database
@@ -51,6 +51,7 @@ class Logbook:
         self._clock = clock
         self._lines: list[dict[str, Any]] = []
         self._progress: dict[str, dict[str, Any]] = {}
+        self._sandboxes: dict[str, str] = {}
         self._runs: set[tuple[str, str]] = set()
         self._timer: asyncio.TimerHandle | None = None
         self._flushing: asyncio.Task[None] | None = None
@@ -75,6 +76,11 @@ class Logbook:
         self._progress[of.execution_id] = {"fraction": bounded, "text": shown, "dispatch": of.dispatch}
         self._later(of)
 
+    def sandboxed(self, of: Speaker, reached: Reached) -> None:
+        """How far the process that begins now is shut in."""
+        self._sandboxes[of.execution_id] = reached.level.value
+        self._later(of)
+
     def _later(self, of: Speaker) -> None:
         self._runs.add((of.pipeline_id, of.run_id))
         if self._timer is None:
@@ -86,7 +92,7 @@ class Logbook:
 
     @property
     def is_empty(self) -> bool:
-        return not self._lines and not self._progress
+        return not self._lines and not self._progress and not self._sandboxes
 
     async def flush(self) -> None:
         """Write down what has been said so far; what cannot be written now is kept for the next time."""
@@ -95,24 +101,33 @@ class Logbook:
                 return
             lines, self._lines = self._lines, []
             progress, self._progress = self._progress, {}
+            sandboxes, self._sandboxes = self._sandboxes, {}
             runs, self._runs = self._runs, set()
             try:
-                await self._database.transact(lambda c: _write(c, lines, progress))
+                await self._database.transact(lambda c: _write(c, lines, progress, sandboxes))
             except IntegrityError:
                 log.warning("log lines of executions that are gone are dropped")
             except SQLAlchemyError as error:
                 log.warning("log lines could not be written, they are kept for now: %s", error)
                 self._lines = [*lines, *self._lines][-MOST:]
                 self._progress = {**progress, **self._progress}
+                self._sandboxes = {**sandboxes, **self._sandboxes}
                 self._runs |= runs
                 return
         for pipeline_id, run_id in runs:
             self._hub.announce(Change(pipeline_id=pipeline_id, run_id=run_id, event_type="log"))
 
 
-def _write(connection: sa.Connection, lines: list[dict[str, Any]], progress: Mapping[str, dict[str, Any]]) -> None:
+def _write(
+    connection: sa.Connection,
+    lines: list[dict[str, Any]],
+    progress: Mapping[str, dict[str, Any]],
+    sandboxes: Mapping[str, str],
+) -> None:
     if lines:
         connection.execute(sa.insert(t.execution_logs), lines)
     e = t.checkpoint_executions
     for execution, shown in progress.items():
         connection.execute(sa.update(e).where(e.c.execution_id == execution).values(progress=shown))
+    for execution, level in sandboxes.items():
+        connection.execute(sa.update(e).where(e.c.execution_id == execution).values(sandbox=level))

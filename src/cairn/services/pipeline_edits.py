@@ -79,6 +79,14 @@ def reorder(order: Sequence[str]) -> Edit:
     return edit
 
 
+def put_script(path: str, text: str) -> Edit:
+    return lambda old: {**old, "scripts": {**old.get("scripts", {}), path: text}}
+
+
+def remove_script(path: str) -> Edit:
+    return lambda old: {**old, "scripts": {one: file for one, file in old.get("scripts", {}).items() if one != path}}
+
+
 def _with(old: Full, checkpoints: list[Any]) -> Full:
     kept = {name: value for name, value in old.items() if name != "checkpoint_order"}
     return {**kept, "checkpoints": checkpoints}

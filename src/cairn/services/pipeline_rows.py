@@ -10,9 +10,10 @@ import sqlalchemy as sa
 from cairn.core.messages import Given
 from cairn.core.model import RunStatus
 from cairn.definitions import PipelineDefinition, parse
+from cairn.documents.pointers import join
 from cairn.files import layout
-from cairn.services.errors import NotFound
-from cairn.store import events
+from cairn.services.errors import NotFound, WrongInput
+from cairn.store import blobs, events, script_rows
 from cairn.store import tables as t
 from cairn.store.aggregate import Row
 from cairn.store.pipeline_rows import lock_pipeline
@@ -92,6 +93,23 @@ def archive_runs(connection: sa.Connection, pipeline_id: str, version: int, give
     )
     # Until their folders have moved, their files do not stand.
     connection.execute(sa.update(r).where(*ends).values(revision=r.c.revision + 1))
+
+
+def keep_scripts(
+    connection: sa.Connection, pipeline_id: str, definition: PipelineDefinition, texts: Mapping[str, str]
+) -> None:
+    """Store the texts that came with a definition; what it refers to without one has to be its own already."""
+    for text in texts.values():
+        blobs.put(connection, text.encode())
+    referred = {path: file.checksum for path, file in definition.scripts.items() if path not in texts}
+    known = script_rows.known_checksums(connection, pipeline_id) if referred else set[str]()
+    errors = [
+        (join(("scripts", path)), "This pipeline has had no script with this checksum: send the text.")
+        for path, checksum in referred.items()
+        if checksum not in known
+    ]
+    if errors:
+        raise WrongInput(errors)
 
 
 # ---- folders that have to follow ---------------------------------------------------------------------

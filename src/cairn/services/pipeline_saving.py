@@ -16,6 +16,7 @@ from cairn.core.messages import CancelRun, Given
 from cairn.definitions import Finding, PipelineDefinition, Severity, assign_ids, is_structural
 from cairn.definitions import Loaded as Read
 from cairn.definitions import stamp as stamp_times
+from cairn.definitions.scripts import texts_of
 from cairn.documents import Positions
 from cairn.services import pipeline_edits as edits
 from cairn.services import pipeline_rows as rows
@@ -101,10 +102,12 @@ class Saving:
         old = rows.newest(connection, pipeline_id)
         if new_id(given.command_id, pipeline_id, 0) in {c.checkpoint_id for c in old.checkpoints}:
             return _Written((), [], changed=False)  # the same command, sent again (D59)
-        checked = self._check(wanted.edit(edits.full(old)), wanted.positions)
+        written = wanted.edit(edits.full(old))
+        checked = self._check(written, wanted.positions)
         new = identified(checked.definition, old, pipeline_id, given)
         if edits.is_same(old, new):
             return _Written(checked.warnings, [], changed=False)
+        rows.keep_scripts(connection, pipeline_id, new, texts_of(written))
         structural = is_structural(old, new)
         steps: list[Step] = []
         if structural:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
@@ -13,8 +13,10 @@ from cairn.core.errors import Refused
 from cairn.core.messages import Given
 from cairn.definitions import Limits, PipelineDefinition, load, templates
 from cairn.definitions import Loaded as Read
+from cairn.definitions.scripts import texts_of
 from cairn.documents import Positions
 from cairn.files import layout
+from cairn.runners.script_rules import ScriptRules
 from cairn.services import pipeline_edits as edits
 from cairn.services import pipeline_rows as rows
 from cairn.services.actors import Actor
@@ -26,7 +28,16 @@ from cairn.services.mending import Mending
 from cairn.services.not_yet import not_carried_out
 from cairn.services.pipeline_saving import Saved, Saving, Wanted, identified, new_id
 from cairn.services.projection import Projection
+from cairn.services.scripts import Scripts, doubts
 from cairn.store import pipeline_rows as stored
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedOut:
+    """What this server carries out: the modes that have a runner, and what scripts may do."""
+
+    modes: Collection[str]
+    scripts: ScriptRules = field(default_factory=ScriptRules)
 
 
 class Pipelines:
@@ -40,22 +51,25 @@ class Pipelines:
         *,
         limits: Limits,
         functions: Collection[str],
-        modes: Collection[str],
+        carried_out: CarriedOut,
     ) -> None:
         self._engine = engine
         self._database = engine.database
         self._projection = projection
         self._keeper = keeper
         self._saving = Saving(engine, projection, mending, hub, self.check)
+        self.scripts = Scripts(engine.database, self._saving)
         self._limits = limits
         self._functions = functions
-        self._modes = modes
+        self._carried_out = carried_out
 
     # ---- reading a definition ------------------------------------------------------------------------
     def check(self, document: Any, positions: Positions | None = None) -> Read:
         """The definition as it would be stored; DefinitionError names every fault with its place (P3)."""
         read = load(document, positions=positions, limits=self._limits, functions=self._functions)
-        return replace(read, warnings=(*read.warnings, *not_carried_out(read.definition, self._modes)))
+        doubtful = doubts(read.definition, self._carried_out.scripts, texts_of(document))
+        told = (*read.warnings, *not_carried_out(read.definition, self._carried_out.modes), *doubtful)
+        return replace(read, warnings=told)
 
     # ---- making --------------------------------------------------------------------------------------
     async def create(
@@ -72,14 +86,18 @@ class Pipelines:
         pipeline_id = str(uuid5(given.command_id, "pipeline"))
         definition = identified(checked.definition, None, pipeline_id, given)
         saved = Saved(pipeline_id, checked.warnings)
-        return await self._engine.unbroken(self._create(definition, saved, given, comment or "created"))
+        texts = texts_of(document)
+        return await self._engine.unbroken(self._create(definition, texts, saved, given, comment or "created"))
 
-    async def _create(self, definition: PipelineDefinition, saved: Saved, given: Given, comment: str) -> Saved:
+    async def _create(
+        self, definition: PipelineDefinition, texts: Mapping[str, str], saved: Saved, given: Given, comment: str
+    ) -> Saved:
         pipeline_id = saved.pipeline_id
 
         def body(connection: sa.Connection) -> bool:
             if rows.exists(connection, pipeline_id):
                 return False  # the same command, sent again
+            rows.keep_scripts(connection, pipeline_id, definition, texts)
             document = {**edits.full(definition), "pipeline_id": pipeline_id, "pipeline_definition_version": 1}
             stored.insert_pipeline(connection, document, given.by, given.at, comment)
             rows.mark_unfiled(connection, pipeline_id)

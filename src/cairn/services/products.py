@@ -15,7 +15,7 @@ from cairn.core.model import Execution
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import DocumentError, Value, decode_json, digest
 from cairn.files import layout
-from cairn.ports import Content, Stored
+from cairn.ports import Content, Stored, WantsRework
 from cairn.runners import artifact_id
 from cairn.store import Database, NewArtifact, blobs
 from cairn.store import tables as t
@@ -39,6 +39,7 @@ class Brought:
     artifacts: tuple[NewArtifact, ...] = ()
     context: bytes | None = None  # that the execution was given
     consumed: tuple[str, ...] = ()  # artifacts that it was given to read
+    wanted: WantsRework | None = None  # with the call that is recorded
 
 
 NOTHING = Brought()

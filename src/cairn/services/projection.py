@@ -89,7 +89,7 @@ class Projection:
             return trees.definition_files(connection, pipeline_id), trees.former_files(connection, pipeline_id, 1)
 
         files, own = self._database.read(read)
-        self.tree.write_definition(pipeline_id, files.pipeline, files.checkpoints, former=own)
+        self.tree.write_definition(pipeline_id, files.pipeline, files.checkpoints, files.scripts, former=own)
 
 
 def _whole(run: Run, rollback: str) -> bool:

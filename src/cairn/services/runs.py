@@ -18,6 +18,7 @@ from cairn.services import pipeline_rows as rows
 from cairn.services.actors import Actor
 from cairn.services.engine import Engine, Step
 from cairn.services.errors import TooLarge, WrongInput
+from cairn.services.scripts import missing as missing_scripts
 from cairn.store import Loaded, RunFacts, blobs, has_run, insert_run
 from cairn.store import pipeline_rows as stored
 from cairn.store.aggregate import Row
@@ -127,6 +128,9 @@ class Runs:
         if missing:
             names = ", ".join(c.checkpoint_name for c in definition.checkpoints if c.execution.mode in missing)
             raise Refused(f"This server cannot carry out checkpoints of mode {' or '.join(missing)}: {names}.")
+        if lacking := missing_scripts(definition):
+            names = ", ".join(sorted({path for _, path in lacking}))
+            raise Refused(f"These scripts are not there: {names}.", ("write the scripts",))
         return row, definition
 
     def _make(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
@@ -40,10 +40,12 @@ def _stream(database: Database, checksum: str) -> Iterator[bytes]:
 class DefinitionFiles:
     pipeline: bytes
     checkpoints: Mapping[str, bytes]  # by checkpoint_id
+    scripts: Mapping[str, bytes] = field(default_factory=dict[str, bytes])  # by path
 
     def paths(self) -> dict[str, bytes]:
         named = {f"{layout.CHECKPOINTS}/{key}.json": content for key, content in self.checkpoints.items()}
-        return {layout.PIPELINE_FILE: self.pipeline, **named}
+        scripts = {f"{layout.SCRIPTS}/{path}": content for path, content in self.scripts.items()}
+        return {layout.PIPELINE_FILE: self.pipeline, **named, **scripts}
 
 
 def definition_files(connection: sa.Connection, pipeline_id: str) -> DefinitionFiles:
@@ -54,20 +56,26 @@ def definition_files(connection: sa.Connection, pipeline_id: str) -> DefinitionF
         .select_from(t.pipelines.join(t.definition_revisions))
         .where(p.pipeline_id == pipeline_id, d.revision == p.revision)
     ).scalar_one()
-    return _files_of(document)
+    scripts = {path: blobs.read(connection, entry["checksum"]) for path, entry in document.get("scripts", {}).items()}
+    return replace(_files_of(document), scripts=scripts)
 
 
 def former_files(connection: sa.Connection, pipeline_id: str, most: int) -> frozenset[str]:
     """Checksums of the files of earlier definitions, so many of them: what Cairn has written there itself."""
     p, d = t.pipelines.c, t.definition_revisions.c
-    documents = connection.execute(
-        sa.select(d.document)
-        .select_from(t.pipelines.join(t.definition_revisions))
-        .where(p.pipeline_id == pipeline_id, d.revision < p.revision)
-        .order_by(d.revision.desc())
-        .limit(most)
-    ).scalars()
-    return frozenset(
+    documents = (
+        connection.execute(
+            sa.select(d.document)
+            .select_from(t.pipelines.join(t.definition_revisions))
+            .where(p.pipeline_id == pipeline_id, d.revision < p.revision)
+            .order_by(d.revision.desc())
+            .limit(most)
+        )
+        .scalars()
+        .all()
+    )
+    scripts = {entry["checksum"] for document in documents for entry in document.get("scripts", {}).values()}
+    return frozenset(scripts).union(
         sha256(content).hexdigest() for document in documents for content in _files_of(document).paths().values()
     )
 

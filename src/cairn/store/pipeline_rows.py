@@ -13,6 +13,7 @@ from cairn.store.errors import LostRace
 from cairn.store.events import GENESIS
 from cairn.store.plans import Document
 from cairn.store.prepared import PreparedQuery
+from cairn.store.script_rows import write_scripts
 from cairn.store.tables import checkpoint_definitions, definition_revisions, pipeline_runs, pipelines
 from cairn.store.types import Text
 
@@ -101,6 +102,7 @@ def _write_definition(
             digest=digest(dict(document)),
         )
     )
+    write_scripts(connection, document["pipeline_id"], revision, document.get("scripts", {}))
     c = checkpoint_definitions.c
     own = c.pipeline_id == document["pipeline_id"]
     known = {row.checkpoint_id: row for row in connection.execute(sa.select(c.checkpoint_id, c.removed_at).where(own))}

@@ -144,6 +144,7 @@ _SHOWN_ONLY = frozenset(
         "last_error_at",
         "context_checksum",
         "progress",
+        "sandbox",
         "temp_workspace_path",
         "permanent_output_path",
     }

@@ -81,7 +81,7 @@ def _changed(before: Values, after: Values) -> Values:
 
 
 # ---- executions ------------------------------------------------------------------------------------
-_INSERT_EXECUTION = insert_into(checkpoint_executions, without=("context_checksum", "progress"))
+_INSERT_EXECUTION = insert_into(checkpoint_executions, without=("context_checksum", "progress", "sandbox"))
 _UPDATE_EXECUTION = PreparedUpdate(checkpoint_executions, "execution_id", "dispatch_number", "state")
 
 

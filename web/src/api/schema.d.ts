@@ -400,6 +400,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/pipelines/{pipeline_id}/scripts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Scripts
+         * @description The script files of the newest definition, and the checkpoints that name them.
+         */
+        get: operations["listScripts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pipelines/{pipeline_id}/scripts/{path}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Script
+         * @description The text of a script.
+         */
+        get: operations["getScript"];
+        /**
+         * Put Script
+         * @description Write a script: the body is its text. A changed one is a new revision of the definition.
+         */
+        put: operations["putScript"];
+        post?: never;
+        /**
+         * Delete Script
+         * @description Remove a script that no checkpoint names. Earlier revisions keep it.
+         */
+        delete: operations["deleteScript"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/runs": {
         parameters: {
             query?: never;
@@ -814,8 +862,30 @@ export interface paths {
         /**
          * List Logs
          * @description What its runners logged, oldest first.
+         *
+         *     With `order=newest` the first page is the end of the log, and the next ones lead back to its beginning.
          */
         get: operations["listLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{execution_id}/logs/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Logs
+         * @description The whole log as a text to be saved: one line each with its time in UTC, its level and its message.
+         */
+        get: operations["downloadLogs"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1028,6 +1098,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/executions/{execution_id}/rework/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Rework
+         * @description What sending this checkpoint back would replace, leave stale, withdraw and reopen.
+         */
+        post: operations["previewRework"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{execution_id}/rework": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask Rework
+         * @description Send the work of an earlier checkpoint back, with a prompt and a reason.
+         *
+         *     The execution in the path is the one that was looked at: it awaits approval, and then waits for the rework and
+         *     goes on with the new artifacts; or it is completed, and stays so. The answer is the execution that does the work
+         *     again.
+         */
+        post: operations["askRework"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{execution_id}/rerun": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rerun Execution
+         * @description Do a stale execution again: a new one takes its place.
+         */
+        post: operations["rerunExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Lineage
+         * @description Who read which artifact, who waited for whom, and the reworks of a run.
+         */
+        get: operations["getLineage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/artifacts/list": {
         parameters: {
             query?: never;
@@ -1157,7 +1311,7 @@ export interface paths {
         };
         /**
          * Stream Run
-         * @description Events (`event`) and log lines (`log`) of a run as they come, and `ping` when nothing does.
+         * @description Events (`event`), log lines (`log`) and `progress` of a run as they come, and `ping` when nothing does.
          *
          *     Without an id the stream begins with the run's first event. With one it goes on exactly after it.
          */
@@ -1435,7 +1589,15 @@ export interface components {
             created_at: string;
             /** Promoted To Permanent At */
             promoted_to_permanent_at: string | null;
-            /** Stale */
+            /**
+             * Superseded At
+             * @description When another one took its place.
+             */
+            superseded_at: string | null;
+            /**
+             * Stale
+             * @description Something that it was made from has a newer version.
+             */
             stale: boolean;
         };
         /**
@@ -1450,6 +1612,44 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
+        };
+        /**
+         * AttemptError
+         * @description How one attempt ended that did not succeed.
+         */
+        AttemptError: {
+            /** Timestamp */
+            timestamp: string | null;
+            /** Error Type */
+            error_type: string;
+            /** Error Message */
+            error_message: string;
+            /** Stack Trace */
+            stack_trace: string;
+            /** Attempt Number */
+            attempt_number: number;
+        };
+        /**
+         * BecomesStale
+         * @description An execution that has read what is to be replaced.
+         */
+        BecomesStale: {
+            /**
+             * Execution Id
+             * Format: uuid
+             */
+            execution_id: string;
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /** Run Version */
+            run_version: number | null;
+            /** Checkpoint Name */
+            checkpoint_name: string;
+            /** Artifacts */
+            artifacts: string[];
         };
         /** BrokenLink */
         BrokenLink: {
@@ -1565,7 +1765,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "previous_version" | "checkpoint_output" | "previous_pass" | "revision_feedback";
+            kind: "previous_version" | "checkpoint_output" | "previous_pass" | "rework" | "revision_feedback";
             /** Heading */
             heading: string;
             /** Checkpoint Name */
@@ -1671,6 +1871,24 @@ export interface components {
             /** Run Version */
             run_version: number | null;
         };
+        /** Dependency */
+        Dependency: {
+            /**
+             * Execution Id
+             * Format: uuid
+             */
+            execution_id: string;
+            /**
+             * Depends On Execution Id
+             * Format: uuid
+             */
+            depends_on_execution_id: string;
+            /**
+             * Dependency Type
+             * @constant
+             */
+            dependency_type: "success";
+        };
         /**
          * DriftReport
          * @description What the last look at the folder tree found.
@@ -1692,6 +1910,11 @@ export interface components {
             /** Error Count */
             error_count: number;
             last_error: components["schemas"]["LastError"] | null;
+            /**
+             * Attempts
+             * @description Of each attempt that failed, the newest last.
+             */
+            attempts: components["schemas"]["AttemptError"][];
         };
         /** Event */
         Event: {
@@ -1816,8 +2039,14 @@ export interface components {
             regression_context: {
                 [key: string]: unknown;
             } | null;
+            /** Superseded By */
+            superseded_by: string | null;
+            /** Stale Inputs */
+            stale_inputs: components["schemas"]["StaleInput"][];
             /** Archived By */
             archived_by: string | null;
+            /** Sandbox */
+            sandbox: ("bubblewrap" | "process") | null;
             /** Retry Due At */
             retry_due_at: string | null;
             /** Worked Seconds */
@@ -1874,6 +2103,54 @@ export interface components {
             line: number | null;
             /** Column */
             column: number | null;
+        };
+        /**
+         * Flow
+         * @description An artifact, who made it and who read it.
+         */
+        Flow: {
+            /**
+             * Artifact Record Id
+             * Format: uuid
+             */
+            artifact_record_id: string;
+            /** Artifact Name */
+            artifact_name: string;
+            /**
+             * Checksum
+             * @description SHA-256, hex
+             */
+            checksum: string;
+            /**
+             * Producer Execution Id
+             * Format: uuid
+             */
+            producer_execution_id: string;
+            /**
+             * Producer Run Id
+             * Format: uuid
+             */
+            producer_run_id: string;
+            /** Producer Checkpoint */
+            producer_checkpoint: string;
+            /**
+             * Consumer Execution Id
+             * Format: uuid
+             */
+            consumer_execution_id: string;
+            /** Consumer Checkpoint */
+            consumer_checkpoint: string;
+            /**
+             * Consumed At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            consumed_at: string;
+            /**
+             * Stale
+             * @description A newer version stands: who read this one is not up to date.
+             */
+            stale: boolean;
         };
         /** Form */
         Form: {
@@ -1991,6 +2268,29 @@ export interface components {
             /** Stack Trace */
             stack_trace: string;
         };
+        /**
+         * Lineage
+         * @description A run's artifacts on their way, what its executions waited for, and its reworks.
+         */
+        Lineage: {
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /**
+             * Flow
+             * @description In the order in which they were read.
+             */
+            flow: components["schemas"]["Flow"][];
+            /** Dependencies */
+            dependencies: components["schemas"]["Dependency"][];
+            /**
+             * Reworks
+             * @description In the order in which they were asked for.
+             */
+            reworks: components["schemas"]["ReworkItem"][];
+        };
         /** LogLine */
         LogLine: {
             /** Log Id */
@@ -2018,7 +2318,7 @@ export interface components {
         };
         /**
          * LogPage
-         * @description Log lines, oldest first.
+         * @description Log lines, in the order that was asked for.
          */
         LogPage: {
             /** Items */
@@ -2073,6 +2373,37 @@ export interface components {
          * @enum {string}
          */
         Mode: "agentic" | "script" | "function" | "human_only";
+        /**
+         * OpenExecution
+         * @description One that is at work, or waits for what its status and `waiting_on` say.
+         */
+        OpenExecution: {
+            /**
+             * Execution Id
+             * Format: uuid
+             */
+            execution_id: string;
+            /**
+             * Checkpoint Id
+             * Format: uuid
+             */
+            checkpoint_id: string;
+            /** Checkpoint Name */
+            checkpoint_name: string;
+            /** Checkpoint Position */
+            checkpoint_position: number;
+            status: components["schemas"]["ExecutionStatus"];
+            waiting_on: components["schemas"]["WaitingOn"] | null;
+            /** Retry Due At */
+            retry_due_at: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            created_at: string;
+            progress: components["schemas"]["Progress"] | null;
+        };
         /**
          * Pipeline
          * @description A definition in its full form, and where it stands.
@@ -2257,6 +2588,36 @@ export interface components {
             run_version: number | null;
             status: components["schemas"]["RunStatus"];
         };
+        /** RemovedScript */
+        RemovedScript: {
+            /** Path */
+            path: string;
+            /** Revision */
+            revision: number;
+        };
+        /** ReplacedArtifact */
+        ReplacedArtifact: {
+            /**
+             * Artifact Record Id
+             * Format: uuid
+             */
+            artifact_record_id: string;
+            /** Artifact Name */
+            artifact_name: string;
+            /** File Path */
+            file_path: string;
+            /** Size Bytes */
+            size_bytes: number;
+        };
+        /** Rerun */
+        Rerun: {
+            /**
+             * Reason
+             * @description Why it is done again.
+             * @default
+             */
+            reason?: string;
+        };
         /** RestartRun */
         RestartRun: {
             /**
@@ -2342,6 +2703,149 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
+        };
+        /**
+         * Rework
+         * @description What is to be done again, and why.
+         */
+        Rework: {
+            /**
+             * Checkpoint
+             * @description Key or id of an earlier checkpoint of the run.
+             */
+            checkpoint: string;
+            /**
+             * Prompt
+             * @description What is to be done now; whoever does it again sees these words.
+             * @default
+             */
+            prompt?: string;
+            /**
+             * Reason
+             * @description Why the work is sent back.
+             * @default
+             */
+            reason?: string;
+        };
+        /**
+         * ReworkItem
+         * @description One execution that was sent back, in the chain of those that asked.
+         */
+        ReworkItem: {
+            /**
+             * Execution Id
+             * Format: uuid
+             */
+            execution_id: string;
+            /**
+             * Checkpoint Id
+             * Format: uuid
+             */
+            checkpoint_id: string;
+            /** Checkpoint Key */
+            checkpoint_key: string;
+            /** Checkpoint Name */
+            checkpoint_name: string;
+            /** Checkpoint Position */
+            checkpoint_position: number;
+            status: components["schemas"]["ExecutionStatus"];
+            /**
+             * Depth
+             * @description How many reworks deep it stands; 1 is the first.
+             */
+            depth: number;
+            /**
+             * Parent Execution Id
+             * @description The execution that it was asked for by.
+             */
+            parent_execution_id: string | null;
+            /** Parent Checkpoint Name */
+            parent_checkpoint_name: string | null;
+            /**
+             * Requested By
+             * @description The key of the checkpoint that asked, or the person.
+             */
+            requested_by: string;
+            /** Prompt */
+            prompt: string;
+            /** Reason */
+            reason: string;
+            /**
+             * Supersedes
+             * @description The execution whose place it takes, or is to take.
+             */
+            supersedes: string | null;
+            /** Archived By */
+            archived_by: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            created_at: string;
+            /** Completed At */
+            completed_at: string | null;
+        };
+        /**
+         * ReworkPreview
+         * @description The impact of a rework that has not been asked for.
+         */
+        ReworkPreview: {
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /**
+             * Checkpoint Id
+             * Format: uuid
+             */
+            checkpoint_id: string;
+            /** Checkpoint Key */
+            checkpoint_key: string;
+            /** Checkpoint Name */
+            checkpoint_name: string;
+            /** Checkpoint Position */
+            checkpoint_position: number;
+            /**
+             * Execution Id
+             * Format: uuid
+             * @description The execution that stands now, and is superseded when it is done.
+             */
+            execution_id: string;
+            /** Replaced */
+            replaced: components["schemas"]["ReplacedArtifact"][];
+            /**
+             * Asker Execution Id
+             * Format: uuid
+             */
+            asker_execution_id: string;
+            /** Asker Checkpoint Name */
+            asker_checkpoint_name: string;
+            /**
+             * Asker Waits
+             * @description Whether the asker waits for it and then goes on.
+             */
+            asker_waits: boolean;
+            /** Withdrawn Approvals */
+            withdrawn_approvals: components["schemas"]["WithdrawnApproval"][];
+            /** Becomes Stale */
+            becomes_stale: components["schemas"]["BecomesStale"][];
+            /**
+             * Reopens
+             * @description Whether a completed run is in progress again until it is done.
+             */
+            reopens: boolean;
+            /**
+             * Reworks
+             * @description How many the run has had.
+             */
+            reworks: number;
+            /**
+             * Begins
+             * @enum {string}
+             */
+            begins: "at once" | "asks first" | "when the run is resumed";
         };
         /**
          * Role
@@ -2543,6 +3047,16 @@ export interface components {
              * @description Pending approvals.
              */
             waiting: number;
+            /**
+             * To Start
+             * @description Checkpoints that wait until somebody starts them.
+             */
+            to_start: number;
+            /**
+             * Open
+             * @description What is at work or waits now, in its order.
+             */
+            open: components["schemas"]["OpenExecution"][];
             /** Archived By */
             archived_by: string | null;
             /** Paused At */
@@ -2663,8 +3177,57 @@ export interface components {
              * @description Pending approvals.
              */
             waiting: number;
+            /**
+             * To Start
+             * @description Checkpoints that wait until somebody starts them.
+             */
+            to_start: number;
+            /**
+             * Open
+             * @description What is at work or waits now, in its order.
+             */
+            open: components["schemas"]["OpenExecution"][];
             /** Archived By */
             archived_by: string | null;
+        };
+        /** SavedScript */
+        SavedScript: {
+            /** Path */
+            path: string;
+            /** Checksum */
+            checksum: string;
+            /** Size Bytes */
+            size_bytes: number;
+            /** Used By */
+            used_by: string[];
+            /** Revision */
+            revision: number;
+            /** Warnings */
+            warnings: string[];
+        };
+        /** Script */
+        Script: {
+            /** Path */
+            path: string;
+            /** Checksum */
+            checksum: string;
+            /** Size Bytes */
+            size_bytes: number;
+            /** Used By */
+            used_by: string[];
+        };
+        /**
+         * ScriptPage
+         * @description All of them, by path.
+         */
+        ScriptPage: {
+            /** Items */
+            items: components["schemas"]["Script"][];
+            /**
+             * Next Cursor
+             * @description Ask again with `cursor` set to this; null on the last page.
+             */
+            next_cursor: string | null;
         };
         /** Session */
         Session: {
@@ -2681,6 +3244,36 @@ export interface components {
         SignIn: {
             /** Token */
             token: string;
+        };
+        /**
+         * StaleInput
+         * @description An artifact that was read, and has been replaced or taken away since.
+         */
+        StaleInput: {
+            /**
+             * Artifact Record Id
+             * Format: uuid
+             */
+            artifact_record_id: string;
+            /** Artifact Name */
+            artifact_name: string;
+            /**
+             * Execution Id
+             * Format: uuid
+             */
+            execution_id: string;
+            /**
+             * Checkpoint Id
+             * Format: uuid
+             */
+            checkpoint_id: string;
+            /** Checkpoint Name */
+            checkpoint_name: string;
+            /**
+             * Replaced By
+             * @description The execution that stands now; null if none does.
+             */
+            replaced_by: string | null;
         };
         /**
          * StartExecution
@@ -2821,8 +3414,14 @@ export interface components {
             error: string | null;
             /** Retry Due At */
             retry_due_at: string | null;
+            progress: components["schemas"]["Progress"] | null;
             /** Is Rework */
             is_rework: boolean;
+            /**
+             * Is Stale
+             * @description Something that it read has a newer version.
+             */
+            is_stale: boolean;
         };
         /** Upload */
         Upload: {
@@ -6025,6 +6624,467 @@ export interface operations {
             };
         };
     };
+    listScripts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the pipeline. */
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScriptPage"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the pipeline. */
+                pipeline_id: string;
+                /** @description Path in the scripts folder, with forward slashes. */
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    putScript: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that was read; another one since is 412. */
+                "If-Match"?: string | null;
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the pipeline. */
+                pipeline_id: string;
+                /** @description Path in the scripts folder, with forward slashes. */
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "text/x-python": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedScript"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Changed since it was read */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteScript: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that was read; another one since is 412. */
+                "If-Match"?: string | null;
+            };
+            path: {
+                /** @description Id of the pipeline. */
+                pipeline_id: string;
+                /** @description Path in the scripts folder, with forward slashes. */
+                path: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedScript"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Changed since it was read */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listRuns: {
         parameters: {
             query?: {
@@ -8548,8 +9608,16 @@ export interface operations {
     listLogs: {
         parameters: {
             query?: {
-                /** @description Only this level. */
-                level?: ("debug" | "info" | "warning" | "error") | null;
+                /** @description One of these. */
+                level?: ("debug" | "info" | "warning" | "error")[] | null;
+                /** @description Part of the message, in any case. */
+                search?: string;
+                /** @description Which comes first. */
+                order?: "oldest" | "newest";
+                /** @description Only lines before this `log_id`. */
+                before?: number | null;
+                /** @description Only lines after this `log_id`. */
+                after?: number | null;
                 /** @description How many items at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before; left out for the first page. */
@@ -8571,6 +9639,101 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogPage"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    downloadLogs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the execution. */
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
                 };
             };
             /** @description The body cannot be read */
@@ -9874,6 +11037,511 @@ export interface operations {
             };
         };
     };
+    previewRework: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the execution. */
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "checkpoint": "goals",
+                 *       "prompt": "Add a goal for the second market.",
+                 *       "reason": "The requirements ask for two markets, the goals name one."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Rework"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReworkPreview"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    askRework: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the execution. */
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "checkpoint": "goals",
+                 *       "prompt": "Add a goal for the second market.",
+                 *       "reason": "The requirements ask for two markets, the goals name one."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Rework"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description Where it is. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Execution"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    rerunExecution: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the execution. */
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "reason": "The goals have changed."
+                 *     }
+                 */
+                "application/json": components["schemas"]["Rerun"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description Where it is. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Execution"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getLineage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Lineage"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     listArtifacts: {
         parameters: {
             query?: {
@@ -10446,7 +12114,7 @@ export interface operations {
     streamRun: {
         parameters: {
             query?: {
-                /** @description The same, for clients that set no headers. */
+                /** @description The same, for clients that set no headers; `now` leaves out what was before. */
                 last_event_id?: string | null;
             };
             header?: {

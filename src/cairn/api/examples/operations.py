@@ -38,6 +38,7 @@ from cairn.services.views.rollbacks import (
     WithdrawnApproval,
 )
 from cairn.services.views.runs import RunPage
+from cairn.services.views.scripts import RemovedScript, SavedScript, Script, ScriptPage
 from cairn.services.views.sessions import DriftReport, Health, Session
 
 P = TypeVar("P", bound=View)
@@ -47,6 +48,7 @@ def _page(kind: type[P], *items: View) -> P:
     return kind.model_validate({"items": items, "next_cursor": None})
 
 
+_SCRIPT = Script(path="reports/monthly.py", checksum=s.DIGEST, size_bytes=32, used_by=["report"])
 _ROLLBACK: dict[str, Any] = {
     "rollback_type": "checkpoint_level",
     "source_run_id": s.RUN_ID,
@@ -224,6 +226,10 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
         TemplatePage, Template(name="goals", title="Goals to design", description="Three forms.", text=s.YAML)
     ),
     **dict.fromkeys(("add_checkpoint", "create_checkpoint", "get_checkpoint", "update_checkpoint"), s.CHECKPOINT),
+    "list_scripts": _page(ScriptPage, _SCRIPT),
+    "get_script": "def main(ctx):\n    return {}\n",
+    "put_script": SavedScript(**dict(_SCRIPT), revision=4, warnings=[]),
+    "delete_script": RemovedScript(path="reports/monthly.py", revision=5),
     **dict.fromkeys(("list_pipeline_runs", "list_runs"), _page(RunPage, s.SUMMARY)),
     **dict.fromkeys(
         (
@@ -257,13 +263,13 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     ),
     "upload_file": Upload(upload_id=s.name("upload"), filename="figures.csv", size_bytes=2048, checksum=s.DIGEST),
     "list_logs": _page(LogPage, _LOG),
+    "download_logs": "2026-03-02T09:42:00.000000Z info Form submitted\n",
     "list_messages": _page(MessagePage),
     "get_context": _CONTEXT,
     "list_approvals": _page(ApprovalPage, s.APPROVAL),
     **dict.fromkeys(("get_approval", "decide_approval"), s.APPROVAL_DETAIL),
     "preview_rework": reworks.PREVIEW,
     "ask_rework": reworks.EXECUTION,
-    "download_logs": "2026-03-02T09:42:00.000000Z info Form submitted\n",
     "rerun_execution": reworks.EXECUTION,
     "get_lineage": reworks.LINEAGE,
     "preview_rollback": _PREVIEW,

@@ -212,6 +212,7 @@ EXECUTION = Execution(
     superseded_by=None,
     stale_inputs=[],
     archived_by=None,
+    sandbox=None,
     retry_due_at=None,
     worked_seconds=0.01,
     digest=DIGEST,
@@ -260,8 +261,8 @@ def _trail_item(position: int) -> TrailItem:
         artifact_count=int(is_first),
         error=None,
         retry_due_at=None,
-        is_rework=False,
         progress=None,
+        is_rework=False,
         is_stale=False,
     )
 

@@ -129,6 +129,7 @@ def _view(connection: sa.Connection, plans: Plans, around: Around, row: Row, now
         superseded_by=superseded_by(run, aggregate) if is_live else None,
         stale_inputs=around.stale.get(row.execution_id, []),
         archived_by=row.archived_by,
+        sandbox=row.sandbox,
         retry_due_at=row.due_at,
         worked_seconds=worked_seconds(row.worked, row.working_since, now),
         digest=row.digest,

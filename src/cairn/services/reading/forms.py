@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import sqlalchemy as sa
 
-from cairn.definitions import CheckpointDefinition
+from cairn.definitions import CheckpointDefinition, InputField, script_forms
 from cairn.documents import decode_json
 from cairn.services.views.forms import Form, FormField
 from cairn.store import blobs
@@ -16,9 +17,10 @@ from cairn.store import tables as t
 def form_of(
     connection: sa.Connection, checkpoint: CheckpointDefinition, answer_checksum: str | None, execution_id: str
 ) -> Form | None:
-    config = checkpoint.execution.human_only_config
-    if config is None:
+    asked = _asked(checkpoint)
+    if asked is None:
         return None
+    instructions, input_fields = asked
     fields = [
         FormField(
             field_id=field.field_id or field.name,
@@ -29,14 +31,24 @@ def form_of(
             default=field.default,
             validation=field.validation,
         )
-        for field in config.input_fields
+        for field in input_fields
     ]
     return Form(
-        instructions=config.instructions,
+        instructions=instructions,
         fields=fields,
         values=_answers(connection, answer_checksum),
         feedback=_feedback(connection, execution_id) if answer_checksum is not None else None,
     )
+
+
+def _asked(checkpoint: CheckpointDefinition) -> tuple[str, Sequence[InputField]] | None:
+    """What a person fills in: a form, or the parameters of a script that asks for them."""
+    form, script = checkpoint.execution.human_only_config, checkpoint.execution.script_config
+    if form is not None:
+        return form.instructions, form.input_fields
+    if script is not None and script.requires_user_input:
+        return script.user_input_prompt or "", script_forms.fields_of(script)
+    return None
 
 
 def _answers(connection: sa.Connection, checksum: str | None) -> dict[str, Any] | None:

@@ -8,11 +8,13 @@ from uuid import uuid4
 import sqlalchemy as sa
 
 from cairn.definitions import PipelineDefinition, assign_ids, diff, templates, text_diff, to_yaml, without_ids
+from cairn.definitions.scripts import with_texts
 from cairn.documents import encode_json
 from cairn.services.errors import NotFound
 from cairn.services.plans import Plans
 from cairn.services.reading import pipelines
 from cairn.services.views.pipelines import DefinitionChange, DefinitionDiff, Template, TemplatePage
+from cairn.store import blobs
 
 
 def definition_text(
@@ -21,9 +23,20 @@ def definition_text(
     """The newest definition without ids and versions, and its revision."""
     revision: int = pipelines.find(connection, pipeline_id).revision
     definition = plans.definition(connection, pipeline_id, revision)
+    scripts = script_texts(connection, definition)
     if format == "yaml":
-        return to_yaml(definition), revision
-    return encode_json(without_ids(definition).document, indent=True).decode() + "\n", revision
+        return to_yaml(definition, scripts), revision
+    document = with_texts(without_ids(definition).document, scripts)
+    return encode_json(document, indent=True).decode() + "\n", revision
+
+
+def script_texts(connection: sa.Connection, definition: PipelineDefinition) -> dict[str, str]:
+    """The texts of its scripts that are kept, by path."""
+    return {
+        path: blobs.read(connection, file.checksum).decode(errors="replace")
+        for path, file in definition.scripts.items()
+        if blobs.size_of(connection, file.checksum) is not None
+    }
 
 
 def compare(connection: sa.Connection, plans: Plans, pipeline_id: str, before: int, after: int) -> DefinitionDiff:
@@ -32,7 +45,7 @@ def compare(connection: sa.Connection, plans: Plans, pipeline_id: str, before: i
         if revision > newest:
             raise NotFound("revision", f"{revision} of pipeline {pipeline_id}")
     old, new = (plans.definition(connection, pipeline_id, revision) for revision in (before, after))
-    return _compared(old, new, f"revision {before}", f"revision {after}")
+    return _compared(connection, old, new, (f"revision {before}", f"revision {after}"))
 
 
 def compare_with(
@@ -42,15 +55,18 @@ def compare_with(
     newest = pipelines.find(connection, pipeline_id).revision
     old = plans.definition(connection, pipeline_id, newest)
     new = assign_ids(definition, old, lambda: str(uuid4())).model_copy(update={"pipeline_id": pipeline_id})
-    return _compared(old, new, f"revision {newest}", "given")
+    return _compared(connection, old, new, (f"revision {newest}", "given"))
 
 
-def _compared(old: PipelineDefinition, new: PipelineDefinition, before: str, after: str) -> DefinitionDiff:
+def _compared(
+    connection: sa.Connection, old: PipelineDefinition, new: PipelineDefinition, names: tuple[str, str]
+) -> DefinitionDiff:
     changes = [
         DefinitionChange(path=change.path, kind=change.kind.value, before=change.before, after=change.after)
         for change in diff(old, new)
     ]
-    return DefinitionDiff(changes=changes, text=text_diff(old, new, (before, after)))
+    scripts = script_texts(connection, old), script_texts(connection, new)
+    return DefinitionDiff(changes=changes, text=text_diff(old, new, names, scripts))
 
 
 def list_templates() -> TemplatePage:

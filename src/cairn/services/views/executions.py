@@ -84,6 +84,7 @@ class Execution(View):
     superseded_by: Id | None
     stale_inputs: list[StaleInput]
     archived_by: Id | None
+    sandbox: Literal["bubblewrap", "process"] | None  # how far a script's process was shut in
     retry_due_at: Instant | None
     worked_seconds: float
     digest: str | None

@@ -7,6 +7,7 @@ from cairn.store.tables.lineage import artifact_consumption, job_dependencies
 from cairn.store.tables.metadata import metadata
 from cairn.store.tables.rules import APPEND_ONLY, HUMAN_INTERACTIONS
 from cairn.store.tables.runs import approval_decisions, approvals, checkpoint_executions, pipeline_runs
+from cairn.store.tables.scripts import definition_scripts, execution_calls
 from cairn.store.tables.trail import archived_items, events, rollback_events
 from cairn.store.tables.views import views
 
@@ -24,7 +25,9 @@ __all__ = [
     "checkpoint_definitions",
     "checkpoint_executions",
     "definition_revisions",
+    "definition_scripts",
     "events",
+    "execution_calls",
     "execution_logs",
     "idempotency_keys",
     "job_dependencies",

@@ -108,6 +108,7 @@ checkpoint_executions = sa.Table(
     moment("due_at", null=True),
     moment("working_since", null=True),
     real("worked"),
+    text("sandbox", null=True),  # the level that its last process was shut in at
     sa.UniqueConstraint("run_id", "ordinal"),
     one_of("status", ExecutionStatus),
     one_of("state", State),

@@ -1,0 +1,79 @@
+"""Script files of a pipeline, one by one; with a definition they come as its `scripts`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.guarding import Guarded
+from cairn.api.incoming import Incoming
+from cairn.api.parameters import PipelineId, etag, revision_of
+from cairn.api.routes.pipelines import IfMatch
+from cairn.api.wiring import By, CommandId, Services
+from cairn.definitions.scripts import MAX_BYTES
+from cairn.services.views.scripts import RemovedScript, SavedScript, ScriptPage
+
+router = APIRouter(prefix="/api/pipelines/{pipeline_id}/scripts", route_class=Guarded, tags=["Scripts"])
+ScriptPath = Annotated[str, Path(max_length=500, description="Path in the scripts folder, with forward slashes.")]
+
+
+@router.get("")
+def list_scripts(pipeline_id: PipelineId, services: Services) -> ScriptPage:
+    """The script files of the newest definition, and the checkpoints that name them."""
+    return services.pipelines.scripts.list(pipeline_id)
+
+
+@router.get("/{path:path}", response_class=Response)
+def get_script(pipeline_id: PipelineId, path: ScriptPath, services: Services) -> Response:
+    """The text of a script."""
+    content, revision = services.pipelines.scripts.read(pipeline_id, path)
+    headers = {"ETag": etag(revision), "X-Content-Type-Options": "nosniff"}
+    return Response(content, media_type="text/plain; charset=utf-8", headers=headers)
+
+
+@router.put("/{path:path}")
+async def put_script(
+    pipeline_id: PipelineId,
+    path: ScriptPath,
+    request: Request,
+    response: Response,
+    services: Services,
+    by: By,
+    command_id: CommandId,
+    if_match: IfMatch = None,
+) -> SavedScript:
+    """Write a script: the body is its text. A changed one is a new revision of the definition."""
+    incoming = request if isinstance(request, Incoming) else Incoming(request.scope, request.receive)
+    content = await incoming.read(MAX_BYTES)
+    incoming.expect("text/x-python", "text/plain", "application/octet-stream")
+    script, saved = await services.pipelines.scripts.write(
+        pipeline_id, path, content, if_match=revision_of(if_match), by=by, command_id=command_id
+    )
+    revision = await _revision(services, response, pipeline_id)
+    warnings = [finding.message for finding in saved.warnings]
+    return SavedScript(**script.model_dump(), revision=revision, warnings=warnings)
+
+
+@router.delete("/{path:path}")
+async def delete_script(
+    pipeline_id: PipelineId,
+    path: ScriptPath,
+    response: Response,
+    services: Services,
+    by: By,
+    command_id: CommandId,
+    if_match: IfMatch = None,
+) -> RemovedScript:
+    """Remove a script that no checkpoint names. Earlier revisions keep it."""
+    await services.pipelines.scripts.remove(
+        pipeline_id, path, if_match=revision_of(if_match), by=by, command_id=command_id
+    )
+    return RemovedScript(path=path, revision=await _revision(services, response, pipeline_id))
+
+
+async def _revision(services: Any, response: Response, pipeline_id: str) -> int:
+    view = await run_in_threadpool(services.reading.pipeline, pipeline_id)
+    response.headers["ETag"] = etag(view.revision)
+    return view.revision

@@ -1,0 +1,78 @@
+"""Scripts of definitions, and recorded calls, as they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from cairn.documents import digest
+from cairn.store.tables import definition_scripts, execution_calls
+
+
+class StoredScript(NamedTuple):
+    checksum: str
+    size: int
+
+
+def write_scripts(connection: sa.Connection, pipeline_id: str, revision: int, scripts: Mapping[str, Any]) -> None:
+    """The scripts of one revision; their contents are stored."""
+    rows = [
+        {"pipeline_id": pipeline_id, "revision": revision, "path": path, **entry} for path, entry in scripts.items()
+    ]
+    if rows:
+        connection.execute(sa.insert(definition_scripts), rows)
+
+
+def scripts_of(connection: sa.Connection, pipeline_id: str, revision: int) -> dict[str, StoredScript]:
+    c = definition_scripts.c
+    rows = connection.execute(
+        sa.select(c.path, c.checksum, c.size_bytes)
+        .where(c.pipeline_id == pipeline_id, c.revision == revision)
+        .order_by(c.path)
+    )
+    return {row.path: StoredScript(row.checksum, row.size_bytes) for row in rows}
+
+
+def known_checksums(connection: sa.Connection, pipeline_id: str) -> set[str]:
+    """Of every script that the pipeline ever had."""
+    c = definition_scripts.c
+    return set(connection.execute(sa.select(c.checksum).where(c.pipeline_id == pipeline_id).distinct()).scalars())
+
+
+# ---- calls that waited -----------------------------------------------------------------------------
+def write_call(
+    connection: sa.Connection,
+    execution_id: str,
+    revision: int,
+    number: int,
+    kind: str,
+    arguments: Mapping[str, Any],
+    seen_checksum: str | None,
+    at: datetime,
+) -> None:
+    """Record a call; one that was asked before and is asked again takes its place."""
+    c = execution_calls.c
+    same = (c.execution_id == execution_id, c.revision_iteration == revision, c.number == number)
+    connection.execute(sa.delete(execution_calls).where(*same))
+    connection.execute(
+        sa.insert(execution_calls).values(
+            execution_id=execution_id,
+            revision_iteration=revision,
+            number=number,
+            kind=kind,
+            arguments=dict(arguments),
+            digest=digest(dict(arguments)),
+            seen_checksum=seen_checksum,
+            asked_at=at,
+        )
+    )
+
+
+def calls_of(connection: sa.Connection, execution_id: str, revision: int) -> list[Any]:
+    """In their order."""
+    c = execution_calls.c
+    query = sa.select(execution_calls).where(c.execution_id == execution_id, c.revision_iteration == revision)
+    return list(connection.execute(query.order_by(c.number)))

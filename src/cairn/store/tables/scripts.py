@@ -1,0 +1,34 @@
+"""Scripts of definitions by their contents, and the calls of scripts that waited for others (X11)."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from cairn.store.tables.metadata import index, json, metadata, moment, refers, size, text, whole
+from cairn.store.types import one_of
+
+definition_scripts = sa.Table(
+    "definition_scripts",
+    metadata,
+    text("pipeline_id", refers("pipelines.pipeline_id"), primary_key=True),
+    whole("revision", primary_key=True, autoincrement=False),
+    text("path", primary_key=True),
+    text("checksum", refers("blobs.checksum")),
+    size("size_bytes"),
+    index("ix_definition_scripts_content", "checksum"),
+)
+
+execution_calls = sa.Table(
+    "execution_calls",
+    metadata,
+    text("execution_id", refers("checkpoint_executions.execution_id"), primary_key=True),
+    whole("revision_iteration", primary_key=True, autoincrement=False),  # a revision begins anew, a retry does not
+    whole("number", primary_key=True, autoincrement=False),  # from 1
+    text("kind"),
+    json("arguments"),
+    text("digest"),  # of the arguments
+    text("seen_checksum", refers("blobs.checksum"), null=True),  # what it could read until then
+    moment("asked_at"),
+    one_of("kind", "rework", "action", "question"),
+    index("ix_execution_calls_seen", "seen_checksum"),
+)

@@ -1,0 +1,289 @@
+"""X11, D5, D43: scripts in runs, versioned with the definition, shut in, streamed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from cairn.core.errors import Refused
+from cairn.documents import decode_yaml
+from cairn.ports import Level
+from cairn.services.actors import ADMIN
+from cairn.services.errors import NotFound, WrongInput
+from cairn.store import tables as t
+from tests.services.house import House, form, retries, step
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+ADD = "def main(ctx, left=1, right=2):\n    return {'sum': left + right}\n"
+
+
+def script(key: str, path: str | None = None, source: str | None = None, **more: Any) -> dict[str, Any]:
+    """A checkpoint that a script does, and that puts out one JSON artifact."""
+    config: dict[str, Any] = {"script_source": source} if source is not None else {"script_path": path or f"{key}.py"}
+    config |= more.pop("config", {})
+    execution = {"mode": "script", "script_config": config, **more.pop("execution", {})}
+    return {"key": key, "execution": execution, "outputs": more.pop("outputs", [f"{key}.json"]), **more}
+
+
+def lines(house: House, run: str, key: str) -> list[tuple[str, str]]:
+    execution, c = house.execution(run, key).execution_id, t.execution_logs.c
+    query = sa.select(c.level, c.message).where(c.execution_id == execution).order_by(c.log_id)
+    return [(row.level, row.message) for row in house.cairn.database.read(lambda conn: conn.execute(query).all())]
+
+
+async def test_a_script_by_path_and_one_by_source_run_with_their_parameters(house: House) -> None:
+    pipeline = await house.pipeline(
+        script("add", "lib/add.py", config={"parameters": {"left": 40}}),
+        script("twice", source="def main(ctx):\n    return {'twice': ctx.inputs['add']['sum'] * 2}\n"),
+        scripts={"lib/add.py": ADD},
+    )
+    run = await house.done(pipeline)
+    assert (house.output(run, "add"), house.output(run, "twice")) == ({"sum": 42}, {"twice": 84})
+
+
+async def test_the_level_reached_is_told_in_the_log_and_by_the_api(house: House) -> None:
+    """In CI nothing below bubblewrap passes."""
+    pipeline = await house.pipeline(script("add"), scripts={"add.py": ADD})
+    run = await house.done(pipeline)
+    await house.cairn.logbook.flush()
+    reached = house.cairn.sandbox.probe()
+    assert house.execution(run, "add").sandbox == reached.level.value
+    assert lines(house, run, "add")[0] == ("info", f"Sandbox: {reached.level.value}, without network.")
+    if os.environ.get("CI"):
+        assert reached.level is Level.BUBBLEWRAP
+
+
+async def test_scripts_are_files_of_the_definition_and_drift_is_put_right(house: House) -> None:
+    pipeline = await house.pipeline(script("add", "lib/add.py"), scripts={"lib/add.py": ADD})
+    place = house.root(pipeline) / ".pipeline_system/definitions/scripts/lib/add.py"
+    assert place.read_text() == ADD
+    place.write_text("def main(ctx): return 'tampered'")
+    await house.cairn.keeper.mend_all()
+    assert place.read_text() == ADD
+    assert [p.read_text() for p in (house.root(pipeline) / ".archived").rglob("add.py")] == [
+        "def main(ctx): return 'tampered'"
+    ]
+
+
+async def test_a_changed_script_is_a_revision_and_revert_brings_the_old_one_back(house: House) -> None:
+    pipeline = await house.pipeline(script("add"), scripts={"add.py": ADD})
+    write = house.cairn.pipelines.scripts.write
+    other = ADD.replace("+", "-")
+    shown, _ = await write(pipeline, "./add.py", other.encode(), by=ADMIN)
+    assert (shown.path, shown.used_by, house.cairn.reading.pipeline(pipeline).revision) == ("add.py", ["add"], 2)
+    await write(pipeline, "add.py", other.encode(), by=ADMIN)
+    assert house.cairn.reading.pipeline(pipeline).revision == 2, "the same text changes nothing"
+    assert house.output(await house.done(pipeline), "add") == {"sum": -1}
+    await house.cairn.pipelines.revert(pipeline, 1, by=ADMIN)
+    assert house.output(await house.done(pipeline), "add") == {"sum": 3}
+    place = house.root(pipeline) / ".pipeline_system/definitions/scripts/add.py"
+    assert place.read_text() == ADD
+    assert not list((house.root(pipeline) / ".archived").rglob("add.py")), "an earlier script of its own gives way"
+
+
+async def test_a_run_keeps_the_script_that_its_execution_was_made_with(house: House) -> None:
+    waits = script("add", approve="complete")
+    pipeline = await house.pipeline(waits, scripts={"add.py": ADD})
+    run = await house.start(pipeline)
+    await house.until_execution(run, "add", "waiting_approval_to_complete")
+    await house.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.replace("+", "-").encode(), by=ADMIN)
+    await house.decide(run, "add", "revise", "again")
+    await house.until(lambda: house.execution(run, "add").revision_iteration == 1)
+    await house.decide(run, "add", "approve")
+    await house.until_run(run, "completed")
+    assert house.output(run, "add") == {"sum": 3}
+
+
+async def test_the_definition_as_text_brings_its_scripts_along(house: House) -> None:
+    pipeline = await house.pipeline(script("add"), scripts={"add.py": ADD})
+    assert "left + right" in house.cairn.reading.definition_text(pipeline, "json")[0]
+    text, _ = house.cairn.reading.definition_text(pipeline, "yaml")
+    document, _ = decode_yaml(text)
+    assert isinstance(document, dict)
+    saved = await house.cairn.pipelines.update(pipeline, document, by=ADMIN)
+    assert not saved.changed
+    copied = await house.cairn.pipelines.create(document, by=ADMIN)
+    house.made.append(copied.pipeline_id)
+    assert house.output(await house.done(copied.pipeline_id), "add") == {"sum": 3}
+
+
+async def test_differences_between_revisions_show_the_lines_of_scripts(house: House) -> None:
+    pipeline = await house.pipeline(script("add"), scripts={"add.py": ADD})
+    await house.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.replace("+", "*").encode(), by=ADMIN)
+    assert "+        return {'sum': left * right}" in house.cairn.reading.diff(pipeline, 1, 2).text
+
+
+async def test_a_missing_script_is_told_when_saved_and_refused_at_the_start(house: House) -> None:
+    pipeline = await house.pipeline(script("add"))
+    checked = house.cairn.pipelines.check({"pipeline_name": "P", "checkpoints": [script("add")]})
+    assert [finding.message for finding in checked.warnings] == [
+        "There is no script 'add.py' yet: write it before a run is started."
+    ]
+    with pytest.raises(Refused, match=r"These scripts are not there: add\.py"):
+        await house.start(pipeline)
+    await house.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.encode(), by=ADMIN)
+    await house.done(pipeline)
+
+
+async def test_a_script_that_is_used_cannot_be_removed_and_another_can(house: House) -> None:
+    pipeline = await house.pipeline(script("add"), scripts={"add.py": ADD, "lib/more.py": "A = 1\n"})
+    scripts = house.cairn.pipelines.scripts
+    with pytest.raises(Refused, match="is the script of add"):
+        await scripts.remove(pipeline, "add.py", by=ADMIN)
+    await scripts.remove(pipeline, "lib/more.py", by=ADMIN)
+    assert [one.path for one in scripts.list(pipeline).items] == ["add.py"]
+    with pytest.raises(NotFound):
+        scripts.read(pipeline, "lib/more.py")
+    assert not (house.root(pipeline) / ".pipeline_system/definitions/scripts/lib").exists()
+    assert list((house.root(pipeline) / ".archived").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "path", ["../x.py", "/etc/x.py", "a/../x.py", "a//x.py", "", "a\\b.py", ".cairn-new-x", "a" * 300]
+)
+async def test_a_path_that_leads_elsewhere_is_refused(house: House, path: str) -> None:
+    pipeline = await house.pipeline(step("only"))
+    with pytest.raises(WrongInput):
+        await house.cairn.pipelines.scripts.write(pipeline, path, b"", by=ADMIN)
+
+
+async def test_a_checksum_that_is_not_the_pipelines_own_is_refused(house: House) -> None:
+    other = await house.pipeline(script("add"), scripts={"add.py": ADD})
+    reference = house.cairn.reading.pipeline(other).model_extra or {}
+    with pytest.raises(WrongInput) as wrong:
+        await house.pipeline(script("add"), scripts=reference["scripts"])
+    told = "This pipeline has had no script with this checksum: send the text."
+    assert wrong.value.errors == (("/scripts/add.py", told),)
+
+
+async def test_what_a_script_says_is_in_the_log_line_by_line(house: House) -> None:
+    source = (
+        "import sys\n"
+        "def main(ctx):\n"
+        "    print('one\\ntwo')\n    print('oh', file=sys.stderr)\n    ctx.log('said', 'warning', n=1)\n"
+        "    ctx.progress(0.5, 'half')\n    return {}\n"
+    )
+    pipeline = await house.pipeline(script("talk", source=source))
+    run = await house.done(pipeline)
+    await house.cairn.logbook.flush()
+    assert sorted(lines(house, run, "talk")[1:]) == [
+        ("info", "one"),
+        ("info", "two"),
+        ("warning", "oh"),
+        ("warning", "said"),
+    ]
+
+
+async def test_an_exception_fails_the_execution_with_the_users_own_lines(house: House) -> None:
+    source = "def main(ctx):\n    inner()\n\ndef inner():\n    raise KeyError('amount')\n"
+    pipeline = await house.pipeline(script("breaks", source=source, execution=retries(1)))
+    run = await house.start(pipeline)
+    await house.until_run(run, "paused")
+    error = house.execution(run, "breaks").error_details.last_error
+    assert error is not None
+    assert (error.error_type, error.error_message) == ("KeyError", "'amount'")
+    assert error.stack_trace == (
+        "Traceback (most recent call last):\n"
+        '  File "script_source.py", line 2, in main\n    inner()\n'
+        "  File \"script_source.py\", line 5, in inner\n    raise KeyError('amount')\n"
+        "KeyError: 'amount'\n"
+    )
+    assert house.execution(run, "breaks").attempt_number == 2
+
+
+# ---- people give the parameters --------------------------------------------------------------------
+ASKING = {
+    "parameters": {"region": "Europe"},
+    "parameters_schema": {
+        "type": "object",
+        "properties": {
+            "region": {"type": "string", "enum": ["Europe", "Asia"], "title": "Which region?"},
+            "rows": {"type": "integer", "minimum": 1},
+            "exact": {"type": "boolean", "default": False},
+            "tags": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["region", "rows"],
+    },
+    "requires_user_input": True,
+    "user_input_prompt": "What is the report about?",
+}
+ECHO = "def main(ctx, **parameters):\n    return parameters\n"
+
+
+async def test_people_are_asked_for_the_parameters_by_a_plain_form(house: House) -> None:
+    pipeline = await house.pipeline(script("report", source=ECHO, config=ASKING))
+    run = await house.start(pipeline)
+    await house.until(lambda: house.execution(run, "report").waiting_on == "script_input" or None)
+    asked = house.execution(run, "report").form
+    assert asked is not None
+    assert asked.instructions == "What is the report about?"
+    assert [(f.name, f.type, f.label, f.required, f.default) for f in asked.fields] == [
+        ("region", "text", "Which region?", True, "Europe"),
+        ("rows", "number", "rows", True, None),
+        ("exact", "boolean", "exact", False, False),
+        ("tags", "multiline_text", "tags (JSON)", False, None),
+    ]
+    with pytest.raises(WrongInput) as wrong:
+        await house.fill(run, "report", region="Mars", rows=0.5, tags="[1")
+    assert sorted({path for path, _ in wrong.value.errors}) == ["/fields/region", "/fields/rows", "/fields/tags"]
+    await house.fill(run, "report", rows=3, tags='["a", "b"]')
+    await house.until_run(run, "completed")
+    assert house.output(run, "report") == {"region": "Europe", "rows": 3, "exact": False, "tags": ["a", "b"]}
+
+
+async def test_declined_input_ends_by_on_failure(house: House) -> None:
+    """D68."""
+    config = {"retry_config": {"on_failure": "fail_run"}}
+    pipeline = await house.pipeline(script("report", source=ECHO, config=ASKING, execution=config))
+    run = await house.start(pipeline)
+    await house.decide(run, "report", "decline", "nobody knows")
+    await house.until_run(run, "failed")
+    error = house.execution(run, "report").error_details.last_error
+    assert error is not None
+    assert error.error_type == "declined"
+
+
+# ---- mixed ------------------------------------------------------------------------------------------
+async def test_forms_scripts_in_parallel_and_an_approval_make_one_pipeline(house: House) -> None:
+    count = "def main(ctx):\n    return {'n': len(ctx.inputs['ask']['ask'])}\n"
+    join = "def main(ctx):\n    return {'all': ctx.inputs['left']['n'] + ctx.inputs['right']['n']}\n"
+    pipeline = await house.pipeline(
+        form("ask"),
+        script("left", source=count, stage="both"),
+        script("right", source=count, stage="both"),
+        script("whole", source=join, approve="start"),
+    )
+    run = await house.start(pipeline)
+    await house.fill(run, "ask", ask="four")
+    await house.decide(run, "whole", "approve")
+    await house.until_run(run, "completed")
+    assert house.output(run, "whole") == {"all": 8}
+
+
+async def test_a_cancelled_script_leaves_no_process_and_its_workspace_is_kept_as_errored(house: House) -> None:
+    source = "import time\ndef main(ctx):\n    print('here', flush=True)\n    time.sleep(600)\n"
+    pipeline = await house.pipeline(script("sleep", source=source))
+    run = await house.start(pipeline)
+    await house.until(lambda: ("info", "here") in lines(house, run, "sleep") or None)
+    marked = of_server()
+    assert marked
+    await house.cairn.runs.cancel(run, by=ADMIN)
+    assert of_server() == []
+    assert house.statuses(run) == {"sleep": "cancelled"}
+
+
+def of_server() -> list[int]:
+    """Processes of scripts that this server has started."""
+    found: list[int] = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                if f":{os.getpid()}:".encode() in (folder / "environ").read_bytes():
+                    found.append(int(folder.name))
+            except OSError:
+                continue
+    return found
