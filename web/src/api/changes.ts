@@ -1,5 +1,5 @@
 import { answer, asYaml, client } from './client'
-import type { Approval, RollbackRequest } from './types'
+import type { Approval, ReworkRequest, RollbackRequest } from './types'
 
 export const signIn = (token: string) => answer(client.POST('/api/session', { body: { token } }))
 export const signOut = () => answer(client.DELETE('/api/session'))
@@ -103,6 +103,19 @@ export const decide = (
       body: { digest: approval.digest, ...words },
     }),
   )
+
+export const previewRework = (id: string, checkpoint: string, signal?: AbortSignal) =>
+  answer(
+    client.POST('/api/executions/{execution_id}/rework/preview', {
+      params: ofExecution(id),
+      body: { checkpoint, prompt: '', reason: '' },
+      signal,
+    }),
+  )
+export const askRework = (id: string, body: ReworkRequest) =>
+  answer(client.POST('/api/executions/{execution_id}/rework', { params: ofExecution(id), body }))
+export const rerunExecution = (id: string) =>
+  answer(client.POST('/api/executions/{execution_id}/rerun', { params: ofExecution(id) }))
 
 export const previewRollback = (order: RollbackRequest, signal?: AbortSignal) =>
   answer(client.POST('/api/rollback/preview', { body: order, signal }))

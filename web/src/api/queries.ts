@@ -162,6 +162,25 @@ export const context = (run_id: string, execution_id: string) =>
       ),
   })
 
+export const executions = (run_id: string) =>
+  queryOptions({
+    queryKey: ['run', run_id, 'executions'],
+    queryFn: ({ signal }) =>
+      answer(
+        client.GET('/api/runs/{run_id}/checkpoints', {
+          params: { path: { run_id }, query: { limit: 500 } },
+          signal,
+        }),
+      ),
+  })
+
+export const lineage = (run_id: string) =>
+  queryOptions({
+    queryKey: ['run', run_id, 'lineage'],
+    queryFn: ({ signal }) =>
+      answer(client.GET('/api/runs/{run_id}/lineage', { params: { path: { run_id } }, signal })),
+  })
+
 export const rollbacks = (run_id: string) =>
   queryOptions({
     queryKey: ['run', run_id, 'rollbacks'],

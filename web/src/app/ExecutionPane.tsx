@@ -1,10 +1,13 @@
-import { Tabs } from '@mantine/core'
+import { Button, Tabs } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
+import { IconArrowBackUp } from '@tabler/icons-react'
 import type { Execution, Run, TrailItem } from '~/api/types'
 import { Artifacts } from '~/features/artifacts/Artifacts'
 import { EventList } from '~/features/events/EventList'
 import { ExecutionForm } from '~/features/forms/ExecutionForm'
 import { Reference } from '~/features/forms/Reference'
+import { Reworks } from '~/features/rework/Reworks'
+import { StaleNote } from '~/features/rework/StaleNote'
 import { ContextView } from '~/features/runs/ContextView'
 import { LogView } from '~/features/runs/LogView'
 import { Overview } from '~/features/runs/Overview'
@@ -23,6 +26,8 @@ type Props = {
   onTab: (tab: string | undefined) => void
   onArtifact: (recordId: string) => void
   onSending: (sending: boolean) => void
+  mayEdit: boolean
+  onRework: () => void
 }
 
 const TABS = ['overview', 'artifacts', 'context', 'log', 'events']
@@ -49,11 +54,18 @@ export function ExecutionPane(props: Props) {
             <h2>
               {item.position + 1}. {item.name}
             </h2>
-            {item.execution_id !== null && (
-              <span className={styles.id}>
-                execution <code>{shortId(item.execution_id)}</code>
-              </span>
-            )}
+            <span className={styles.id}>
+              {item.execution_id !== null && (
+                <span>
+                  execution <code>{shortId(item.execution_id)}</code>
+                </span>
+              )}
+              {props.mayEdit && execution?.possible.includes('rework') && (
+                <Button leftSection={<IconArrowBackUp size={15} />} onClick={props.onRework}>
+                  Send work back…
+                </Button>
+              )}
+            </span>
           </header>
           <Tabs.List className={styles.tabList}>
             <Tabs.Tab value="overview">{asksForForm ? 'Form' : 'Overview'}</Tabs.Tab>
@@ -105,7 +117,8 @@ export function ExecutionPane(props: Props) {
   )
 }
 
-function Main({ run, item, execution, asksForForm, mayAnswer, onSending, wide }: Props & { wide: boolean }) {
+function Main(props: Props & { wide: boolean }) {
+  const { run, item, execution, asksForForm, mayAnswer, onSending, mayEdit, wide } = props
   if (item.execution_id !== null && execution === undefined) return <LoadingText lines={4} />
   const form = execution?.form ?? null
   if (asksForForm && form !== null && execution !== undefined) {
@@ -122,7 +135,13 @@ function Main({ run, item, execution, asksForForm, mayAnswer, onSending, wide }:
       </>
     )
   }
-  return <Overview item={item} execution={execution} />
+  return (
+    <>
+      {execution !== undefined && <StaleNote execution={execution} allowed={mayEdit} />}
+      <Overview item={item} execution={execution} />
+      {execution !== undefined && <Reworks execution={execution} />}
+    </>
+  )
 }
 
 /** Where no rail shows them, what has to be decided on comes first. */

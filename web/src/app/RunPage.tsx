@@ -7,6 +7,7 @@ import * as queries from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { Run } from '~/api/types'
 import { DecisionBar } from '~/features/approvals/DecisionBar'
+import { ReworkDialog } from '~/features/rework/ReworkDialog'
 import { RollbackDialog } from '~/features/rollback/RollbackDialog'
 import { RollbackNote } from '~/features/rollback/RollbackNote'
 import { mayTake, opening, questionOf } from '~/features/runs/question'
@@ -56,6 +57,7 @@ function OpenRun({ run }: { run: Run }) {
   const navigate = route.useNavigate()
   const task = useTask(run.run_id)
   const [rollingBack, setRollingBack] = useState(false)
+  const [sendingBack, setSendingBack] = useState(false)
   const [sending, setSending] = useState(false)
   const [tooLate, setTooLate] = useState<Problem | null>(null)
   const selected = run.trail.find((item) => item.checkpoint_id === search.checkpoint) ?? opening(run.trail)
@@ -117,6 +119,8 @@ function OpenRun({ run }: { run: Run }) {
               void navigate({ search: (before) => ({ ...before, artifact }), replace: true })
             }
             onSending={setSending}
+            mayEdit={mayEdit(roles)}
+            onRework={() => setSendingBack(true)}
           />
         )}
       </div>
@@ -166,6 +170,20 @@ function OpenRun({ run }: { run: Run }) {
           void navigate({ to: '/runs/$runId', params: { runId: target }, search: {} })
         }}
       />
+      {selected !== undefined && current !== undefined && (
+        <ReworkDialog
+          run={run}
+          item={selected}
+          execution={current}
+          opened={sendingBack}
+          onClose={() => setSendingBack(false)}
+          onDone={(rework) => {
+            setSendingBack(false)
+            tell(`${rework.checkpoint_name} is sent back.`)
+            select(rework.checkpoint_id)
+          }}
+        />
+      )}
     </Page>
   )
 }

@@ -8,9 +8,9 @@ import {
   IconPaperclip,
 } from '@tabler/icons-react'
 import type { Artifact } from '~/api/types'
+import { downloadAddress, fileName } from '~/lib/files'
 import { shortDigest, size } from '~/lib/sizes'
 import styles from './Artifacts.module.css'
-import { downloadAddress, fileName } from './names'
 import { Preview } from './Preview'
 
 const ICONS: Record<string, typeof IconFile> = { json: IconBraces, md: IconMarkdown, txt: IconFileText }

@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { content } from '~/api/queries'
 import type { Artifact } from '~/api/types'
+import { downloadAddress, fileName } from '~/lib/files'
 import { prettyJson } from '~/lib/lossless'
 import { size } from '~/lib/sizes'
 import { Code } from '~/ui/Code'
 import { Failure } from '~/ui/Failure'
 import { LoadingText } from '~/ui/Loading'
-import { downloadAddress, fileName } from './names'
 
 const Markdown = lazy(() => import('~/ui/Markdown'))
 

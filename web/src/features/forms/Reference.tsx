@@ -45,6 +45,9 @@ export function titleOf(block: ContextBlock): string {
       return block.checkpoint_name === null || block.artifact_name === null
         ? name
         : `${name} of ${block.checkpoint_name}`
+    case 'rework':
+      if (block.artifact_name !== null) return `${name} of whoever sent it back`
+      return block.heading.endsWith(', prompt') ? 'What is to be done now' : 'Why it was sent back'
     case 'revision_feedback':
       return 'Feedback'
   }

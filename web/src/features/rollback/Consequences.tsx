@@ -1,10 +1,10 @@
 import { IconArchive, IconCheck, IconPlayerPlay, IconPlayerStop, IconUserX } from '@tabler/icons-react'
-import type { ReactNode } from 'react'
 import type { RollbackPreview } from '~/api/types'
 import { count, size } from '~/lib/sizes'
 import { LoadingText } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
-import styles from './Rollback.module.css'
+import { Effect } from '~/ui/Weighing'
+import styles from '~/ui/Weighing.module.css'
 import { archivedWords, thenWords } from './words'
 
 /** What the server says will happen. */
@@ -57,17 +57,5 @@ export function Consequences({
         </details>
       )}
     </>
-  )
-}
-
-function Effect({ icon, name, children }: { icon: ReactNode; name: string; children: ReactNode }) {
-  return (
-    <div className={styles.effect}>
-      <dt>
-        <span aria-hidden="true">{icon}</span>
-        {name}
-      </dt>
-      <dd>{children}</dd>
-    </div>
   )
 }

@@ -1,5 +1,4 @@
 import { Radio } from '@mantine/core'
-import { IconLock } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { pipelineRuns, run as runQuery } from '~/api/queries'
@@ -10,7 +9,8 @@ import { Choice } from '~/ui/Choice'
 import { Failure } from '~/ui/Failure'
 import { LoadingText } from '~/ui/Loading'
 import { useNow } from '~/ui/Time'
-import styles from './Rollback.module.css'
+import { Option } from '~/ui/Weighing'
+import styles from '~/ui/Weighing.module.css'
 
 /** Go back to just after a completed checkpoint of this run, or to its beginning. */
 export function WithinRun({
@@ -30,7 +30,7 @@ export function WithinRun({
       onChange={(value) => onChoose(Number(value))}
     >
       <div className={styles.list}>
-        <Option value="-1" name="The very beginning" note="archives everything in this run" />
+        <Option value="-1" name="The very beginning" note="archives everything in this run" first />
         {run.trail
           .filter((item) => item.status !== 'upcoming')
           .map((item) => {
@@ -127,29 +127,5 @@ function InRun({ target, onChoose }: { target: Target; onChoose: (target: Target
       ]}
       onChange={(value) => onChoose({ ...target, position: Number(value) })}
     />
-  )
-}
-
-/** One place to go back to; without a value it cannot be chosen. */
-function Option({ value, name, note }: { value: string | null; name: string; note: string }) {
-  return (
-    <div className={styles.option} data-locked={value === null || undefined}>
-      {value === null ? (
-        <>
-          <IconLock size={16} aria-hidden="true" />
-          <span className={styles.name}>{name}</span>
-        </>
-      ) : (
-        <Radio
-          data-autofocus={value === '-1' || undefined}
-          value={value}
-          size="xs"
-          label={name}
-          className={styles.name}
-          classNames={{ label: styles.cover }}
-        />
-      )}
-      <span className={styles.note}>{note}</span>
-    </div>
   )
 }

@@ -77,7 +77,7 @@ function Step({
       <span className={styles.mode}>
         <Mode size={14} stroke={1.6} aria-hidden="true" /> {modeWord(item.mode)}
       </span>
-      <span className={styles.line} data-tone={state.tone}>
+      <span className={styles.line} data-tone={item.is_stale ? 'ochre' : state.tone}>
         {lineOf(item, state.word)}
       </span>
     </UnstyledButton>
@@ -103,5 +103,6 @@ function lineOf(item: TrailItem, word: string): string {
   if (item.attempt_number > 1) parts.push(`attempt ${item.attempt_number}`)
   if (item.revision_iteration > 0) parts.push(`revision ${item.revision_iteration}`)
   if (item.is_rework) parts.push('rework')
+  if (item.is_stale) parts.push('stale')
   return parts.join(' · ')
 }

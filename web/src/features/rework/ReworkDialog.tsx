@@ -1,0 +1,146 @@
+import { Button, Modal, Radio, Textarea } from '@mantine/core'
+import { IconArrowBackUp } from '@tabler/icons-react'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { askRework, previewRework } from '~/api/changes'
+import type { Execution, Run, TrailItem } from '~/api/types'
+import { clock } from '~/lib/durations'
+import { asProblem, type Problem } from '~/lib/problems'
+import { Actions } from '~/ui/Actions'
+import { Refusal } from '~/ui/Failure'
+import { useNow } from '~/ui/Time'
+import { Option } from '~/ui/Weighing'
+import styles from '~/ui/Weighing.module.css'
+import { Impact } from './Impact'
+
+type Props = {
+  run: Run
+  /** The checkpoint that was looked at, and its execution: who asks. */
+  item: TrailItem
+  execution: Execution
+  opened: boolean
+  onClose: () => void
+  onDone: (rework: Execution) => void
+}
+
+/** Sending the work of an earlier checkpoint back, with everything that will happen said before. */
+export function ReworkDialog({ opened, onClose, ...props }: Props) {
+  return (
+    <Modal
+      opened={opened}
+      onClose={onClose}
+      size={780}
+      title={`Send work back from ${props.item.name}`}
+      padding={0}
+      classNames={{ header: styles.header, body: styles.modal }}
+    >
+      {opened && <Content key={props.execution.execution_id} onClose={onClose} {...props} />}
+    </Modal>
+  )
+}
+
+function Content({ run, item, execution, onClose, onDone }: Omit<Props, 'opened'>) {
+  const client = useQueryClient()
+  const now = useNow()
+  const earlier = run.trail.filter((other) => other.position < item.position)
+  const [key, setKey] = useState(() => earlier.findLast((other) => other.status === 'completed')?.key ?? null)
+  const [prompt, setPrompt] = useState('')
+  const [reason, setReason] = useState('')
+  const [missing, setMissing] = useState(false)
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<Problem | null>(null)
+
+  const preview = useQuery({
+    queryKey: ['run', run.run_id, 'rework preview', execution.execution_id, key],
+    queryFn: ({ signal }) => previewRework(execution.execution_id, key ?? '', signal),
+    enabled: key !== null,
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  const ready = key !== null && preview.data !== undefined && !preview.isError && !preview.isPlaceholderData
+
+  const go = async () => {
+    if (prompt.trim() === '') {
+      setMissing(true)
+      return
+    }
+    setBusy(true)
+    setProblem(null)
+    try {
+      const body = { checkpoint: key ?? '', prompt: prompt.trim(), reason: reason.trim() }
+      onDone(await askRework(execution.execution_id, body))
+    } catch (error) {
+      setProblem(asProblem(error))
+      setBusy(false)
+      void preview.refetch()
+      return
+    }
+    for (const touched of ['run', 'runs', 'pipelines', 'approvals'])
+      void client.invalidateQueries({ queryKey: [touched] })
+  }
+
+  return (
+    <>
+      <div className={styles.columns}>
+        <div className={styles.choice}>
+          <Radio.Group label="Which checkpoint is done again" value={key ?? ''} onChange={setKey}>
+            <div className={styles.list}>
+              {earlier.map((other) => (
+                <Option
+                  key={other.checkpoint_id}
+                  value={other.status === 'completed' ? other.key : null}
+                  name={`${other.position + 1}. ${other.name}`}
+                  note={
+                    other.status === 'completed' && other.completed_at !== null
+                      ? clock(other.completed_at, now)
+                      : 'not completed'
+                  }
+                />
+              ))}
+            </div>
+          </Radio.Group>
+          <Textarea
+            data-autofocus
+            label="What is to be done now"
+            description="Whoever does it again sees these words"
+            value={prompt}
+            error={missing && prompt.trim() === '' && 'Say in a few words what is to be done.'}
+            onChange={(event) => setPrompt(event.currentTarget.value)}
+            minRows={3}
+          />
+          <Textarea
+            label="Reason (optional)"
+            description="Why it is sent back. Kept in the event record"
+            value={reason}
+            onChange={(event) => setReason(event.currentTarget.value)}
+          />
+        </div>
+        <div className={styles.what} aria-live="polite">
+          <h3>What happens</h3>
+          {key === null ? (
+            <p className={styles.hint}>No earlier checkpoint is complete.</p>
+          ) : preview.isError ? (
+            <Refusal title="This is not possible." error={preview.error} />
+          ) : (
+            <Impact preview={preview.data} />
+          )}
+        </div>
+      </div>
+      <div className={styles.foot}>
+        {problem !== null && <Refusal title="Nothing was sent back. Your words are kept." error={problem} />}
+        <Actions note="The run's original prompt stays as it is.">
+          <Button onClick={onClose}>Keep everything</Button>
+          <Button
+            variant="filled"
+            leftSection={<IconArrowBackUp size={16} />}
+            loading={busy}
+            disabled={!ready}
+            onClick={() => void go()}
+          >
+            Send back {preview.data?.checkpoint_name ?? ''}
+          </Button>
+        </Actions>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,46 @@
+import type { ReworkItem, ReworkPreview } from '~/api/types'
+import { count } from '~/lib/sizes'
+
+/** How the checkpoint begins again, and what becomes of who asked. */
+export function thenWords(preview: ReworkPreview): string {
+  const { checkpoint_name: name, asker_checkpoint_name: asker, begins } = preview
+  const first = {
+    'at once': `${name} starts again at once, and is approved like any other.`,
+    'asks first': `${name} asks for approval before it starts again.`,
+    'when the run is resumed': `${name} starts again when the run is resumed.`,
+  }[begins]
+  return `${first} ${preview.asker_waits ? `${asker} waits, then goes on with the new artifacts.` : `${asker} stays as it is.`}`
+}
+
+export function replacedWords(preview: ReworkPreview): string {
+  const files = preview.replaced.length
+  return files === 0
+    ? 'It left no artifacts. What it makes now stands.'
+    : `${count(files, 'artifact')} give way to new ones and stay readable as superseded.`
+}
+
+export function staleWords(preview: ReworkPreview): string {
+  const names = preview.becomes_stale.map(({ checkpoint_name, run_id, run_version }) =>
+    run_id === preview.run_id ? checkpoint_name : `${checkpoint_name} of v${run_version}`,
+  )
+  return `${names.join(', ')}. ${names.length === 1 ? 'It was' : 'They were'} made from what is replaced, and can be done again one by one.`
+}
+
+/** How a rework came out, in one line. */
+export function endWords({ status, archived_by }: Pick<ReworkItem, 'status' | 'archived_by'>): string {
+  if (archived_by !== null) return 'taken away by a rollback'
+  switch (status) {
+    case 'completed':
+      return 'done'
+    case 'failed':
+      return 'failed'
+    case 'cancelled':
+      return 'cancelled'
+    case 'waiting_approval_to_start':
+      return 'asks before it starts'
+    case 'waiting_approval_to_complete':
+      return 'waits for approval'
+    default:
+      return 'under way'
+  }
+}
