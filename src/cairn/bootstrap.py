@@ -19,6 +19,8 @@ from cairn.runners.script_rules import ScriptRules
 from cairn.services.access import Access
 from cairn.services.approvals import Approvals
 from cairn.services.briefing import Briefing
+from cairn.services.doctor import Doctor
+from cairn.services.doctor_machine import Machine
 from cairn.services.effects import Effects
 from cairn.services.engine import Engine
 from cairn.services.executions import Executions
@@ -41,6 +43,9 @@ from cairn.services.runs import Runs
 from cairn.services.system_log import SystemLog
 from cairn.services.uploads import Uploads
 from cairn.store import Database
+
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+SHORT_TOKEN = 16  # characters that a patient guesser may find
 
 
 @dataclass(frozen=True)
@@ -72,9 +77,34 @@ class Cairn:
     idempotency: Idempotency
     reading: Reading
 
+    @property
+    def doctor(self) -> Doctor:
+        """Who looks at all of it."""
+        machine = Machine(
+            self.settings.data_dir.resolve(),
+            _doubts(self.settings),
+            Level(self.settings.script_sandbox),
+            self.sandbox.probe,
+        )
+        return Doctor(self.database, self.keeper, self.reading, self.retention, self.jobs, self.clock, machine)
+
     def close(self) -> None:
         self.hub.close()
         self.database.close()
+
+
+def _doubts(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """What may be meant so, and is worth a second look."""
+    found: list[tuple[str, str]] = []
+    if settings.host not in LOOPBACK:
+        found.append((f"it listens on {settings.host}, without encryption", "put a TLS proxy in front of it"))
+    if "*" in settings.allowed_hosts:
+        found.append(("it answers to every host name", "name them one by one in CAIRN_ALLOWED_HOSTS"))
+    if settings.admin_token is not None and len(settings.admin_token.get_secret_value()) < SHORT_TOKEN:
+        found.append(("the admin token is short", "take one of 32 characters or more"))
+    if settings.database_url is None and settings.db_synchronous != "FULL":
+        found.append(("a power cut may lose the last changes", "set CAIRN_DB_SYNCHRONOUS to FULL"))
+    return tuple(found)
 
 
 def _import(module: str) -> None:

@@ -15,6 +15,7 @@ from cairn.api.routes import (
     artifacts,
     checkpoints,
     definitions,
+    doctor,
     entry,
     events,
     executions,
@@ -45,6 +46,7 @@ ROUTERS = (
     artifacts.router,
     events.router,
     streams.router,
+    doctor.router,
 )
 
 

@@ -28,6 +28,7 @@ TAGS = {
     "Artifacts": "What was made.",
     "Trail": "What happened, and the proof of it.",
     "Streams": "Live streams.",
+    "Health": "How the server, its data and its machine do.",
 }
 
 

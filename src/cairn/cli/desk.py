@@ -88,7 +88,7 @@ def online(need: Need = "reads") -> Callable[[Command], Callable[..., None]]:
         def run(**options: Any) -> None:
             where = [options.pop(name) for name in ("data_dir", "server", "token")]
             screen = Screen(as_json=options.pop("as_json"))
-            carry_out(_at_desk(screen, places.find(*where), need, lambda desk: command(desk=desk, **options)))
+            carry_out(at_desk(screen, places.find(*where), need, lambda desk: command(desk=desk, **options)))
 
         ordered = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in given]
         setattr(run, "__signature__", inspect.Signature([*ordered, *added]))  # noqa: B010 - no attribute of the type
@@ -152,7 +152,7 @@ def discard_output() -> None:
     os.close(nowhere)
 
 
-async def _at_desk(screen: Screen, place: places.Place, need: Need, act: Callable[[Desk], Awaitable[None]]) -> None:
+async def at_desk(screen: Screen, place: places.Place, need: Need, act: Callable[[Desk], Awaitable[None]]) -> None:
     async with connected(place, need) as (client, embedded):
         from cairn.cli.naming import Naming
 

@@ -1,100 +1,43 @@
-"""Whether database, folders and trail agree."""
+"""What can be said of a folder before it is opened: a database that cannot be, or that is of another version."""
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import dataclass, field
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from cairn.adapters.folder_lock import FolderHeld, FolderLock
-from cairn.bootstrap import Cairn, build
-from cairn.config import Settings
-from cairn.files import Drift, shown
+from sqlalchemy.exc import DatabaseError
+
+from cairn.cli.embedding import has_data, quieten
+from cairn.cli.explaining import explain
+from cairn.cli.settings import read_settings
+from cairn.services.views.health import Diagnosis, HealthCheck
+from cairn.store import Database, integrity
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    what: str
-    verdict: str  # ok, repaired or fault
-    detail: str = ""
-    remedy: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    findings: list[Finding] = field(default_factory=list[Finding])
-
-    @property
-    def is_well(self) -> bool:
-        return all(finding.verdict != "fault" for finding in self.findings)
-
-    def as_json(self) -> dict[str, Any]:
-        listed = [{"what": f.what, "verdict": f.verdict, "detail": f.detail, "remedy": f.remedy} for f in self.findings]
-        return {"well": self.is_well, "findings": listed}
-
-    def lines(self) -> list[str]:
-        return [
-            f"{f.verdict:<9}{f.what}" + (f": {f.detail}" if f.detail else "") + (f" — {f.remedy}" if f.remedy else "")
-            for f in self.findings
-        ]
-
-
-async def examine(settings: Settings, *, repair: bool) -> Diagnosis:
-    """Look at everything; with `repair`, which needs the folder for itself, put right what differs."""
-    diagnosis = Diagnosis()
-    lock = FolderLock(settings.data_dir.resolve())
+def beforehand(folder: Path, *, repair: bool) -> dict[str, Any] | None:
+    """A diagnosis if the folder had better not be opened; opening would bring an older schema up to date."""
+    quieten()
+    settings = read_settings(data_dir=folder)
+    if settings.database_url is None and not has_data(folder):
+        return None  # who opens it says so
     try:
-        lock.acquire()
-        alone = True
-    except FolderHeld as held:
-        if repair:
-            diagnosis.findings.append(Finding("data folder", "fault", str(held), "stop the server to repair by hand"))
-            return diagnosis
-        alone = False
-    cairn = build(settings)
-    try:
-        await _examine(cairn, diagnosis, repair=repair and alone)
-    finally:
-        cairn.close()
-        lock.release()
-    return diagnosis
+        with closing(Database(settings.url)) as database:
+            seen = database.read(integrity.schema)
+    except (DatabaseError, OSError) as error:
+        told = explain(error) if isinstance(error, DatabaseError) else str(error)
+        return _unwell(HealthCheck(what="database", verdict="fault", detail=told, remedy="go back to a backup"))
+    if seen.is_right or (repair and not seen.is_newer):
+        return None
+    detail = f"at {seen.found}, and this Cairn wants {seen.wanted}"
+    if seen.is_newer:
+        remedy = "install the newer version of Cairn that wrote it, or open a backup"
+        return _unwell(HealthCheck(what="schema", verdict="fault", detail=detail, remedy=remedy))
+    remedy = "cairn doctor --repair, or a start of the server, brings it up to date"
+    return _unwell(HealthCheck(what="schema", verdict="warning", detail=detail, remedy=remedy))
 
 
-async def _examine(cairn: Cairn, diagnosis: Diagnosis, *, repair: bool) -> None:
-    if repair:
-        await cairn.keeper.mend_unfinished()
-        report = await cairn.keeper.mend_all()
-        detail = f"{report.repaired} files written again, {report.moved_aside} moved aside"
-        verdict = "fault" if report.failed else "ok" if report.is_clean else "repaired"
-        diagnosis.findings.append(Finding("folders", verdict, "; ".join((detail, *report.failed))))
-    else:
-        await _look(cairn, diagnosis)
-    trail = await asyncio.to_thread(cairn.reading.verify, None, None)
-    broken = "; ".join(f"{link.chain} at {link.seq}: {link.reason}" for link in trail.broken)
-    remedy = "" if trail.valid else "somebody has changed the database: compare with a backup"
-    diagnosis.findings.append(
-        Finding(
-            "trail",
-            "ok" if trail.valid else "fault",
-            broken or f"{trail.events} events in {trail.chains} chains",
-            remedy,
-        )
-    )
-
-
-async def _look(cairn: Cairn, diagnosis: Diagnosis) -> None:
-    for pipeline_id in await cairn.keeper.pipelines():
-        drift = await asyncio.to_thread(cairn.keeper.look, pipeline_id)
-        if drift.is_clean:
-            continue
-        remedy = "start the server, or run cairn doctor --repair"
-        diagnosis.findings.append(Finding(f"folder of pipeline {pipeline_id}", "fault", _told(drift), remedy))
-    if not diagnosis.findings:
-        diagnosis.findings.append(Finding("folders", "ok", "equal to the database"))
-
-
-def _told(drift: Drift) -> str:
-    kinds = {"missing": drift.missing, "changed": drift.changed, "extra": drift.extra, "left over": drift.left}
-    return (
-        "; ".join(f"{kind}: {', '.join(map(shown, paths[:5]))}" for kind, paths in kinds.items() if paths) or "latest"
-    )
+def _unwell(found: HealthCheck) -> dict[str, Any]:
+    diagnosis = Diagnosis(checked_at=datetime.now(UTC), well=found.verdict != "fault", findings=[found])
+    return diagnosis.model_dump(mode="json")

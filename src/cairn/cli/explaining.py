@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError
 
 from cairn.adapters.database_lock import DatabaseHeld
 from cairn.store import NewerDatabase
 
-CANNOT_START = (DatabaseHeld, NewerDatabase, OperationalError, ImportError)
+CANNOT_START = (DatabaseHeld, NewerDatabase, DatabaseError, ImportError)
 
 
 def explain(error: Exception) -> str:
     match error:
         case OperationalError():
-            return f"the database cannot be reached: {str(error.orig).strip().splitlines()[0]}"
+            return f"the database cannot be reached: {_first(error)}"
+        case DatabaseError():
+            return f"the database cannot be read: {_first(error)}"
         case ImportError():
             return f"a module of CAIRN_FUNCTIONS cannot be imported: {error}"
         case _:
             return str(error)
+
+
+def _first(error: DatabaseError) -> str:
+    return str(error.orig).strip().splitlines()[0]

@@ -17,15 +17,13 @@ from cairn import __version__
 from cairn.adapters.database_lock import DatabaseLock
 from cairn.adapters.folder_lock import FolderHeld, FolderLock
 from cairn.api.app import create_app
-from cairn.bootstrap import Cairn, build
+from cairn.bootstrap import LOOPBACK, Cairn, build
 from cairn.cli import places
 from cairn.cli.explaining import CANNOT_START, explain
 from cairn.config import Settings
 from cairn.worker import Worker
 
 log = logging.getLogger("cairn")
-
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
 def run_server(settings: Settings) -> int:

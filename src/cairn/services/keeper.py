@@ -6,6 +6,7 @@ import asyncio
 import logging
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -63,6 +64,11 @@ class Keeper:
     @property
     def _tree(self) -> Tree:
         return self._projection.tree
+
+    @property
+    def root(self) -> Path:
+        """The folder that holds the pipelines' folders."""
+        return self._tree.root
 
     # ---- for the worker ------------------------------------------------------------------------------
     async def rest(self, run_id: str) -> None:

@@ -80,7 +80,12 @@ class Retention:
         s, k = t.sessions, t.idempotency_keys
         await self._database.transact(lambda c: c.execute(sa.delete(s).where(s.c.expires_at < now)))
         await self._database.transact(lambda c: c.execute(sa.delete(k).where(k.c.created_at < now - KEPT)))
-        while await self._database.transact(lambda c: blobs.sweep(c, now - UNREFERENCED, limit=100)):
+        await self.sweep_contents()
+
+    async def sweep_contents(self) -> None:
+        """Contents that nothing refers to."""
+        before = self._engine.clock.now() - UNREFERENCED
+        while await self._database.transact(lambda c: blobs.sweep(c, before, limit=100)):
             pass
 
     # ---- folders -------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from cairn.services.views.artifacts import ArtifactPage, Upload
 from cairn.services.views.base import View
 from cairn.services.views.events import Event, EventPage, LogLine, LogPage, MessagePage, Verdict
 from cairn.services.views.executions import Context, ContextBlock, ExecutionPage
+from cairn.services.views.health import Diagnosis, HealthCheck
 from cairn.services.views.pipelines import (
     DefinitionChange,
     DefinitionDiff,
@@ -157,6 +158,15 @@ _FINDING = Finding(
     path="/checkpoints/0/form", message="This has to be a list of fields.", severity="error", line=5, column=11
 )
 
+_DIAGNOSIS = Diagnosis(
+    checked_at=s.at(30),
+    well=True,
+    findings=[
+        HealthCheck(what="database", verdict="ok", detail="sqlite, sound", remedy=""),
+        HealthCheck(what="disk", verdict="warning", detail="0.8 GB free", remedy="make room"),
+    ],
+)
+
 REQUESTS: dict[str, Any] = {
     "sign_in": {"token": "the token of the start link"},
     "create_pipeline": s.DEFINITION,
@@ -281,6 +291,7 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     "get_artifact_content": {"goals": "Twice as many customers"},
     "list_events": _page(EventPage, _EVENT),
     "verify_events": Verdict(valid=True, chains=3, events=57, broken=[]),
+    **dict.fromkeys(("get_diagnosis", "repair"), _DIAGNOSIS),
     "stream_run": _STREAM,
     "stream_changes": _CHANGE,
 }

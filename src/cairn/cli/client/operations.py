@@ -18,6 +18,12 @@ class Client(Definitions, Runs):
     async def get_session(self) -> Answer:
         return await self._get("/api/session")
 
+    async def get_diagnosis(self) -> Answer:
+        return await self._get("/api/doctor")
+
+    async def repair(self) -> Answer:
+        return await self._send("POST", "/api/doctor/repair")
+
     # ---- rework --------------------------------------------------------------------------------------
     async def preview_rework(self, execution_id: str, wanted: dict[str, Any]) -> Answer:
         return await self._send("POST", f"/api/executions/{execution_id}/rework/preview", wanted)

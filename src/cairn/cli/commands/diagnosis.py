@@ -2,42 +2,57 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 from typing import Annotated
 
 import typer
 
-from cairn.cli.desk import AsJson, DataDir, offline
+from cairn.cli import places
+from cairn.cli.client import Answer
+from cairn.cli.desk import AsJson, DataDir, Desk, Server, Token, at_desk, carry_out
 from cairn.cli.exits import Code, Ended
+from cairn.cli.telling import STYLES, Screen
 
 
-@offline
 def doctor(
     data_dir: DataDir = None,
+    server: Server = None,
+    token: Token = None,
     as_json: AsJson = False,
     repair: Annotated[
         bool, typer.Option("--repair", help="Put right what differs; nothing of yours is deleted.")
     ] = False,
 ) -> None:
-    """Compare the folders with the database, and verify the trail. Exits with 0 when all agrees.
+    """Look at database, trail, folders, jobs, disk, sandbox, clock, settings and permissions.
 
-    Example: cairn doctor --data-dir ./cairn-data
+    Each has a verdict (ok, warning, fault) and, if it is not well, a remedy. Safe while a server runs. Exits with 1 if
+    something is a fault.
+
+    Example: cairn doctor
     """
-    from cairn.cli.doctoring import examine  # the store's parts take half a second to import
-    from cairn.cli.explaining import CANNOT_START, explain
-    from cairn.cli.settings import read_settings
+    screen = Screen(as_json=as_json)
+    carry_out(_examine(screen, places.find(data_dir, server, token), repair=repair))
 
-    settings = read_settings(data_dir=data_dir)
-    if settings.database_url is None and not (settings.data_dir / "cairn.db").is_file():
-        raise Ended(Code.USAGE, f"{settings.data_dir} is not a data folder of Cairn: it has no cairn.db.")
-    try:
-        verdict = asyncio.run(examine(settings, repair=repair))
-    except CANNOT_START as error:
-        raise Ended(Code.REFUSED, explain(error)) from None
-    if as_json:
-        typer.echo(json.dumps(verdict.as_json(), indent=2))
+
+async def _examine(screen: Screen, place: places.Place, *, repair: bool) -> None:
+    async def ask(desk: Desk) -> None:
+        _tell(screen, await (desk.client.repair() if repair else desk.client.get_diagnosis()))
+
+    if place.address is None:
+        from cairn.cli.doctoring import beforehand  # the store's parts take half a second to import
+
+        if unwell := beforehand(place.folder, repair=repair):
+            _tell(screen, unwell)
+            return
+    await at_desk(screen, place, "reads", ask)
+
+
+def _tell(screen: Screen, diagnosis: Answer) -> None:
+    if screen.as_json:
+        screen.answer(diagnosis)
     else:
-        for line in verdict.lines():
-            typer.echo(line)
-    raise typer.Exit(0 if verdict.is_well else 1)
+        for found in diagnosis["findings"]:
+            remedy = f" — {found['remedy']}" if found["remedy"] else ""
+            line = f"{found['verdict']:<9}{found['what']}: {found['detail']}{remedy}"
+            screen.line(line, STYLES.get(found["verdict"]) if found["verdict"] != "ok" else None)
+    if not diagnosis["well"]:
+        raise Ended(Code.REFUSED)

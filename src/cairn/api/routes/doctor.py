@@ -1,0 +1,23 @@
+"""How the server, its data and its machine do."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from cairn.api.guarding import Guarded
+from cairn.api.wiring import Services
+from cairn.services.views.health import Diagnosis
+
+router = APIRouter(prefix="/api/doctor", route_class=Guarded, tags=["Health"])
+
+
+@router.get("")
+async def get_diagnosis(services: Services) -> Diagnosis:
+    """Look at everything: database, trail, folders, jobs, disk, sandbox, clock and settings. Nothing is changed."""
+    return await services.doctor.examine()
+
+
+@router.post("/repair")
+async def repair(services: Services) -> Diagnosis:
+    """Put right what can be put right without a loss; nothing of a user's is deleted."""
+    return await services.doctor.repair()

@@ -1,0 +1,111 @@
+"""X8, S4: the doctor over HTTP: what it looks at, what it says, what it puts right."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.services import doctor_machine
+from cairn.store import tables as t
+from tests.api.house import House, form
+
+LOOKED_AT = [
+    "settings",
+    "disk",
+    "permissions",
+    "sandbox",
+    "clock",
+    "schema",
+    "database",
+    "rows",
+    "contents",
+    "jobs",
+    "trail",
+    "other files",
+    "folders",
+]
+
+
+def by_name(diagnosis: Any) -> dict[str, Any]:
+    return {found["what"]: found for found in diagnosis["findings"]}
+
+
+def mode(folder: Path, wanted: int | None = None) -> int:
+    if wanted is not None:
+        folder.chmod(wanted)
+    return folder.stat().st_mode & 0o777
+
+
+async def test_a_new_server_is_well(house: House) -> None:
+    mode(house.cairn.settings.data_dir, 0o700)
+    await house.pipeline(form("goals"))
+    diagnosis = await house.get("/api/doctor")
+    assert [found["what"] for found in diagnosis["findings"]] == LOOKED_AT
+    assert diagnosis["well"] is True
+    unwell = [found for found in diagnosis["findings"] if found["verdict"] != "ok"]
+    assert [found for found in unwell if found["what"] not in ("settings", "sandbox")] == []
+
+
+async def test_what_is_missing_is_told_and_written_again(house: House) -> None:
+    pipeline = await house.pipeline(form("goals"))
+    folder = house.cairn.settings.data_dir / "pipelines" / pipeline["pipeline_id"]
+    definition = next((folder / ".pipeline_system" / "definitions").rglob("*.json"))
+    definition.unlink()
+    found = by_name(await house.get("/api/doctor"))[f"folder of pipeline {pipeline['pipeline_id']}"]
+    assert (found["verdict"], definition.name in found["detail"], bool(found["remedy"])) == ("fault", True, True)
+    repaired = await house.post("/api/doctor/repair")
+    assert by_name(repaired)["folders"]["verdict"] == "repaired"
+    assert definition.exists()
+    assert (await house.get("/api/doctor"))["well"] is True
+
+
+async def test_rows_that_deny_one_another_are_told(house: House) -> None:
+    """An execution that waits for an approval that nobody was asked for; a pipeline without its text."""
+    pipeline = await house.pipeline(form("goals") | {"approve": "start"})
+    run = await house.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"]}, 201)
+    execution_id = run["trail"][0]["execution_id"]
+    await house.cairn.database.transact(lambda c: c.execute(sa.update(t.approvals).values(status="withdrawn")))
+    found = by_name(await house.get("/api/doctor"))["rows"]
+    assert found["detail"] == f"execution {execution_id} waits for an approval that nobody was asked for"
+    assert found["verdict"] == "fault"
+
+
+async def test_a_changed_event_is_told(house: House) -> None:
+    """S4"""
+    await house.pipeline(form("goals"))
+
+    def tamper(connection: sa.Connection) -> None:
+        guard = "DROP TRIGGER events_not_updated"
+        if house.cairn.database.kind == "postgresql":
+            guard = "ALTER TABLE events DISABLE TRIGGER USER"
+        connection.execute(sa.text(guard))
+        connection.execute(sa.update(t.events).values(actor="somebody else"))
+
+    await house.cairn.database.transact(tamper)
+    found = by_name(await house.get("/api/doctor"))["trail"]
+    assert (found["verdict"], "it was changed after it was written" in found["detail"]) == ("fault", True)
+
+
+async def test_strange_folders_and_open_doors(house: House) -> None:
+    folder: Path = house.cairn.settings.data_dir
+    await house.pipeline(form("goals"))
+    (folder / "pipelines" / "stranger").mkdir()
+    mode(folder, 0o755)
+    found = by_name(await house.get("/api/doctor"))
+    assert (found["other files"]["verdict"], found["other files"]["detail"]) == ("warning", "stranger")
+    assert found["permissions"]["verdict"] == "warning"
+    repaired = by_name(await house.post("/api/doctor/repair"))
+    assert repaired["permissions"]["verdict"] == "repaired"
+    assert mode(folder) == 0o700
+    assert (folder / "pipelines" / "stranger").is_dir()
+
+
+async def test_a_clock_that_was_put_back_is_told(house: House) -> None:
+    await house.pipeline(form("goals"))
+    earlier = house.cairn.clock.now() - timedelta(minutes=10)
+    (found,) = await asyncio.to_thread(doctor_machine.clock, house.cairn.database, earlier)
+    assert (found.verdict, "the clock was put back" in found.detail) == ("warning", True)
