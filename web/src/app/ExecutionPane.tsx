@@ -1,12 +1,12 @@
-import { Button, Tabs } from '@mantine/core'
+import { Tabs } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { IconArrowBackUp } from '@tabler/icons-react'
 import type { Execution, Run, TrailItem } from '~/api/types'
 import { Artifacts } from '~/features/artifacts/Artifacts'
 import { EventList } from '~/features/events/EventList'
 import { ExecutionForm } from '~/features/forms/ExecutionForm'
 import { Reference } from '~/features/forms/Reference'
 import { Reworks } from '~/features/rework/Reworks'
+import { SendBack } from '~/features/rework/SendBack'
 import { StaleNote } from '~/features/rework/StaleNote'
 import { ContextView } from '~/features/runs/ContextView'
 import { LogView } from '~/features/runs/LogView'
@@ -54,18 +54,11 @@ export function ExecutionPane(props: Props) {
             <h2>
               {item.position + 1}. {item.name}
             </h2>
-            <span className={styles.id}>
-              {item.execution_id !== null && (
-                <span>
-                  execution <code>{shortId(item.execution_id)}</code>
-                </span>
-              )}
-              {props.mayEdit && execution?.possible.includes('rework') && (
-                <Button leftSection={<IconArrowBackUp size={15} />} onClick={props.onRework}>
-                  Send work back…
-                </Button>
-              )}
-            </span>
+            {item.execution_id !== null && (
+              <span className={styles.id}>
+                execution <code>{shortId(item.execution_id)}</code>
+              </span>
+            )}
           </header>
           <Tabs.List className={styles.tabList}>
             <Tabs.Tab value="overview">{asksForForm ? 'Form' : 'Overview'}</Tabs.Tab>
@@ -118,7 +111,7 @@ export function ExecutionPane(props: Props) {
 }
 
 function Main(props: Props & { wide: boolean }) {
-  const { run, item, execution, asksForForm, mayAnswer, onSending, mayEdit, wide } = props
+  const { run, item, execution, asksForForm, mayAnswer, onSending, mayEdit, onRework, wide } = props
   if (item.execution_id !== null && execution === undefined) return <LoadingText lines={4} />
   const form = execution?.form ?? null
   if (asksForForm && form !== null && execution !== undefined) {
@@ -139,6 +132,7 @@ function Main(props: Props & { wide: boolean }) {
     <>
       {execution !== undefined && <StaleNote execution={execution} allowed={mayEdit} />}
       <Overview item={item} execution={execution} />
+      {mayEdit && execution?.possible.includes('rework') && <SendBack onClick={onRework} />}
       {execution !== undefined && <Reworks execution={execution} />}
     </>
   )

@@ -7,7 +7,7 @@ import * as queries from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { Run } from '~/api/types'
 import { DecisionBar } from '~/features/approvals/DecisionBar'
-import { ReworkDialog } from '~/features/rework/ReworkDialog'
+import { type Asker, ReworkDialog } from '~/features/rework/ReworkDialog'
 import { RollbackDialog } from '~/features/rollback/RollbackDialog'
 import { RollbackNote } from '~/features/rollback/RollbackNote'
 import { mayTake, opening, questionOf } from '~/features/runs/question'
@@ -57,7 +57,8 @@ function OpenRun({ run }: { run: Run }) {
   const navigate = route.useNavigate()
   const task = useTask(run.run_id)
   const [rollingBack, setRollingBack] = useState(false)
-  const [sendingBack, setSendingBack] = useState(false)
+  // Who sends work back stays the same while the run moves on below the dialog.
+  const [asker, setAsker] = useState<Asker | null>(null)
   const [sending, setSending] = useState(false)
   const [tooLate, setTooLate] = useState<Problem | null>(null)
   const selected = run.trail.find((item) => item.checkpoint_id === search.checkpoint) ?? opening(run.trail)
@@ -120,7 +121,7 @@ function OpenRun({ run }: { run: Run }) {
             }
             onSending={setSending}
             mayEdit={mayEdit(roles)}
-            onRework={() => setSendingBack(true)}
+            onRework={() => current !== undefined && setAsker({ item: selected, execution: current })}
           />
         )}
       </div>
@@ -170,20 +171,16 @@ function OpenRun({ run }: { run: Run }) {
           void navigate({ to: '/runs/$runId', params: { runId: target }, search: {} })
         }}
       />
-      {selected !== undefined && current !== undefined && (
-        <ReworkDialog
-          run={run}
-          item={selected}
-          execution={current}
-          opened={sendingBack}
-          onClose={() => setSendingBack(false)}
-          onDone={(rework) => {
-            setSendingBack(false)
-            tell(`${rework.checkpoint_name} is sent back.`)
-            select(rework.checkpoint_id)
-          }}
-        />
-      )}
+      <ReworkDialog
+        run={run}
+        asker={asker}
+        onClose={() => setAsker(null)}
+        onDone={(rework) => {
+          setAsker(null)
+          tell(`${rework.checkpoint_name} is sent back.`)
+          select(rework.checkpoint_id)
+        }}
+      />
     </Page>
   )
 }

@@ -13,33 +13,35 @@ import { Option } from '~/ui/Weighing'
 import styles from '~/ui/Weighing.module.css'
 import { Impact } from './Impact'
 
+/** The checkpoint that was looked at, and its execution. */
+export type Asker = { item: TrailItem; execution: Execution }
+
 type Props = {
   run: Run
-  /** The checkpoint that was looked at, and its execution: who asks. */
-  item: TrailItem
-  execution: Execution
-  opened: boolean
+  /** Who sends work back; nobody leaves the dialog closed. */
+  asker: Asker | null
   onClose: () => void
   onDone: (rework: Execution) => void
 }
 
 /** Sending the work of an earlier checkpoint back, with everything that will happen said before. */
-export function ReworkDialog({ opened, onClose, ...props }: Props) {
+export function ReworkDialog({ run, asker, onClose, onDone }: Props) {
   return (
     <Modal
-      opened={opened}
+      opened={asker !== null}
       onClose={onClose}
       size={780}
-      title={`Send work back from ${props.item.name}`}
+      title={`Send work back from ${asker?.item.name ?? ''}`}
       padding={0}
       classNames={{ header: styles.header, body: styles.modal }}
     >
-      {opened && <Content key={props.execution.execution_id} onClose={onClose} {...props} />}
+      {asker !== null && <Content run={run} asker={asker} onClose={onClose} onDone={onDone} />}
     </Modal>
   )
 }
 
-function Content({ run, item, execution, onClose, onDone }: Omit<Props, 'opened'>) {
+function Content({ run, asker, onClose, onDone }: Props & { asker: Asker }) {
+  const { item, execution } = asker
   const client = useQueryClient()
   const now = useNow()
   const earlier = run.trail.filter((other) => other.position < item.position)

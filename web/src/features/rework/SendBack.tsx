@@ -1,0 +1,15 @@
+import { Button } from '@mantine/core'
+import { IconArrowBackUp } from '@tabler/icons-react'
+import styles from './Rework.module.css'
+
+/** The way from a result to the work that it was made from. */
+export function SendBack({ onClick }: { onClick: () => void }) {
+  return (
+    <p className={styles.ask}>
+      <Button leftSection={<IconArrowBackUp size={16} />} onClick={onClick}>
+        Send work back…
+      </Button>
+      <span>Have an earlier checkpoint done again, with what is to be done now.</span>
+    </p>
+  )
+}
