@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from io import FileIO
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -284,7 +285,7 @@ class Process(Protocol):
         ...
 
     @property
-    def output(self) -> tuple[int, int]:
+    def output(self) -> tuple[FileIO, FileIO]:
         """What it prints: the reading ends of stdout and stderr."""
         ...
 
@@ -294,6 +295,10 @@ class Process(Protocol):
 
     async def kill(self) -> None:
         """End it with everything that it has started; afterwards none of it lives."""
+        ...
+
+    def close(self) -> None:
+        """Close this side of the line and of what it prints."""
         ...
 
 

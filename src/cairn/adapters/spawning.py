@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from io import FileIO
 from typing import Any
 
 from cairn.ports import Bounds
@@ -42,7 +43,7 @@ class Started:
 
     popen: subprocess.Popen[bytes]
     socket: socket.socket
-    output: tuple[int, int]
+    output: tuple[FileIO, FileIO]
     end: Callable[[], None]  # ends the tree, in a thread; afterwards none of it lives
     watched: int | None = None  # a process that has to be over as well: the last of its tree
     _over: asyncio.Future[int] | None = field(default=None, init=False)
@@ -68,11 +69,9 @@ class Started:
         await self.wait()
 
     def close(self) -> None:
-        """This side of everything that leads to it."""
         self.socket.close()
-        for fd in self.output:
-            with contextlib.suppress(OSError):
-                os.close(fd)
+        for file in self.output:
+            file.close()
 
 
 async def spawn(arguments: Callable[[int], Sequence[str]], mark: tuple[str, str], more: Sequence[int] = ()) -> Started:
@@ -107,7 +106,7 @@ def _spawn(arguments: Callable[[int], Sequence[str]], mark: tuple[str, str], mor
         for fd in ends:
             os.close(fd)
     own.setblocking(False)
-    return Started(popen, own, (out, err), lambda: end_group(popen))
+    return Started(popen, own, (FileIO(out), FileIO(err)), lambda: end_group(popen))
 
 
 ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "USER": "script", "LOGNAME": "script"}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Mapping
+from io import FileIO
 from typing import Any
 
 from cairn.ports import Work
@@ -56,11 +56,10 @@ class Book:
             self._since, self._in_window = asyncio.get_running_loop().time(), 0
 
 
-async def follow(fd: int, stream: str, level: str, book: Book) -> None:
+async def follow(file: FileIO, stream: str, level: str, book: Book) -> None:
     """Until it is closed."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=PIECE)
-    file = os.fdopen(fd, "rb", buffering=0)
     transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
     rest = b""
     try:

@@ -99,7 +99,11 @@ class ScriptRunner:
 
 async def _end(starting: asyncio.Future[Process]) -> None:
     with contextlib.suppress(OSError):
-        await (await starting).kill()
+        process = await starting
+        try:
+            await process.kill()
+        finally:
+            process.close()
 
 
 async def _to_its_end(work: Any) -> None:
@@ -119,8 +123,8 @@ async def _to_its_end(work: Any) -> None:
 async def _converse(process: Process, talk: Talk, begin: bytes, book: Book) -> Outcome:
     line = await Line.open(process)
     printed = [
-        asyncio.ensure_future(follow(fd, stream, level, book))
-        for fd, (stream, level) in zip(process.output, STREAMS, strict=True)
+        asyncio.ensure_future(follow(file, stream, level, book))
+        for file, (stream, level) in zip(process.output, STREAMS, strict=True)
     ]
     outcome: Outcome | None = None
     try:
@@ -129,18 +133,17 @@ async def _converse(process: Process, talk: Talk, begin: bytes, book: Book) -> O
         try:
             outcome = await talk.carry_on(line)
         except Broken as error:
-            outcome = Faulted(Fault("broken_line", f"The script's process sent what nobody understands: {error}."))
+            return Faulted(Fault("broken_line", f"The script's process sent what nobody understands: {error}."))
         except ConnectionError:
             outcome = None
         if outcome is None:
-            outcome = Faulted(_ended(await process.wait()))
-        else:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), ENDING)
+            return Faulted(_ended(await process.wait()))
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(process.wait(), ENDING)
+        return outcome
     finally:
         line.close()
         await _to_its_end(_drain(process, printed))
-    return outcome
 
 
 async def _drain(process: Process, printed: Sequence[asyncio.Future[None]]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 MANY_TIMES = 10_000
+COUNTING = 0.05  # seconds between two counts
 
 
 def confine(setup: dict[str, Any]) -> None:
@@ -31,14 +33,14 @@ def confine(setup: dict[str, Any]) -> None:
         os.setresuid(user, user, user)
     os.umask(0o077)
     if setup["watches"]:
-        _watch(is_alone=user is not None)
+        _watch(is_alone=user is not None, most=setup["limits"]["NPROC"])
     os.chdir(setup["workspace"])
 
 
-def _watch(*, is_alone: bool) -> None:
+def _watch(*, is_alone: bool, most: int) -> None:
     """Fork, and stay behind: whatever the script starts belongs to this process, and ends with it.
 
-    `is_alone`: no other process has its user.
+    `is_alone`: no other process has its user. The system's own limit on processes does not hold for root.
     """
     server = os.getppid()
     _belong()
@@ -56,7 +58,7 @@ def _watch(*, is_alone: bool) -> None:
     _let_go()
     if os.getppid() != server:
         end()
-    status = _wait(worker)
+    status = _wait(worker, None if is_alone or os.getuid() != 0 else most)
     end()
 
 
@@ -78,15 +80,20 @@ def _let_go() -> None:
     os.close(int(sys.argv[1]))
 
 
-def _wait(worker: int) -> int:
+def _wait(worker: int, most: int | None) -> int:
+    """Until the worker is over, or more processes live than it may have."""
     while True:
         try:
-            ended, how = os.waitpid(-1, 0)
+            ended, how = os.waitpid(-1, 0 if most is None else os.WNOHANG)
         except ChildProcessError:
             return 0
         if ended == worker:
             status = os.waitstatus_to_exitcode(how)
             return status if status >= 0 else 128 - status
+        if most is not None and ended == 0:
+            if len(_below(os.getpid())) > most:
+                return 128 + signal.SIGKILL
+            time.sleep(COUNTING)
 
 
 def sweep(*, is_alone: bool) -> None:

@@ -142,11 +142,10 @@ class Ctx:
         real = os.path.realpath(os.path.join(room, path))
         if os.path.commonpath((room, real)) != room:
             raise ValueError(f"{path!r} leads out of the workspace: only files inside it can be staged")
-        fd = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        with os.fdopen(fd, "rb") as file:
-            status = os.fstat(fd)
-            if not stat.S_ISREG(status.st_mode):
-                raise ValueError(f"{path!r} is not a file")
+        if not stat.S_ISREG(os.lstat(real).st_mode):
+            raise ValueError(f"{path!r} is not a file")
+        with os.fdopen(os.open(real, os.O_RDONLY | os.O_NOFOLLOW), "rb") as file:
+            status = os.fstat(file.fileno())
             if status.st_size > self._longest:
                 self._refuse(name, f"it has {status.st_size:,} bytes; at most {self._longest:,} are taken")
             else:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 200
 MAX_DIGITS = 4300
+SURELY_SHORT = 3 * MAX_DIGITS  # bits
 
 
 class Unwritable(ValueError):
@@ -43,7 +44,8 @@ def _fault(found: Any) -> str | None:
     if isinstance(found, str):
         return None if _is_unicode(found) else "this text holds half of a surrogate pair, which is not a character"
     if isinstance(found, int):
-        return f"this integer has more than {MAX_DIGITS} digits" if abs(found) >= 10**MAX_DIGITS else None
+        is_long = found.bit_length() > SURELY_SHORT and abs(found) >= 10**MAX_DIGITS
+        return f"this integer has more than {MAX_DIGITS} digits" if is_long else None
     if isinstance(found, float):
         return None if found - found == 0 else f"{found} is not a number that JSON can hold"
     if not isinstance(found, dict):

@@ -1,0 +1,117 @@
+"""Scripts for tests: run by the real runner, in each of the sandboxes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from cairn.adapters.sandbox_bwrap import BubblewrapSandbox
+from cairn.adapters.sandbox_plain import PlainSandbox
+from cairn.core.model import Fault
+from cairn.documents import decode_json
+from cairn.ports import Bounds, Call, Faulted, Level, Outcome, Produced, Sandbox, Unfit, Work
+from cairn.runners.limits import Limits
+from cairn.runners.script_rules import ScriptRules
+from cairn.runners.scripts import ScriptRunner
+from tests.runners.works import Told, checkpoint, stored, work
+
+BOUNDS = Bounds(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
+
+
+@dataclass
+class Bench:
+    """A sandbox on a folder of its own, and short ways to use it."""
+
+    folder: Path
+    sandbox: Sandbox
+    rules: ScriptRules = field(default_factory=lambda: ScriptRules(level=Level.PROCESS, bounds=BOUNDS))
+    limits: Limits = field(default_factory=Limits)
+    told: Told = field(default_factory=Told)
+    made: int = 0
+
+    @property
+    def runner(self) -> ScriptRunner:
+        return ScriptRunner(self.sandbox, self.rules, self.limits)
+
+    def work(
+        self,
+        source: str,
+        *,
+        outputs: Iterable[str] = ("out.json",),
+        config: dict[str, Any] | None = None,
+        scripts: dict[str, str] | None = None,
+        calls: tuple[Call, ...] = (),
+        given: dict[str, Any] | None = None,
+        **more: Any,
+    ) -> Work:
+        """A dispatch of a script; the same folder if it is named again."""
+        self.made += 1
+        named = more.pop("name", f"execution-{self.made}")
+        workspace = self.folder / named / "workspace"
+        workspace.mkdir(parents=True, exist_ok=True)
+        written = {"script_source": source, **(config or {})}
+        if scripts is not None:
+            written.pop("script_source")
+        definition = checkpoint(
+            execution={"mode": "script", "script_config": written}, outputs=list(outputs), **(given or {})
+        )
+        made = work(definition, told=self.told, workspace=workspace, **more)
+        files = {path: stored(path, "", text) for path, text in (scripts or {}).items()}
+        return replace(made, execution_id=named, scripts=files, calls=calls)
+
+    async def run(self, source: str, **more: Any) -> Outcome:
+        return await self.runner.carry_out(self.work(source, **more))
+
+    async def value(self, body: str, **more: Any) -> Any:
+        """What a function with this body returns."""
+        outcome = await self.run(function(body), **more)
+        assert isinstance(outcome, Produced), (str(outcome)[:2000], self.told.lines[:20])
+        data = outcome.artifacts[0].read()
+        return decode_json(data, max_bytes=max(len(data), 1))
+
+    async def fault(self, source: str, **more: Any) -> Fault:
+        outcome = await self.run(source, **more)
+        assert isinstance(outcome, Faulted | Unfit), outcome
+        return outcome.error
+
+    def said(self, *levels: str) -> list[str]:
+        return [message for level, message, _ in self.told.lines if not levels or level in levels]
+
+
+def function(body: str) -> str:
+    """`main` with this body."""
+    lines = "\n".join(f"    {line}" for line in body.strip().splitlines())
+    return f"import os, socket, subprocess, sys, time\n\n\ndef main(ctx, **parameters):\n{lines}\n"
+
+
+def make_sandbox(level: str, house: Path) -> Sandbox:
+    sandbox = BubblewrapSandbox(house) if level == "bubblewrap" else PlainSandbox(house)
+    reached = sandbox.probe()
+    assert reached.level == level, reached.reason  # bubblewrap comes with scripts/system-packages
+    return sandbox
+
+
+def alive(marks: str) -> list[str]:
+    """The command lines of living processes whose environment holds these characters."""
+    found: list[str] = []
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdigit() or int(folder.name) == os.getpid():
+            continue
+        try:
+            if marks.encode() in (folder / "environ").read_bytes():
+                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:
+            continue
+    return found
+
+
+def until(probe: Any, seconds: float = 10.0) -> Any:
+    deadline = time.monotonic() + seconds
+    while not (found := probe()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return found

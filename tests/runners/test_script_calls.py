@@ -1,0 +1,114 @@
+"""X11: a script that waits ends its process; called again, the same calls return their recorded answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from cairn.core.model import Fault
+from cairn.documents import decode_json
+from cairn.ports import Call, Content, Produced, WantsRework
+from tests.runners.scripting import Bench, alive, function
+from tests.runners.works import stored
+
+pytestmark = pytest.mark.asyncio
+ASKS = """
+n = ctx.inputs["dev"]
+while n < 3:
+    ctx.stage("notes.md", f"saw {n}")
+    answer = ctx.request_rework("dev", prompt=f"more than {n}", reason="too small")
+    n = ctx.inputs["dev"]
+return {"n": n}
+"""
+DONE: dict[str, Any] = {"ended": "completed", "reason": "", "execution_id": "e2", "artifacts": []}
+
+
+class Kept:
+    """Contents by checksum, as the store keeps them."""
+
+    def __init__(self) -> None:
+        self.contents: dict[str, bytes] = {}
+
+    def keep(self, outcome: WantsRework, answer: dict[str, Any] | None) -> Call:
+        assert outcome.call is not None
+        assert outcome.seen is not None
+        assert outcome.call.seen == sha256(outcome.seen).hexdigest()
+        self.contents[outcome.call.seen] = outcome.seen
+        return replace(outcome.call, answer=answer)
+
+
+async def dispatch(bench: Bench, kept: Kept, body: str, calls: tuple[Call, ...], **more: Any) -> Any:
+    outputs = more.pop("outputs", ["out.json", "notes.md"])
+    work = bench.work(function(body), name="asker", calls=calls, outputs=outputs, **more)
+    return await bench.runner.carry_out(replace(work, contents=kept.contents.__getitem__))
+
+
+async def test_each_call_sees_what_it_saw_and_then_what_is_new(bench: Bench) -> None:
+    kept, calls = Kept(), tuple[Call, ...]()
+    for n in (1, 2):
+        outcome = await dispatch(bench, kept, ASKS, calls, input={"dev": n})
+        assert isinstance(outcome, WantsRework)
+        assert (outcome.key, outcome.prompt, outcome.reason) == ("dev", f"more than {n}", "too small")
+        assert outcome.artifacts == (Content("notes", "md", f"saw {n}".encode()),)
+        assert alive(":asker\0") == []
+        calls = (*calls, kept.keep(outcome, DONE))
+    assert [call.number for call in calls] == [1, 2]
+    outcome = await dispatch(bench, kept, ASKS, calls, input={"dev": 3})
+    assert isinstance(outcome, Produced)
+    assert decode_json(outcome.artifacts[1].read()) == {"n": 3}
+
+
+async def test_the_answer_says_how_it_ended(bench: Bench) -> None:
+    kept = Kept()
+    body = 'a = ctx.request_rework("dev", "again")\nreturn [a.ended, a["reason"], a.execution_id, a.artifacts]'
+    asked = await dispatch(bench, kept, body, (), outputs=["out.json"])
+    answer = {"ended": "refused", "reason": "no", "execution_id": None, "artifacts": [{"name": "x"}]}
+    call = kept.keep(asked, answer)
+    assert call.arguments == {"checkpoint": "dev", "prompt": "again", "reason": ""}
+    outcome = await dispatch(bench, kept, body, (call,), outputs=["out.json"])
+    assert decode_json(outcome.artifacts[0].read()) == ["refused", "no", None, [{"name": "x"}]]
+
+
+async def test_files_that_it_saw_are_read_again_as_they_were(bench: Bench) -> None:
+    kept = Kept()
+    body = 'a = ctx.references["dev"]["code"]\nctx.request_rework("dev", a)\nreturn [a, ctx.references["dev"]["code"]]'
+    old, new = stored("code", "py", "old"), stored("code", "py", "new")
+    kept.contents[old.checksum] = b"old"
+    asked = await dispatch(bench, kept, body, (), references={"dev": (old,)}, outputs=["out.json"])
+    calls = (kept.keep(asked, DONE),)
+    outcome = await dispatch(bench, kept, body, calls, references={"dev": (new,)}, outputs=["out.json"])
+    assert decode_json(outcome.artifacts[0].read()) == ["old", "new"]
+
+
+async def test_a_call_that_nobody_has_answered_is_asked_again(bench: Bench) -> None:
+    kept = Kept()
+    asked = await dispatch(bench, kept, ASKS, (), input={"dev": 1})
+    again = await dispatch(bench, kept, ASKS, (kept.keep(asked, None),), input={"dev": 1})
+    assert again == asked
+
+
+@pytest.mark.parametrize(
+    ("body", "now"),
+    [
+        (
+            'ctx.request_rework("plan", "more than 1", "too small")',
+            "it is request_rework(checkpoint='plan', prompt='more than 1', reason='too small')",
+        ),
+        ("return {}", "the script ended without it"),
+    ],
+)
+async def test_a_script_that_does_not_repeat_itself_is_told_which_call_differs(
+    bench: Bench, body: str, now: str
+) -> None:
+    kept = Kept()
+    asked = await dispatch(bench, kept, ASKS, (), input={"dev": 1})
+    outcome = await dispatch(bench, kept, body, (kept.keep(asked, DONE),), input={"dev": 3})
+    assert outcome.error == Fault(
+        "not_repeated",
+        "The script was called again to go on, and has to make the same calls again. Its call 1 was"
+        f" request_rework(checkpoint='dev', prompt='more than 1', reason='too small'); now {now}. Let nothing that it"
+        " asks for depend on time, chance or what it left in the workspace.",
+    )

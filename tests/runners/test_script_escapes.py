@@ -1,0 +1,207 @@
+"""X11, S3: what a script tries and does not get, in bubblewrap."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from cairn.core.model import Fault
+from tests.runners.scripting import Bench, function
+
+pytestmark = pytest.mark.asyncio
+TRIES = """
+def tried(act):
+    try:
+        return act()
+    except OSError as error:
+        return type(error).__name__
+"""
+
+
+def trying(body: str) -> str:
+    return TRIES + function(body)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/evil",
+        "/usr/evil",
+        "/scripts/evil.py",
+        "/cairn/evil",
+        "/evil",
+        "../evil",
+        "/proc/sys/kernel/hostname",
+        "/dev/evil",
+    ],
+)
+async def test_it_writes_nowhere_but_into_its_workspace(shut_in: Bench, path: str) -> None:
+    body = (
+        f"try:\n    open({path!r}, 'w').write('x')\nexcept OSError as error:\n    return error.errno\nreturn 'written'"
+    )
+    assert await shut_in.value(body) in {1, 2, 13, 30}
+
+
+async def test_it_sees_its_rooms_and_nothing_of_cairn_or_of_another_run(shut_in: Bench) -> None:
+    other = shut_in.folder / "another-run" / "workspace"
+    other.mkdir(parents=True)
+    (other / "secret.txt").write_text("secret")
+    body = f"""
+return {{
+    "there": sorted(os.listdir("/")),
+    "workspace": os.listdir("/workspace"),
+    "other": os.path.exists({str(other)!r}),
+    "climbed": sorted(os.listdir("..")),
+    "home": os.path.expanduser("~"),
+    "passwords": os.path.exists("/etc/shadow"),
+    "environment": sorted(os.environ),
+}}
+"""
+    os.environ["CAIRN_ADMIN_TOKEN"] = "secret"
+    try:
+        seen = await shut_in.value(body)
+    finally:
+        del os.environ["CAIRN_ADMIN_TOKEN"]
+    assert seen["climbed"] == seen["there"]
+    assert not {"root", "home"} & set(seen.pop("there")) - {"root"}
+    del seen["climbed"]
+    assert seen == {
+        "workspace": [],
+        "other": False,
+        "home": "/workspace",
+        "passwords": False,
+        "environment": ["CAIRN_SANDBOX", "HOME", "LANG", "LOGNAME", "PATH", "PWD", "TMPDIR", "USER"],
+    }
+
+
+async def test_it_sees_no_process_but_its_own_and_reaches_none(shut_in: Bench) -> None:
+    body = f"""
+pids = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
+reached = []
+for pid in (os.getppid(), 1, {os.getpid()}):
+    try:
+        os.kill(pid, 9)
+        reached.append(pid)
+    except OSError:
+        pass
+return {{"pids": pids, "own": os.getpid(), "parent": os.getppid(), "reached": reached,
+        "theirs": os.path.exists("/proc/{os.getpid()}/environ")}}
+"""
+    seen = await shut_in.value(body)
+    assert seen == {"pids": [1, 2], "own": 2, "parent": 1, "reached": [], "theirs": False}
+
+
+async def test_it_is_nobody_and_cannot_become_root(shut_in: Bench) -> None:
+    body = """
+failed = []
+for act in (lambda: os.setuid(0), lambda: os.setgid(0), lambda: os.chroot("/workspace"), lambda: os.nice(-5)):
+    try:
+        act()
+    except OSError:
+        failed.append(True)
+caps = [line.split()[1] for line in open("/proc/self/status") if line.startswith(("CapEff", "CapPrm", "NoNewPrivs"))]
+return {"uid": os.getuid(), "groups": os.getgroups(), "failed": len(failed), "caps": caps}
+"""
+    seen = await shut_in.value(body)
+    assert seen["uid"] != 0
+    assert (seen["groups"], seen["failed"], seen["caps"]) == ([], 4, ["0" * 16, "0" * 16, "1"])
+
+
+async def test_two_executions_are_different_users_and_one_stays_the_same(shut_in: Bench) -> None:
+    uids = [await shut_in.value("return os.getuid()", name=name) for name in ("a", "a", "b")]
+    assert uids[0] == uids[1] != uids[2]
+
+
+@contextmanager
+def listening() -> Generator[int]:
+    """Somebody who answers on loopback."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            try:
+                caller, _ = server.accept()
+            except OSError:
+                return
+            with caller:
+                caller.sendall(b"hello")
+
+        threading.Thread(target=answer, daemon=True).start()
+        yield server.getsockname()[1]
+
+
+CALL = "return socket.create_connection(('127.0.0.1', {port}), 2).recv(9).decode()"
+
+
+async def test_it_reaches_no_network_not_even_loopback(shut_in: Bench) -> None:
+    with listening() as port:
+        fault = await shut_in.fault(function(CALL.format(port=port)))
+        assert fault.type == "ConnectionRefusedError"
+        outside = function("return socket.create_connection(('192.0.2.1', 80), 2)")
+        assert (await shut_in.fault(outside)).type == "OSError"
+
+
+async def test_it_has_the_network_where_it_asks_and_an_admin_allows(shut_in: Bench) -> None:
+    shut_in.rules = replace(shut_in.rules, network=True)
+    with listening() as port:
+        assert await shut_in.value(CALL.format(port=port), config={"network": True}) == "hello"
+        assert (await shut_in.fault(function(CALL.format(port=port)))).type == "ConnectionRefusedError"
+
+
+@pytest.mark.parametrize("leads", ["/etc/ld.so.cache", "/proc/self/environ", "../../..", "/nowhere"])
+async def test_a_link_that_leads_out_is_not_followed_when_it_is_staged(bench: Bench, leads: str) -> None:
+    body = f"os.symlink({leads!r}, ctx.workspace / 'link')\nctx.stage('out.bin', ctx.workspace / 'link')"
+    fault = await bench.fault(function(body), outputs=["out.bin"])
+    assert fault.type == "ValueError"
+    assert fault.message.endswith("leads out of the workspace: only files inside it can be staged")
+
+
+@pytest.mark.parametrize("path", ["../x", "/etc/hostname", "a/../../x"])
+async def test_a_path_that_leads_out_is_not_staged(bench: Bench, path: str) -> None:
+    fault = await bench.fault(function(f"ctx.stage('out.bin', path={path!r})"), outputs=["out.bin"])
+    assert fault == Fault(
+        "ValueError", f"'{path}' leads out of the workspace: only files inside it can be staged", fault.trace
+    )
+
+
+@pytest.mark.parametrize("thing", ["os.mkdir('thing')", "os.mkfifo('thing')"])
+async def test_what_is_no_file_is_not_staged(bench: Bench, thing: str) -> None:
+    fault = await bench.fault(function(f"{thing}\nctx.stage('out.bin', path='thing')"), outputs=["out.bin"])
+    assert (fault.type, fault.message) == ("ValueError", "'thing' is not a file")
+
+
+async def test_a_link_among_the_scripts_of_before_is_not_written_through(shut_in: Bench) -> None:
+    """The folder of scripts is made anew for each dispatch."""
+    outside = shut_in.folder / "outside"
+    outside.mkdir()
+    room = shut_in.folder / "same"
+    room.mkdir()
+    (room / "scripts").symlink_to(outside)
+    assert await shut_in.value("return 1", name="same") == 1
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "b'garbage\\n'",
+        'b\'{"kind": "stage", "name": 1, "size": 0}\\n\'',
+        'b\'{"kind": "log", "size": 99999999999}\\n\'',
+        'b\'{"kind": "waits", "call": "rework", "number": -1, "size": 2}\\n{}\'',
+        'b\'{"kind": "unheard", "size": 0}\\n\'',
+        "b'x' * 1000000",
+    ],
+)
+async def test_what_it_says_on_the_line_itself_does_no_harm(bench: Bench, said: str) -> None:
+    fault = await bench.fault(function(f"os.write(ctx._line._fd, {said})\ntime.sleep(60)"))
+    assert fault.type == "broken_line"
+
+
+async def test_a_file_that_it_was_not_given_cannot_be_asked_for(bench: Bench) -> None:
+    body = "return ctx._line.ask({'kind': 'read', 'checksum': '0' * 64})[0]"
+    assert await bench.value(body) == {"error": "There is no such file.", "size": 0}

@@ -1,0 +1,140 @@
+"""X5, X11, D18: limits hold, and nothing of a script outlives it. Real processes, the real clock."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from dataclasses import replace
+
+import pytest
+
+from cairn.ports import Bounds, Produced
+from tests.runners.scripting import BOUNDS, Bench, alive, function
+
+pytestmark = pytest.mark.asyncio
+TREE = """
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.close(0), os.close(1), os.close(2)
+        time.sleep(600)
+    os._exit(0)
+"""
+READY = "(ctx.workspace / 'ready').write_text('yes')\n"
+
+
+def of(name: str) -> list[str]:
+    return alive(f":{name}\0")
+
+
+async def until_ready(bench: Bench, name: str) -> None:
+    ready = bench.folder / name / "workspace" / "ready"
+    for _ in range(2000):
+        if ready.exists():
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError(bench.told)
+
+
+async def test_a_cancelled_tree_leaves_no_process(bench: Bench) -> None:
+    task = asyncio.ensure_future(bench.run(function(f"{TREE}{READY}time.sleep(600)"), name="hangs"))
+    await until_ready(bench, "hangs")
+    assert len(of("hangs")) >= 3
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert of("hangs") == []
+
+
+async def test_a_timed_out_tree_that_ignores_signals_leaves_no_process(bench: Bench) -> None:
+    body = f"import signal\nfor n in (1, 2, 13, 15): signal.signal(n, signal.SIG_IGN)\n{TREE}{READY}\nwhile True: pass"
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(bench.run(function(body), name="stubborn"), 1.0)
+    assert of("stubborn") == []
+
+
+async def test_children_that_it_leaves_behind_end_with_it(bench: Bench) -> None:
+    began = time.monotonic()
+    outcome = await bench.run(function(f"{TREE}return 1"), name="leaves")
+    assert isinstance(outcome, Produced)
+    assert of("leaves") == []
+    assert time.monotonic() - began < 10
+
+
+async def test_cancelled_at_any_moment_of_its_start_it_leaves_no_process(bench: Bench) -> None:
+    for step in range(12):
+        name = f"early-{step}"
+        task = asyncio.ensure_future(bench.run(function("time.sleep(600)"), name=name))
+        await asyncio.sleep(step * 0.004)
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        assert of(name) == []
+
+
+async def test_a_fork_bomb_meets_its_limit_and_leaves_no_process(bench: Bench) -> None:
+    body = "while True:\n    if os.fork() == 0: time.sleep(600)"
+    fault = await bench.fault(function(body), name="bomb")
+    assert fault.type in {"BlockingIOError", "killed"}
+    assert of("bomb") == []
+
+
+async def test_memory_beyond_the_limit_is_a_fault_that_says_so(bench: Bench) -> None:
+    fault = await bench.fault(function("return len(bytearray(700 * 1024 * 1024))"))
+    assert fault.type == "MemoryError"
+
+
+async def test_a_checkpoint_may_ask_for_less_than_the_settings_allow(bench: Bench) -> None:
+    config = {"limits": {"memory_mb": 256, "open_files": 32}}
+    body = "import resource\nreturn [resource.getrlimit(n)[1] for n in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE)]"
+    assert await bench.value(body, config=config) == [256 * 2**20, 32]
+
+
+async def test_files_and_open_files_have_limits(bench: Bench) -> None:
+    fault = await bench.fault(function("(ctx.workspace / 'big').write_bytes(bytes(9 * 1024 * 1024))"))
+    assert (fault.type, "File too large" in fault.message) == ("OSError", True)
+    fault = await bench.fault(function("held = [open('/dev/null') for _ in range(100)]"))
+    assert (fault.type, "Too many open files" in fault.message) == ("OSError", True)
+
+
+async def test_a_gigabyte_printed_is_cut_with_a_clear_line(bench: Bench) -> None:
+    bench.rules = replace(bench.rules, output_bytes=100_000)
+    body = "line = 'x' * 99\nblock = (line + chr(10)) * 10_000\nfor _ in range(1000): sys.stdout.write(block)\nreturn 1"
+    assert await bench.value(body) == 1
+    said = bench.said()[1:]
+    cut = "Output cut here: more than 0.1 MB (100,000 bytes) or 10,000 lines. The script goes on; the rest is dropped."
+    assert (len(said), said[0], said[-1]) == (1011, "x" * 99, cut)
+
+
+async def test_many_short_lines_and_one_without_end_are_bounded(bench: Bench) -> None:
+    bench.rules = replace(bench.rules, output_lines=1200)
+    assert await bench.value("print('\\n' * 5000); return 1") == 1
+    assert len(bench.said()) == 1 + 1200 + 1
+    bench.told.lines.clear()
+    assert await bench.value("sys.stdout.write('y' * 50_000); return 1") == 1
+    assert [len(line) for line in bench.said()[1:]] == [8192] * 6 + [50_000 - 6 * 8192]
+
+
+async def test_what_it_logs_counts_as_output(bench: Bench) -> None:
+    bench.rules = replace(bench.rules, output_lines=50)
+    assert await bench.value("for n in range(1000): ctx.log(n)\nreturn 1") == 1
+    assert len(bench.said()) == 52
+
+
+async def test_scripts_run_side_by_side(bench: Bench) -> None:
+    bench.rules = replace(bench.rules, bounds=replace(BOUNDS, processes=64))
+    values = await asyncio.gather(*(bench.value(f"time.sleep(0.1); return {n}") for n in range(10)))
+    assert values == list(range(10))
+
+
+async def test_leftovers_of_a_server_that_lives_are_left_alone(bench: Bench) -> None:
+    task = asyncio.ensure_future(bench.run(function(f"{READY}time.sleep(600)"), name="held"))
+    await until_ready(bench, "held")
+    assert bench.sandbox.end_leftovers() == 0
+    assert of("held")
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert (of("held"), Bounds().network) == ([], False)

@@ -1,0 +1,220 @@
+"""X11: what a script is given, what it gives back, and what is said when it is wrong."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import pytest
+
+from cairn.core.model import Fault, WaitingOn
+from cairn.ports import Asks, Content, Faulted, Level, Produced, Reached, Unfit
+from cairn.runners.script_rules import ScriptRules
+from tests.runners.scripting import BOUNDS, Bench, function
+from tests.runners.works import stored
+
+pytestmark = pytest.mark.asyncio
+
+
+async def test_it_is_called_with_its_parameters_and_returns_the_json_artifact(bench: Bench) -> None:
+    returned = await bench.value("return parameters", config={"parameters": {"n": 2**200, "x": 1.0, "t": "é🚀\x00"}})
+    assert returned == {"n": 2**200, "x": 1.0, "t": "é🚀\x00"}
+    assert isinstance(returned["x"], float)
+
+
+async def test_ten_megabytes_of_input_come_back_intact(bench: Bench) -> None:
+    given = {"rows": [{"id": 2**70 + i, "text": "x" * 80, "none": None} for i in range(79_000)]}
+    assert (await bench.value("return ctx.inputs", input=given) == given) is True
+
+
+async def test_it_reads_earlier_artifacts_when_it_asks_for_them(bench: Bench) -> None:
+    files = (stored("plan", "md", "# Plan"), stored("data", "json", '{"a": 1}'), stored("logo", "png", b"\x89\xff"))
+    body = """
+one = ctx.references["plan"]
+return {"names": list(ctx.previous), "text": ctx.previous["plan"], "json": ctx.previous.get("data"),
+        "bytes": list(ctx.previous["logo"]), "size": ctx.previous.file("logo").size, "other": one["plan"]}
+"""
+    assert await bench.value(body, previous=files, references={"plan": files[:1]}) == {
+        "names": ["plan", "data", "logo"],
+        "text": "# Plan",
+        "json": {"a": 1},
+        "bytes": [0x89, 0xFF],
+        "size": 2,
+        "other": "# Plan",
+    }
+
+
+async def test_any_type_of_file_comes_out_by_content_or_by_path(bench: Bench) -> None:
+    body = """
+(ctx.workspace / "chart.png").write_bytes(bytes(range(256)))
+ctx.stage("chart.png", ctx.workspace / "chart.png")
+ctx.stage("again", path="chart.png")
+ctx.stage("notes", "words")
+ctx.stage("numbers.json", {"n": [1, 2.5, None]})
+"""
+    outcome = await bench.run(function(body), outputs=["chart.png", "again.bin", "notes.txt", "numbers.json"])
+    assert outcome == Produced(
+        (
+            Content("chart", "png", bytes(range(256))),
+            Content("again", "bin", bytes(range(256))),
+            Content("notes", "txt", b"words"),
+            Content("numbers", "json", b'{"n":[1,2.5,null]}'),
+        )
+    )
+
+
+async def test_scripts_import_one_another_and_run_on_an_event_loop(bench: Bench) -> None:
+    scripts = {
+        "steps/report.py": "import asyncio\nfrom shared import double\nfrom near import ONE\n\n\n"
+        "async def work(ctx):\n    await asyncio.sleep(0)\n    return double(ONE)\n",
+        "steps/near.py": "ONE = 1\n",
+        "shared.py": "def double(n):\n    return 2 * n\n",
+    }
+    config = {"script_path": "./steps/report.py", "entry_function": "work"}
+    outcome = await bench.run("", scripts=scripts, config=config)
+    assert outcome == Produced((Content("out", "json", b"2"),))
+
+
+async def test_output_progress_and_log_lines_arrive(bench: Bench) -> None:
+    body = "print('out'); print('err', file=sys.stderr); ctx.log('said', n=2); ctx.progress(2, 'all'); return 1"
+    await bench.value(body)
+    lines = sorted(line for line in bench.told.lines if "Sandbox" not in line[1])
+    printed, said = ("info", "out", {"stream": "stdout"}), ("info", "said", {"n": 2})
+    assert lines == [printed, said, ("warning", "err", {"stream": "stderr"})]
+    assert bench.told.progress == [(1.0, "all")]
+
+
+async def test_retries_and_revisions_find_their_workspace(bench: Bench) -> None:
+    body = "p = ctx.workspace / 'kept'\nn = int(p.read_text()) if p.exists() else 0\np.write_text(str(n + 1))\nreturn n"
+    assert [await bench.value(body, name="same") for _ in range(3)] == [0, 1, 2]
+
+
+# ---- what is wrong -------------------------------------------------------------------------------------
+async def test_a_script_that_is_not_there_is_named(bench: Bench) -> None:
+    fault = await bench.fault("", scripts={"a.py": ""}, config={"script_path": "b.py"})
+    assert fault == Fault("script_missing", "The pipeline has no script 'b.py'. Its scripts: a.py.")
+
+
+async def test_a_syntax_error_is_shown_with_its_line(bench: Bench) -> None:
+    fault = await bench.fault("def main(ctx):\n    return (\n")
+    assert (fault.type, fault.message) == ("SyntaxError", "'(' was never closed (script_source.py, line 2)")
+    assert 'File "script_source.py", line 2\n    return (\n' in fault.trace
+
+
+async def test_a_function_that_is_not_there_is_named_with_those_that_are(bench: Bench) -> None:
+    fault = await bench.fault("def mian(ctx):\n    return 1\n")
+    told = "script_source.py has no function 'main'. Functions in it: mian."
+    assert fault == Fault("no_entry_function", told)
+
+
+async def test_an_exception_shows_only_the_users_own_lines(bench: Bench) -> None:
+    source = "import json\n\n\ndef main(ctx):\n    try:\n        json.loads('{')\n    except ValueError as e:\n"
+    fault = await bench.fault(source + "        raise RuntimeError('no data') from e\n")
+    assert (fault.type, fault.message) == ("RuntimeError", "no data")
+    assert 'File "script_source.py", line 6, in main' in fault.trace
+    assert "json/decoder.py" not in fault.trace
+    assert "calling.py" not in fault.trace
+
+
+@pytest.mark.parametrize(
+    ("ends", "type", "message"),
+    [
+        ("sys.exit('enough')", "SystemExit", "enough"),
+        ("os._exit(3)", "ended", "The script's process ended with status 3 before it returned."),
+        (
+            "os.kill(os.getpid(), 11)",
+            "killed",
+            "The script's process was ended by SIGSEGV before it returned.",
+        ),
+        ("sys.stdin.read(); input()", "EOFError", "EOF when reading a line"),
+        ("ctx.propose_action('send_email', {}, 'why', 0.9, 'low')", "NotImplementedError", None),
+        ("ctx.log('x', 'loud')", "ValueError", "a log line is info, warning, error; it cannot be 'loud'"),
+    ],
+)
+async def test_other_ends_are_told_in_words(bench: Bench, ends: str, type: str, message: str | None) -> None:
+    fault = await bench.fault(function(ends))
+    assert fault.type == type
+    assert message is None or fault.message == message
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("{'a': [1, {2}]}", "out.json#/a/1: JSON has no set"),
+        ("float('nan')", "out.json: nan is not a number that JSON can hold"),
+        ("{1: 2}", "out.json: the key 1 is not a text"),
+        ("'\\ud800'", "out.json: this text holds half of a surrogate pair, which is not a character"),
+        ("10 ** 5000", "out.json: this integer has more than 4300 digits"),
+        ("None", "out.json: it is declared, but was not produced"),
+        ("'text'", 'out.json: expected an object, but here it is a text: "text"'),
+    ],
+)
+async def test_what_is_not_json_or_not_what_the_schema_says_is_told_with_its_place(
+    bench: Bench, value: str, message: str
+) -> None:
+    declared = [{"name": "out", "format": "json", "schema": {"type": "object"}}]
+    outcome = await bench.run(function(f"return {value}"), outputs=declared)
+    assert isinstance(outcome, Unfit)
+    assert outcome.error.type == "invalid_output"
+    assert outcome.error.message.splitlines()[1:] == [f"- {message}"]
+
+
+async def test_artifacts_that_are_undeclared_or_too_large_are_refused(bench: Bench) -> None:
+    bench.limits = replace(bench.limits, max_file_bytes=1000)
+    body = """
+ctx.stage("other", "x")
+ctx.stage("big.bin", b"x" * 1001)
+(ctx.workspace / "large").write_bytes(b"x" * 1002)
+ctx.stage("large.bin", path="large")
+ctx.stage("text.md", {"no": "text"})
+"""
+    outcome = await bench.run(function(body), outputs=["big.bin", "large.bin", "text.md"])
+    assert isinstance(outcome, Unfit)
+    assert outcome.error.message.splitlines()[1:] == [
+        "- other: it is not declared; declared is big.bin, large.bin, text.md",
+        "- big.bin: it has 0.0 MB (1,001 bytes); at most 0.0 MB (1,000 bytes) are taken",
+        "- large.bin: it has 1,002 bytes; at most 1,000 are taken",
+        "- text.md: expected text or bytes for the format md; here it is a dict",
+    ]
+
+
+# ---- what is not allowed -------------------------------------------------------------------------------
+async def test_a_weaker_sandbox_than_asked_for_is_refused(bench: Bench) -> None:
+    bench.rules = ScriptRules(level=Level.BUBBLEWRAP, bounds=BOUNDS)
+    outcome = await bench.run(function("return 1"))
+    if bench.sandbox.probe().level is Level.BUBBLEWRAP:
+        assert isinstance(outcome, Produced)
+    else:
+        assert isinstance(outcome, Faulted)
+        assert outcome.error.type == "sandbox_too_weak"
+        assert outcome.error.message.endswith("or let an admin set script_sandbox to process.")
+
+
+async def test_what_the_settings_do_not_allow_is_told(bench: Bench) -> None:
+    config = {"network": True, "python": "/usr/bin/other", "limits": {"memory_mb": 4096}}
+    assert await bench.fault(function("return 1"), config=config) == Fault(
+        "not_allowed",
+        "It asks for the network, which the setting script_network does not allow."
+        " The interpreter /usr/bin/other is not among script_pythons of the settings: none."
+        " It asks for memory_mb 4096; the settings allow 512.",
+    )
+
+
+async def test_an_interpreter_that_is_allowed_runs_it(bench: Bench) -> None:
+    """D43."""
+    other = f"{sys.base_prefix}/bin/python{sys.version_info.major}.{sys.version_info.minor}"
+    bench.rules = replace(bench.rules, pythons=(other,))
+    assert await bench.value("return sys.prefix", config={"python": other}) == sys.base_prefix
+
+
+async def test_people_are_asked_before_a_process_is_started(bench: Bench) -> None:
+    config = {"requires_user_input": True, "user_input_prompt": "How many?", "parameters": {"n": 1}}
+    asked = await bench.run(function("return parameters"), config=config)
+    assert isinstance(asked, Asks)
+    assert (asked.waiting_on, asked.question["prompt"]) == (WaitingOn.SCRIPT_INPUT, "How many?")
+    assert await bench.value("return parameters", config=config, answer={"n": 5}) == {"n": 5}
+    assert bench.said() == [f"Sandbox: {bench.sandbox.probe().level.value}, {_network(bench.sandbox.probe())}."]
+
+
+def _network(reached: Reached) -> str:
+    return "without network" if reached.level is Level.BUBBLEWRAP else "with the network"
