@@ -35,8 +35,9 @@ class Kept:
     def keep(self, outcome: WantsRework, answer: dict[str, Any] | None) -> Call:
         assert outcome.call is not None
         assert outcome.seen is not None
-        assert outcome.call.seen == sha256(outcome.seen).hexdigest()
-        self.contents[outcome.call.seen] = outcome.seen
+        checksum = sha256(outcome.seen).hexdigest()
+        assert outcome.call.seen == checksum
+        self.contents[checksum] = outcome.seen
         return replace(outcome.call, answer=answer)
 
 

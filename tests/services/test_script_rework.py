@@ -1,0 +1,103 @@
+"""X11, R2, D31: a script sends work back, waits without a process, and goes on with what is new."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from cairn.store import tables as t
+from tests.services.house import House, retries
+from tests.services.test_scripts import of_server, script
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+TEST = """
+def main(ctx):
+    rounds = []
+    while ctx.inputs["dev"]["n"] < {wanted}:
+        answer = ctx.request_rework("dev", prompt=f"more than {{ctx.inputs['dev']['n']}}", reason="too small")
+        rounds.append(answer.ended)
+    return {{"n": ctx.inputs["dev"]["n"], "rounds": rounds}}
+"""
+
+
+async def counting(house: House, test: dict[str, Any], **more: Any) -> str:
+    """dev puts out one more each time that it is done."""
+    made: list[int] = []
+
+    @house.does("one_more")
+    async def one_more(ctx: Any) -> dict[str, int]:
+        made.append(1)
+        return {"n": len(made)}
+
+    dev = {
+        "key": "dev",
+        "execution": {"mode": "function", "function_config": {"function": "one_more"}},
+        "outputs": ["dev.json"],
+        **more,
+    }
+    return await house.pipeline(dev, test)
+
+
+def wanting(n: int) -> dict[str, Any]:
+    return script("test", source=TEST.format(wanted=n))
+
+
+async def test_a_script_sends_work_back_until_it_is_content(house: House) -> None:
+    pipeline = await counting(house, wanting(3))
+    run = await house.done(pipeline)
+    assert house.output(run, "test") == {"n": 3, "rounds": ["completed", "completed"]}
+    asker = house.execution(run, "test")
+    reworks = [e for e in house.executions(run) if e.parent_execution_id == asker.execution_id]
+    assert [(e.checkpoint_key, e.status.value) for e in reworks] == [("dev", "completed")] * 2
+    assert asker.attempt_number == 1
+    c = t.execution_calls.c
+    rows = house.cairn.database.read(
+        lambda conn: conn.execute(
+            sa.select(c.number, c.kind, c.arguments).where(c.execution_id == asker.execution_id).order_by(c.number)
+        ).all()
+    )
+    assert [tuple(row) for row in rows] == [
+        (n, "rework", {"checkpoint": "dev", "prompt": f"more than {n}", "reason": "too small"}) for n in (1, 2)
+    ]
+
+
+async def test_while_it_waits_there_is_no_process_and_a_restart_changes_nothing(house: House) -> None:
+    pipeline = await counting(house, wanting(2), approve="complete")
+    run = await house.start(pipeline)
+    await house.decide(run, "dev", "approve")
+    await house.until(lambda: house.execution(run, "test").waiting_on == "rework" or None)
+    await house.until_quiet()
+    assert of_server() == []
+    await house.decide(run, "dev", "approve")
+    await house.until_run(run, "completed")
+    assert house.output(run, "test") == {"n": 2, "rounds": ["completed"]}
+
+
+async def test_a_rework_that_is_not_possible_is_told_and_the_script_goes_on(house: House) -> None:
+    source = "def main(ctx):\n    return dict(ctx.request_rework('nobody', 'do it', 'why'))\n"
+    pipeline = await house.pipeline(script("test", source=source))
+    run = await house.done(pipeline)
+    answer = house.output(run, "test")
+    assert (answer["ended"], answer["artifacts"], answer["execution_id"]) == ("refused", [], None)
+    assert "nobody" in answer["reason"]
+
+
+async def test_a_retry_keeps_the_calls_and_a_revision_begins_anew(house: House) -> None:
+    source = (
+        "def main(ctx):\n"
+        "    answer = ctx.request_rework('dev', f'round {ctx.revision}', 'why')\n"
+        "    if ctx.attempt == 1:\n        raise RuntimeError('once')\n"
+        "    return {'ended': answer.ended, 'n': ctx.inputs['dev']['n']}\n"
+    )
+    pipeline = await counting(house, script("test", source=source, execution=retries(1), approve="complete"))
+    run = await house.start(pipeline)
+    await house.until_execution(run, "test", "waiting_approval_to_complete")
+    assert house.output(run, "test") == {"ended": "completed", "n": 2}
+    await house.decide(run, "test", "revise", "again")
+    await house.until(lambda: house.execution(run, "test").revision_iteration == 1)
+    await house.until_execution(run, "test", "waiting_approval_to_complete")
+    assert house.output(run, "test") == {"ended": "completed", "n": 3}
+    await house.decide(run, "test", "approve")
+    await house.until_run(run, "completed")
