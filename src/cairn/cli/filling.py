@@ -7,12 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cairn.cli.client import Answer, Client
+from cairn.cli.client import Answer
 from cairn.cli.exits import Code, Ended
 from cairn.cli.telling import tell
 
 if TYPE_CHECKING:
-    from cairn.cli.client.calls import Problem
+    from cairn.cli.client import Client
+    from cairn.cli.client.answers import Problem
 
 Ask = Callable[[str], str]
 YES, NO = frozenset({"y", "yes", "true", "1"}), frozenset({"n", "no", "false", "0"})

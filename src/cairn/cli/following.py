@@ -7,13 +7,15 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
-from cairn.cli.client import Answer, Client, Message, Unreachable
+from cairn.cli.client import Answer, Message, Unreachable
 from cairn.cli.exits import Code
 from cairn.cli.naming import title
 from cairn.cli.telling import Screen, moment, tell
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+    from cairn.cli.client import Client
 
 ENDED = {"completed": Code.OK, "failed": Code.REFUSED, "cancelled": Code.REFUSED}
 GOES_ON = frozenset({"in_progress"})  # an execution of this status needs nobody, unless it waits for people

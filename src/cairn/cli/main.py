@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 
@@ -17,7 +18,8 @@ def main() -> None:
 
 
 def _finish() -> None:
-    """What is left to be written may find that nobody reads any more."""
+    """What is left to be written may find that nobody reads any more; a late Ctrl-C changes nothing."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cairn.cli.client import Answer, Client
-from cairn.cli.client.calls import Problem
+from cairn.cli.client import Answer
+from cairn.cli.client.answers import Problem
 from cairn.cli.exits import Code, Ended
+
+if TYPE_CHECKING:
+    from cairn.cli.client import Client
 
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _BEGINNING = re.compile(r"[0-9a-f]{4,8}|[0-9a-f]{8}-[0-9a-f-]*")

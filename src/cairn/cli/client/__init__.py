@@ -1,6 +1,22 @@
 """The HTTP API as calls: one for each operation, named as the operation is."""
 
-from cairn.cli.client.calls import Answer, Message, Unreachable
-from cairn.cli.client.operations import Client
+from __future__ import annotations
 
-__all__ = ["Answer", "Client", "Message", "Unreachable"]
+from typing import TYPE_CHECKING
+
+from cairn.cli.client.answers import Answer, Message, Problem, Unreachable
+
+if TYPE_CHECKING:
+    from cairn.cli.client.operations import Client
+else:
+
+    def __getattr__(name: str) -> object:
+        """The client is imported when it is first asked for: its library takes a tenth of a second."""
+        if name != "Client":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from cairn.cli.client.operations import Client
+
+        return Client
+
+
+__all__ = ["Answer", "Client", "Message", "Problem", "Unreachable"]

@@ -5,49 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 from uuid import uuid4
 
+from cairn.cli.client.answers import Answer, Message, Problem, Unreachable
 from cairn.cli.client.wire import httpx
 from cairn.cli.exits import Code, Ended
 
-Answer: TypeAlias = dict[str, Any]
 Query: TypeAlias = Mapping[str, Any]
 
 JSON = {"Content-Type": "application/json"}
 WHOLE = 500  # the longest page that may be asked for
 QUIET_SECONDS = 45.0  # a stream that is alive says so more often
-_CODES = {401: Code.FORBIDDEN, 403: Code.FORBIDDEN, 404: Code.NOT_FOUND, 410: Code.NOT_FOUND, 503: Code.UNREACHABLE}
-
-
-class Unreachable(Ended):
-    """Nobody answers."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(Code.UNREACHABLE, message)
-
-
-class Problem(Ended):
-    """The server says no, as problem details (RFC 9457)."""
-
-    def __init__(self, status: int, told: Answer) -> None:
-        self.status = status
-        self.told = told
-        self.errors: list[Answer] = told.get("errors") or []
-        message = str(told.get("detail") or told.get("title") or f"The server answers {status}.")
-        possible: list[str] = told.get("possible") or []
-        more = [f"{error['path'] or 'the whole'}: {error['message']}" for error in self.errors]
-        super().__init__(_CODES.get(status, Code.REFUSED), message, [*more, *_possible(possible)])
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message of a live stream."""
-
-    kind: str
-    data: Any
-    id: str = ""
 
 
 class Calls:
@@ -190,10 +159,6 @@ def _reason(error: Exception) -> str:
     if isinstance(error, httpx.ConnectError):
         return "nobody answers there" if "attempts failed" in told else told
     return told.lower() if told else type(error).__name__
-
-
-def _possible(ways: list[str]) -> list[str]:
-    return [f"possible now: {', '.join(ways)}"] if ways else []
 
 
 async def _messages(lines: AsyncIterator[str]) -> AsyncGenerator[Message]:

@@ -9,7 +9,7 @@ import typer
 from cairn.cli import filling
 from cairn.cli.arguments import ExecutionName, Limit, as_object, read_json
 from cairn.cli.client import Answer
-from cairn.cli.client.calls import Problem
+from cairn.cli.client.answers import Problem
 from cairn.cli.commands.steering import execution_told
 from cairn.cli.completing import approvals as complete_approvals
 from cairn.cli.desk import Desk, online

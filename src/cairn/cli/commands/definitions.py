@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cairn.cli.client import Answer
-from cairn.cli.client.calls import Problem
+from cairn.cli.client.answers import Problem
 from cairn.cli.desk import Desk, online
 from cairn.cli.exits import Code, Ended
 from cairn.cli.naming import Unknown
