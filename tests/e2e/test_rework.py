@@ -62,7 +62,7 @@ def test_work_is_sent_back_and_its_chain_is_seen(signed_in: Page, server: Server
     expect(dialog.get_by_role("button", name="Send back Docs")).to_be_enabled()
     dialog.get_by_text("1. Code").click()
     expect(dialog.get_by_role("button", name="Send back Code")).to_be_enabled()
-    expect(dialog.get_by_text("1 artifact give way to new ones and stay readable as superseded.")).to_be_visible()
+    expect(dialog.get_by_text("1 artifact gives way to a new one and stays readable as superseded.")).to_be_visible()
     expect(dialog.get_by_text("Docs. It was made from what is replaced")).to_be_visible()
     expect(dialog.get_by_text("Test waits, then goes on with the new artifacts.")).to_be_visible()
     assert axe(page) == []

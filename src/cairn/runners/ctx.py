@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from cairn.documents import DocumentError, decode_json, encode_json
 from cairn.ports import Material, Rework, Stored
+from cairn.runners.calls import Answer
 
 Level: TypeAlias = Literal["info", "warning", "error"]
 LEVELS = get_args(Level)
@@ -68,6 +69,7 @@ class Desk:
     stage: Stage
     log: Log
     progress: Progress
+    request_rework: Callable[[str, str, str], Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,15 @@ class Ctx:
         The name is a declared artifact's, with or without its format: `report`, `report.md`.
         """
         self._desk.stage(name, content)
+
+    def request_rework(self, checkpoint: str, prompt: str, reason: str = "") -> Answer:
+        """Send work back to an earlier checkpoint and wait until that is done.
+
+        The call ends here. When the work is done the function is called again, sees until this call what it saw
+        before, and gets as the answer how the rework ended: `ended`, `reason`, `execution_id`, `artifacts`. From
+        then on `inputs` and `references` are the new ones.
+        """
+        return self._desk.request_rework(checkpoint, prompt, reason)
 
     def log(self, message: str, level: Level = "info", **details: Any) -> None:
         """Write a line into the execution's log."""

@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any, TypeAlias, TypeVar, overload
 
 from cairn.core.model import Fault
-from cairn.ports import Faulted, Outcome, Work
+from cairn.ports import Faulted, Material, Outcome, Work
+from cairn.runners.calls import Differs, Recorded, Waits
 from cairn.runners.ctx import Ctx, Desk, SentBack
 from cairn.runners.declared import expected
 from cairn.runners.faults import fault_of
@@ -95,23 +96,24 @@ class FunctionRunner:
         registered = self._registry.get(name)
         if config is None or registered is None:
             return Faulted(_unknown(name, self._registry))
-        staging = Staging(expected(work.checkpoint))
+        staging, recorded = Staging(expected(work.checkpoint)), Recorded(work)
         # A function may change what it is given; the definition stays as it is.
         parameters = copy.deepcopy(config.parameters) if config.parameters else config.parameters
         try:
             if registered.is_async:
-                returned = await registered.function(
-                    ctx_of(work, Desk(staging.put, work.log, work.progress)), **parameters
-                )
+                desk = Desk(staging.put, work.log, work.progress, recorded.request_rework)
+                returned = await registered.function(ctx_of(work, recorded, desk), **parameters)
             else:
                 line = Line()
-                ctx = ctx_of(work, Desk(line.guard(staging.put), line.post(work.log), line.post(work.progress)))
+                put, ask = line.guard(staging.put), line.guard(recorded.request_rework)
+                ctx = ctx_of(work, recorded, Desk(put, line.post(work.log), line.post(work.progress), ask))
                 returned, error = await line.run(partial(registered.function, ctx, **parameters))
                 if error is not None:
-                    return Faulted(fault_of(error, registered.function))
+                    return _come_to(error, registered.function, recorded, staging)
                 if inspect.isawaitable(returned):  # as of a lambda around a coroutine function
                     returned = await returned
                     await asyncio.sleep(0)  # what it has posted comes before its end
+            recorded.check_repeated()
         except asyncio.CancelledError as error:
             if _is_cancelled():
                 raise
@@ -119,13 +121,20 @@ class FunctionRunner:
         except (KeyboardInterrupt, GeneratorExit):
             raise
         except BaseException as error:  # noqa: BLE001 - whatever it is, also sys.exit(), only this execution fails
-            return Faulted(fault_of(error, registered.function))
+            return _come_to(error, registered.function, recorded, staging)
         return judge(work, staging.end(returned, work), self._limits)
 
 
-def ctx_of(work: Work, desk: Desk) -> Ctx:
+def _come_to(error: BaseException, function: Function, recorded: Recorded, staging: Staging) -> Outcome:
+    """What a call that was left comes to: it waits for others, or it has failed."""
+    if isinstance(error, Waits):
+        return recorded.wanted(error, tuple(staging.so_far().artifacts))
+    return Faulted(error.fault if isinstance(error, Differs) else fault_of(error, function))
+
+
+def ctx_of(work: Work, material: Material, desk: Desk) -> Ctx:
     rework = SentBack.of(work.rework) if work.rework is not None else None
-    return Ctx(work.material, work.workspace, work.feedback, work.attempt, work.revision, desk, rework)
+    return Ctx(material, work.workspace, work.feedback, work.attempt, work.revision, desk, rework)
 
 
 def _is_cancelled() -> bool:

@@ -7,7 +7,9 @@ import contextlib
 import contextvars
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 class Stopped(RuntimeError):
@@ -53,16 +55,20 @@ class Line:
             self._is_dropped = True
             raise
 
-    def guard(self, call: Callable[..., None]) -> Callable[..., None]:
+    def guard(self, call: Callable[..., T]) -> Callable[..., T]:
         """The same call, as long as anybody is there for it."""
 
-        def guarded(*args: Any) -> None:
+        def guarded(*args: Any) -> T:
             if self._is_dropped:
                 raise Stopped
-            call(*args)
+            return call(*args)
 
         return guarded
 
     def post(self, call: Callable[..., None]) -> Callable[..., None]:
         """The same call, made on the event loop; in order, and before the end of `run`."""
-        return self.guard(lambda *args: self._loop.call_soon_threadsafe(call, *args) and None)
+
+        def posted(*args: Any) -> None:
+            self._loop.call_soon_threadsafe(call, *args)
+
+        return self.guard(posted)

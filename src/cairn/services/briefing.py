@@ -83,6 +83,8 @@ class Briefing:
 
     async def _of_script(self, loaded: Loaded, e: Execution) -> tuple[Mapping[str, Stored], tuple[Call, ...]]:
         """The files of its definition, and the calls that it has made in this revision."""
+        if e.policy.mode is Mode.FUNCTION and e.dispatch > 1:
+            return {}, await self._database.aread(lambda c: read_calls(c, e))
         if e.policy.mode is not Mode.SCRIPT:
             return {}, ()
         facts = loaded.facts

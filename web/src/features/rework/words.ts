@@ -1,5 +1,4 @@
 import type { ReworkItem, ReworkPreview } from '~/api/types'
-import { count } from '~/lib/sizes'
 
 /** How the checkpoint begins again, and what becomes of who asked. */
 export function thenWords(preview: ReworkPreview): string {
@@ -14,16 +13,19 @@ export function thenWords(preview: ReworkPreview): string {
 
 export function replacedWords(preview: ReworkPreview): string {
   const files = preview.replaced.length
-  return files === 0
-    ? 'It left no artifacts. What it makes now stands.'
-    : `${count(files, 'artifact')} give way to new ones and stay readable as superseded.`
+  if (files === 0) return 'It left no artifacts. What it makes now stands.'
+  return files === 1
+    ? '1 artifact gives way to a new one and stays readable as superseded.'
+    : `${files} artifacts give way to new ones and stay readable as superseded.`
 }
 
 export function staleWords(preview: ReworkPreview): string {
   const names = preview.becomes_stale.map(({ checkpoint_name, run_id, run_version }) =>
     run_id === preview.run_id ? checkpoint_name : `${checkpoint_name} of v${run_version}`,
   )
-  return `${names.join(', ')}. ${names.length === 1 ? 'It was' : 'They were'} made from what is replaced, and can be done again one by one.`
+  return names.length === 1
+    ? `${names[0]}. It was made from what is replaced, and can be done again.`
+    : `${names.join(', ')}. They were made from what is replaced, and can be done again one by one.`
 }
 
 /** How a rework came out, in one line. */
