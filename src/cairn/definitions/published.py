@@ -58,6 +58,7 @@ def authoring_schema() -> dict[str, Any]:
     schema["description"] = "A pipeline as its author writes it, in YAML or JSON, in the full form or with short forms."
     schema["properties"]["checkpoints"]["items"] = {"$ref": "#/$defs/Checkpoint"}
     text = {"type": "string", "description": "The text itself."}
+    schema["properties"]["scripts"]["propertyNames"] = {"$ref": "#/$defs/ScriptPath"}
     schema["properties"]["scripts"]["additionalProperties"] = {"anyOf": [text, {"$ref": "#/$defs/ScriptFile"}]}
     checkpoint = parts["Checkpoint"]
     checkpoint["description"] = "One step. Without a key it gets one from its name."

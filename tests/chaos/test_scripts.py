@@ -1,0 +1,90 @@
+"""R9, X11: the server killed while scripts run; a queue of scripts leaves the API quick. Real servers, real clocks."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.chaos.server import Server
+from tests.runners.scripting import alive, until
+
+pytestmark = [pytest.mark.chaos, pytest.mark.timeout(200)]
+TEN = 10
+SLOW = """
+import os, subprocess, sys, time
+
+
+def main(ctx):
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    (ctx.workspace / f"begun_{ctx.attempt}_{time.monotonic_ns()}").touch()
+    time.sleep(1.5)
+    ctx.stage("value.json", {"n": len(list(ctx.workspace.iterdir()))})
+"""
+QUICK = "import time\n\n\ndef main(ctx):\n    time.sleep(0.05)\n    return {}\n"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path, CAIRN_SCRIPT_RUNNERS=str(TEN))
+    yield server
+    server.kill()
+
+
+def stage(many: int, source: str, output: str) -> dict[str, Any]:
+    """A pipeline of scripts that run side by side."""
+    execution = {"mode": "script", "script_config": {"script_source": source}}
+    checkpoints = [{"key": f"s{n}", "stage": "all", "execution": execution, "outputs": [output]} for n in range(many)]
+    return {"pipeline_name": "Many", "config": {"auto_advance": True}, "checkpoints": checkpoints}
+
+
+def begun(server: Server) -> int:
+    return len(list((server.data / "pipelines").glob("*/.temp/*/workspace/begun_*")))
+
+
+def test_the_server_killed_while_ten_scripts_run(server: Server) -> None:
+    server.start()
+    pipeline_id = server.call("POST", "/api/pipelines", stage(TEN, SLOW, "value.json"), expect=201)["pipeline_id"]
+    run_id = server.call("POST", "/api/runs", {"pipeline_id": pipeline_id}, expect=201)["run_id"]
+    until(lambda: begun(server) == TEN, 30)
+    assert server.process is not None
+    mark = f":{server.process.pid}:"
+    assert len(alive(mark)) >= 2 * TEN
+    server.kill()
+    until(lambda: not alive(mark))  # nobody is left to end them: they end by themselves
+    server.start()
+    server.until_run_is(run_id, "completed")
+    assert server.process is not None
+    until(lambda: not alive(f":{server.process.pid}:" if server.process else ""))
+    executions = server.call("GET", f"/api/runs/{run_id}/checkpoints?limit=500", expect=200)["items"]
+    assert [(e["status"], e["attempt_number"], e["dispatch_number"]) for e in executions] == [("completed", 1, 2)] * TEN
+    assert [len(e["artifacts_generated"]) for e in executions] == [1] * TEN
+    assert server.stop() == 0
+    assert json.loads(server.doctor().stdout)
+
+
+def test_a_hundred_queued_scripts_leave_the_api_quick(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    server = Server(tmp_path)
+    server.start()
+    try:
+        pipeline_id = server.call("POST", "/api/pipelines", stage(100, QUICK, "out.json"), expect=201)["pipeline_id"]
+        run_id = server.call("POST", "/api/runs", {"pipeline_id": pipeline_id}, expect=201)["run_id"]
+        times: list[float] = []
+        paths = (f"/api/runs/{run_id}", "/api/pipelines", "/api/approvals", f"/api/runs/{run_id}/checkpoints?limit=10")
+        while server.call("GET", f"/api/runs/{run_id}", expect=200)["status"] != "completed":
+            for path in paths:
+                began = time.perf_counter()
+                server.call("GET", path, expect=200)
+                times.append(time.perf_counter() - began)
+                time.sleep(0.01)
+        late = statistics.quantiles(times, n=20)[-1]
+        with capsys.disabled():
+            print(f"\n100 scripts queued: P95 of {len(times)} requests is {late * 1000:.0f} ms")  # noqa: T201
+        assert late < 0.1
+    finally:
+        server.kill()
