@@ -1,4 +1,4 @@
-import type { Approval, Execution, Run, TrailItem } from '~/api/types'
+import type { Approval, Execution, LogLine, OpenExecution, Run, TrailItem } from '~/api/types'
 
 export const AT = '2026-03-02T09:30:00.000000Z'
 
@@ -25,7 +25,36 @@ export function trailItem(facts: Partial<TrailItem> = {}): TrailItem {
     artifact_count: 0,
     error: null,
     retry_due_at: null,
+    progress: null,
     is_rework: false,
+    is_stale: false,
+    ...facts,
+  }
+}
+
+export function openOne(facts: Partial<OpenExecution> = {}): OpenExecution {
+  return {
+    execution_id: 'execution-0',
+    checkpoint_id: 'checkpoint-0',
+    checkpoint_name: 'Goals',
+    checkpoint_position: 0,
+    status: 'in_progress',
+    waiting_on: null,
+    retry_due_at: null,
+    created_at: AT,
+    progress: null,
+    ...facts,
+  }
+}
+
+export function logLine(log_id: number, facts: Partial<LogLine> = {}): LogLine {
+  return {
+    log_id,
+    execution_id: 'execution-0',
+    timestamp: AT,
+    level: 'info',
+    message: `line ${log_id}`,
+    details: null,
     ...facts,
   }
 }
@@ -79,6 +108,8 @@ export function runWith(trail: TrailItem[], facts: Partial<Run> = {}): Run {
     current_checkpoint_id: null,
     current_checkpoint_position: null,
     waiting: 0,
+    to_start: 0,
+    open: [],
     archived_by: null,
     paused_at: null,
     last_resumed_at: null,

@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { Role, RunStatus, TrailItem } from '~/api/types'
 import { approvalState, executionState, question, runState, runStateOnTrail } from '~/lib/states'
-import { trailItem } from './samples'
+import { openOne, trailItem } from './samples'
 
 const ADMIN: Role[] = ['admin']
 const run = (status: RunStatus, waiting = 0, pause_requested = false, failed_checkpoints = 0) => ({
   status,
   waiting,
+  to_start: 0,
+  open: [],
   pause_requested,
   metadata: {
     total_checkpoints: 3,
@@ -42,6 +44,12 @@ describe('runState', () => {
       sign: 'failed',
       word: 'Failed, paused',
     }))
+  it('waits for whoever may start it, unless something else is at work', () => {
+    const toStart = { ...run('in_progress'), to_start: 1, open: [openOne({ status: 'pending' })] }
+    expect(runState(toStart, ADMIN)).toEqual({ tone: 'ochre', sign: 'person', word: 'Waiting for you' })
+    expect(runState(toStart, ['viewer']).word).toBe('Waits for a start')
+    expect(runState({ ...toStart, open: [...toStart.open, openOne()] }, ADMIN).word).toBe('Running')
+  })
   it('tells that a pause is on its way', () =>
     expect(runState(run('in_progress', 0, true), ADMIN).word).toBe('Pauses after this checkpoint'))
 })

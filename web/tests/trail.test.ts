@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { RunStatus } from '~/api/types'
 import { pebblesOf, pebblesOfFigures, trailInWords } from '~/lib/trail'
-import { trailItem } from './samples'
+import { openOne, trailItem } from './samples'
 
 const figures = (status: RunStatus, completed: number, waiting = 0) => ({
   status,
   waiting,
+  to_start: 0,
+  open: [],
   metadata: {
     total_checkpoints: 4,
     completed_checkpoints: completed,
@@ -39,6 +41,10 @@ describe('pebblesOfFigures', () => {
   ])('%s with %d done and %d waiting', (status, completed, waiting, pebbles) =>
     expect(pebblesOfFigures(figures(status, completed, waiting))).toEqual(pebbles),
   )
+  it('waits for a person where only a start by hand moves it on', () =>
+    expect(
+      pebblesOfFigures({ ...figures('in_progress', 1), to_start: 1, open: [openOne({ status: 'pending' })] }),
+    ).toEqual(['done', 'ochre', 'open', 'open']))
 })
 
 describe('trailInWords', () => {

@@ -54,6 +54,10 @@ export const moveRun = (id: string, move: RunMove) => {
   }
 }
 
+/** Names the pass that it leaves, so that asked twice it begins one. */
+export const restartRun = (id: string, pass_number: number) =>
+  answer(client.POST('/api/runs/{run_id}/restart', { params: ofRun(id), body: { pass_number } }))
+
 export const startExecution = (execution_id: string) =>
   answer(client.POST('/api/executions/start', { body: { execution_id } }))
 export const retryExecution = (id: string, attempt: number) =>

@@ -1,35 +1,84 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { type Connection, listen, refresher } from './stream'
+import { throttle } from '~/lib/batching'
+import { parseJson } from '~/lib/lossless'
+import { inExecution, inRun, type Told } from '~/lib/progress'
+import * as queries from './queries'
+import { type Connection, listen, type Message, refresher } from './stream'
+import type { LogLine } from './types'
+
+/** While something logs, lists are told ten times a second: they follow its progress at their own pace. */
+const PACE = 2000
 
 /** Keeps lists fresh: pipelines, runs, what waits, events. */
 export function useLiveLists(onConnection: (state: Connection) => void): void {
   const client = useQueryClient()
   useEffect(() => {
-    const keys = ['pipelines', 'pipeline', 'runs', 'approvals', 'events']
-    const refresh = refresher(() =>
-      Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] }))),
-    )
-    return listen({
+    const refreshing = (keys: readonly string[]) =>
+      refresher(() => Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] }))))
+    const refresh = refreshing(['pipelines', 'pipeline', 'runs', 'approvals', 'events'])
+    const progress = throttle(refreshing(['runs']), PACE)
+    const stop = listen({
       url: '/api/stream',
       types: ['change'],
-      onMessages: refresh,
+      onMessages: (messages) => (messages.every(isLog) ? progress.call() : refresh()),
       onOpen: refresh,
       onConnection,
     })
+    return () => {
+      stop()
+      progress.stop()
+    }
   }, [client, onConnection])
 }
 
-/** Keeps one run fresh: its state, executions, artifacts, log and events. */
+const isLog = (message: Message) =>
+  (parseJson(message.data) as { event_type?: string } | null)?.event_type === 'log'
+
+/** Who reads along: the lines of a run as they come, and that the stream stands (again). */
+export type Hearer = { onLines: (lines: LogLine[]) => void; onOpen: () => void }
+const hearers = new Map<string, Set<Hearer>>()
+
+/** Hear the log of a run that is kept fresh. */
+export function hearLog(runId: string, hearer: Hearer): () => void {
+  const all = hearers.get(runId) ?? new Set()
+  hearers.set(runId, all.add(hearer))
+  return () => {
+    all.delete(hearer)
+    if (all.size === 0) hearers.delete(runId)
+  }
+}
+
+/** Keeps one run fresh: its state, executions, artifacts and events as they happen, its progress, its log. */
 export function useLiveRun(runId: string): void {
   const client = useQueryClient()
   useEffect(() => {
     const refresh = refresher(() => client.invalidateQueries({ queryKey: ['run', runId] }))
+    const told = (type: string, messages: Message[]) =>
+      messages.filter((message) => message.type === type).map((message) => parseJson(message.data))
     return listen({
-      url: `/api/runs/${runId}/stream`,
-      types: ['event', 'log'],
-      onMessages: refresh,
-      onOpen: refresh,
+      url: `/api/runs/${runId}/stream?last_event_id=now`,
+      types: ['event', 'log', 'progress'],
+      onMessages: (messages) => {
+        const lines = told('log', messages) as LogLine[]
+        if (lines.length > 0) for (const hearer of hearers.get(runId) ?? []) hearer.onLines(lines)
+        show(client, runId, told('progress', messages) as Told[])
+        if (messages.some((message) => message.type === 'event')) refresh()
+      },
+      onOpen: () => {
+        refresh()
+        for (const hearer of hearers.get(runId) ?? []) hearer.onOpen()
+      },
     })
   }, [client, runId])
+}
+
+/** Progress is put into what is shown: nothing has to be read for it. */
+function show(client: QueryClient, runId: string, told: readonly Told[]): void {
+  if (told.length === 0) return
+  client.setQueryData(queries.run(runId).queryKey, (run) => run && inRun(run, told))
+  for (const each of told) {
+    const { queryKey } = queries.execution(runId, each.execution_id)
+    client.setQueryData(queryKey, (execution) => execution && inExecution(execution, each))
+  }
 }

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import type { Threshold } from '~/lib/log'
 import { answer, client } from './client'
-import type { LogLine, RunStatus } from './types'
+import type { RunStatus } from './types'
 
 const FOREVER = Number.POSITIVE_INFINITY
 
@@ -132,26 +133,24 @@ export const execution = (run_id: string, execution_id: string) =>
       answer(client.GET('/api/executions/{execution_id}', { params: { path: { execution_id } }, signal })),
   })
 
-const LOG_PAGES = 10
+export type LogQuery = {
+  order: 'newest' | 'oldest'
+  before?: number
+  after?: number
+  level: Threshold[]
+  search: string
+}
 
-/** The log, page after page; `more` where it is longer than a page can show. */
-export const logs = (run_id: string, execution_id: string) =>
-  queryOptions({
-    queryKey: ['run', run_id, 'logs', execution_id],
-    queryFn: async ({ signal }) => {
-      const lines: LogLine[] = []
-      let cursor: string | null = null
-      for (let page = 0; page < LOG_PAGES; page += 1) {
-        const query: { limit: number; cursor?: string } = { limit: 500, cursor: cursor ?? undefined }
-        const params = { path: { execution_id }, query }
-        const found = await answer(client.GET('/api/executions/{execution_id}/logs', { params, signal }))
-        lines.push(...found.items)
-        cursor = found.next_cursor
-        if (cursor === null) break
-      }
-      return { lines, more: cursor !== null }
-    },
-  })
+const LOG_PAGE = 500
+
+/** A page of a log. It is not cached: the log's own store holds what was read. */
+export const logPage = (execution_id: string, query: LogQuery, signal: AbortSignal) =>
+  answer(
+    client.GET('/api/executions/{execution_id}/logs', {
+      params: { path: { execution_id }, query: { ...query, limit: LOG_PAGE } },
+      signal,
+    }),
+  )
 
 export const context = (run_id: string, execution_id: string) =>
   queryOptions({

@@ -5,11 +5,11 @@ import { Artifacts } from '~/features/artifacts/Artifacts'
 import { EventList } from '~/features/events/EventList'
 import { ExecutionForm } from '~/features/forms/ExecutionForm'
 import { Reference } from '~/features/forms/Reference'
+import { LogView } from '~/features/logs/LogView'
 import { Reworks } from '~/features/rework/Reworks'
 import { SendBack } from '~/features/rework/SendBack'
 import { StaleNote } from '~/features/rework/StaleNote'
 import { ContextView } from '~/features/runs/ContextView'
-import { LogView } from '~/features/runs/LogView'
 import { Overview } from '~/features/runs/Overview'
 import { shortId } from '~/lib/sizes'
 import { LoadingText } from '~/ui/Loading'
@@ -76,13 +76,24 @@ export function ExecutionPane(props: Props) {
             {files}
           </Tabs.Panel>
           {(['context', 'log', 'events'] as const).map((name) => (
-            <Tabs.Panel key={name} value={name} className={styles.panel} tabIndex={0}>
+            <Tabs.Panel
+              key={name}
+              value={name}
+              className={styles.panel}
+              data-fill={(name === 'log' && item.execution_id !== null) || undefined}
+              tabIndex={0}
+            >
               {item.execution_id === null ? (
                 <p className={styles.none}>{item.name} has not begun.</p>
               ) : name === 'context' ? (
                 <ContextView runId={run.run_id} executionId={item.execution_id} />
               ) : name === 'log' ? (
-                <LogView runId={run.run_id} executionId={item.execution_id} />
+                <LogView
+                  key={item.execution_id}
+                  runId={run.run_id}
+                  executionId={item.execution_id}
+                  name={item.name}
+                />
               ) : (
                 <EventList filter={{ run_id: run.run_id, execution_id: item.execution_id }} />
               )}
@@ -90,7 +101,7 @@ export function ExecutionPane(props: Props) {
           ))}
         </Tabs>
       </section>
-      {wide && tab !== 'artifacts' && (
+      {wide && tab !== 'artifacts' && tab !== 'log' && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard.
         <aside className={styles.rail} aria-label="Artifacts" tabIndex={0}>
           {asksForForm && item.execution_id !== null && (

@@ -8,11 +8,13 @@ const ON_A_RUN: [string, string][] = [
   ['R', 'Reject'],
   ['J', 'Next checkpoint'],
   ['K', 'Previous checkpoint'],
+  ['/', 'Find in the log, on its tab'],
 ]
 const ANYWHERE: [string, string][] = [
   ...NAV.map(({ key, label }): [string, string] => [`G ${key.toUpperCase()}`, `Go to ${label}`]),
   ['C', 'New pipeline, on Pipelines'],
   ['/', 'Search, on Pipelines'],
+  ['Z', 'Undo, while it is offered'],
   ['?', 'These keys'],
 ]
 

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { IconArrowBackUp } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useCallback, useMemo, useState } from 'react'
@@ -10,6 +11,7 @@ import { DecisionBar } from '~/features/approvals/DecisionBar'
 import { type Asker, ReworkDialog } from '~/features/rework/ReworkDialog'
 import { RollbackDialog } from '~/features/rollback/RollbackDialog'
 import { RollbackNote } from '~/features/rollback/RollbackNote'
+import { type Undo, useUndo } from '~/features/rollback/useUndo'
 import { mayTake, opening, questionOf } from '~/features/runs/question'
 import { RunBar } from '~/features/runs/RunBar'
 import { RunFacts } from '~/features/runs/RunFacts'
@@ -25,7 +27,7 @@ import { Failure } from '~/ui/Failure'
 import { LoadingRows } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
 import { Page } from '~/ui/Page'
-import { tell } from '~/ui/toasts'
+import { tell, tellWithUndo } from '~/ui/toasts'
 import { CheckpointPicker } from './CheckpointPicker'
 import { ExecutionPane } from './ExecutionPane'
 import { FormBar } from './FormBar'
@@ -37,8 +39,9 @@ const route = getRouteApi('/runs/$runId')
 export function RunPage() {
   const { runId } = route.useParams()
   useLiveRun(runId)
+  const undo = useUndo()
   const { data: run, error, refetch } = useQuery(queries.run(runId))
-  if (run !== undefined) return <OpenRun key={runId} run={run} />
+  if (run !== undefined) return <OpenRun key={runId} run={run} undo={undo} />
   return (
     <Page title="Run" crumbs={[{ label: 'Runs', link: { to: '/runs' } }]}>
       <h1 className="unseen">Run</h1>
@@ -51,7 +54,7 @@ export function RunPage() {
   )
 }
 
-function OpenRun({ run }: { run: Run }) {
+function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
   const roles = useRoles()
   const search = route.useSearch()
   const navigate = route.useNavigate()
@@ -96,6 +99,7 @@ function OpenRun({ run }: { run: Run }) {
       <Notes
         run={run}
         mayUndo={mayEdit(roles)}
+        undo={undo}
         tooLate={question.kind === 'decide' ? null : tooLate}
         onSeen={() => setTooLate(null)}
       />
@@ -166,7 +170,10 @@ function OpenRun({ run }: { run: Run }) {
         onClose={() => setRollingBack(false)}
         onDone={(rollback) => {
           setRollingBack(false)
-          tell('Rolled back. What was taken away is in the archive.')
+          const told = 'Rolled back. What was taken away is in the archive.'
+          if (rollback.can_undo)
+            tellWithUndo(told, () => void undo.run(rollback.rollback_id), <IconArrowBackUp size={16} />)
+          else tell(told)
           const target = rollback.target_run_id ?? run.run_id
           void navigate({ to: '/runs/$runId', params: { runId: target }, search: {} })
         }}
@@ -185,9 +192,9 @@ function OpenRun({ run }: { run: Run }) {
   )
 }
 
-type NotesProps = { run: Run; mayUndo: boolean; tooLate: Problem | null; onSeen: () => void }
+type NotesProps = { run: Run; mayUndo: boolean; undo: Undo; tooLate: Problem | null; onSeen: () => void }
 
-function Notes({ run, mayUndo, tooLate, onSeen }: NotesProps) {
+function Notes({ run, mayUndo, undo, tooLate, onSeen }: NotesProps) {
   return (
     <div className={styles.notes}>
       {tooLate !== null && (
@@ -207,7 +214,7 @@ function Notes({ run, mayUndo, tooLate, onSeen }: NotesProps) {
       {run.warnings.map((warning) => (
         <Notice key={warning} tone="grey" title={warning} />
       ))}
-      <RollbackNote runId={run.run_id} mayUndo={mayUndo} />
+      <RollbackNote runId={run.run_id} mayUndo={mayUndo} undo={undo} />
     </div>
   )
 }

@@ -13,10 +13,12 @@ import { AccountMenu } from './AccountMenu'
 import { Keys } from './Keys'
 import { NAV } from './nav'
 import styles from './Shell.module.css'
+import { useHeadingFocus } from './useHeadingFocus'
 
 /** The frame of every page: side bar on a desk, tab bar on a phone. */
 export function Shell() {
   useLiveLists(tellConnection)
+  useHeadingFocus()
   const { data } = useQuery(approvals())
   const waiting = data?.items.length ?? 0
   const more = data?.next_cursor ? '+' : ''

@@ -24,3 +24,23 @@ export function batch<T>(
     },
   }
 }
+
+/** Calls at most once in so many milliseconds, and once more at the end for what came meanwhile. */
+export function throttle(run: () => void, pause: number): { call: () => void; stop: () => void } {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let again = false
+  const due = () => {
+    timer = undefined
+    if (again) call()
+  }
+  const call = () => {
+    if (timer !== undefined) {
+      again = true
+      return
+    }
+    again = false
+    timer = setTimeout(due, pause)
+    run()
+  }
+  return { call, stop: () => clearTimeout(timer) }
+}

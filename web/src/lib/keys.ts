@@ -33,6 +33,7 @@ export function addKeys(keys: Keys): () => void {
   if (layers.length === 0) document.addEventListener('keydown', press)
   layers.push(keys)
   return () => {
+    if (!layers.includes(keys)) return
     layers.splice(layers.indexOf(keys), 1)
     if (layers.length === 0) document.removeEventListener('keydown', press)
   }

@@ -8,6 +8,7 @@ import type {
   WaitingOn,
 } from '~/api/types'
 import { duration } from './durations'
+import { onlyWaitsForAStart } from './waits'
 
 /** Colour is spent on state only; ochre means that a person is needed. */
 export type Tone = 'grey' | 'blue' | 'green' | 'red' | 'ochre'
@@ -87,7 +88,7 @@ export function mayAnswer(roles: readonly Role[]): boolean {
   return mayDecide(roles) || mayEdit(roles)
 }
 
-type RunFacts = Pick<RunSummary, 'status' | 'waiting' | 'pause_requested' | 'metadata'>
+type RunFacts = Pick<RunSummary, 'status' | 'waiting' | 'to_start' | 'open' | 'pause_requested' | 'metadata'>
 
 /** By default a failure pauses the run: it has failed all the same. */
 export function hasFailed(run: Pick<RunSummary, 'status' | 'metadata'>): boolean {
@@ -98,6 +99,9 @@ export function hasFailed(run: Pick<RunSummary, 'status' | 'metadata'>): boolean
 export function runState(run: RunFacts, roles: readonly Role[]): State {
   if (run.status === 'in_progress' && run.waiting > 0) {
     return { tone: 'ochre', sign: 'person', word: mayDecide(roles) ? YOURS : 'Waits for people' }
+  }
+  if (run.status === 'in_progress' && onlyWaitsForAStart(run)) {
+    return { tone: 'ochre', sign: 'person', word: mayEdit(roles) ? YOURS : EXECUTION.pending.word }
   }
   if (run.status === 'in_progress' && run.pause_requested) {
     return { tone: 'blue', sign: 'running', word: 'Pauses after this checkpoint' }

@@ -1,6 +1,7 @@
 import type { RunSummary, TrailItem } from '~/api/types'
 import { count } from './sizes'
 import { executionState, hasFailed } from './states'
+import { onlyWaitsForAStart } from './waits'
 
 /** One pebble of the trail: done, open, or what the current one is about. */
 export type Pebble = 'done' | 'ochre' | 'blue' | 'red' | 'grey' | 'open'
@@ -17,13 +18,16 @@ export function pebblesOf(
 }
 
 /** The same from a run's figures alone, where a list has no trail. */
-export function pebblesOfFigures(run: Pick<RunSummary, 'status' | 'waiting' | 'metadata'>): Pebble[] {
+export function pebblesOfFigures(
+  run: Pick<RunSummary, 'status' | 'waiting' | 'to_start' | 'open' | 'metadata'>,
+): Pebble[] {
   const { total_checkpoints: total, completed_checkpoints: completed } = run.metadata
   const pebbles: Pebble[] = Array.from({ length: total }, (_, index) => (index < completed ? 'done' : 'open'))
   if (completed < total) {
     if (hasFailed(run)) pebbles[completed] = 'red'
     else if (run.status === 'paused') pebbles[completed] = run.waiting > 0 ? 'ochre' : 'grey'
-    else if (run.status === 'in_progress') pebbles[completed] = run.waiting > 0 ? 'ochre' : 'blue'
+    else if (run.status === 'in_progress')
+      pebbles[completed] = run.waiting > 0 || onlyWaitsForAStart(run) ? 'ochre' : 'blue'
   }
   return pebbles
 }

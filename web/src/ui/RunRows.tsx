@@ -4,9 +4,11 @@ import type { RunSummary } from '~/api/types'
 import { duration } from '~/lib/durations'
 import { runState } from '~/lib/states'
 import { pebblesOfFigures } from '~/lib/trail'
+import { nowWords } from '~/lib/waits'
+import { ProgressBar } from './ProgressBar'
 import styles from './RunRows.module.css'
 import { StateTag } from './StateTag'
-import { Time } from './Time'
+import { Time, useNow } from './Time'
 import { Trail } from './Trail'
 
 /** Runs, one row each: what, its state, its trail, when. `named` says whose they are. */
@@ -20,16 +22,34 @@ export function RunRows({ runs, named = true }: { runs: readonly RunSummary[]; n
   )
 }
 
+/** What is at work or waits in an open run, and how far it says that it is. */
+function Now({ run }: { run: RunSummary }) {
+  const now = useNow()
+  if (run.open.length === 0 || run.archived_by !== null) return null
+  const told = run.open.find((item) => item.progress !== null)
+  return (
+    <div className={styles.now}>
+      {nowWords(run, now)}
+      {told?.progress != null && (
+        <ProgressBar {...told.progress} label={`Progress of ${told.checkpoint_name}`} bare />
+      )}
+    </div>
+  )
+}
+
 function RunRow({ run, named }: { run: RunSummary; named: boolean }) {
   const roles = useRoles()
   const version = run.run_version === null ? 'test' : `v${run.run_version}`
   const { completed_checkpoints: completed, total_checkpoints: total } = run.metadata
   return (
     <li className={styles.row} data-archived={run.archived_by !== null || undefined}>
-      <Link to="/runs/$runId" params={{ runId: run.run_id }} className={styles.name}>
-        {named ? run.pipeline_name : version}
-        {named && <span className={styles.version}>{version}</span>}
-      </Link>
+      <div className={styles.what}>
+        <Link to="/runs/$runId" params={{ runId: run.run_id }} className={styles.name}>
+          {named ? run.pipeline_name : version}
+          {named && <span className={styles.version}>{version}</span>}
+        </Link>
+        <Now run={run} />
+      </div>
       <span className={styles.state}>
         {run.archived_by === null ? <StateTag state={runState(run, roles)} /> : <span>Rolled back</span>}
       </span>

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { IconAlertTriangle, IconClock, IconFileCheck, IconForms, IconPlayerPlay } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
-import type { Approval, Run } from '~/api/types'
+import type { Approval, RunSummary } from '~/api/types'
 import { left } from '~/lib/durations'
 import { question } from '~/lib/states'
 import { Time, useNow } from './Time'
@@ -38,24 +38,22 @@ export function ofApproval(approval: Approval): Waiting {
 }
 
 /** Checkpoints that nobody has to approve, and that start only when somebody starts them. */
-export function toStart(run: Run): Waiting[] {
-  if (run.status !== 'in_progress') return []
-  return run.trail
+export function toStart(run: RunSummary): Waiting[] {
+  if (run.to_start === 0) return []
+  return run.open
     .filter((item) => item.status === 'pending')
     .map((item) => ({
-      id: `${run.run_id}:${item.checkpoint_id}`,
+      id: item.execution_id,
       kind: 'by hand',
-      title: `Start ${item.name}`,
-      where: `${run.pipeline_name} ${version(run.run_version)} · checkpoint ${item.position + 1}`,
+      title: `Start ${item.checkpoint_name}`,
+      where: `${run.pipeline_name} ${version(run.run_version)} · checkpoint ${item.checkpoint_position + 1}`,
       runId: run.run_id,
       checkpointId: item.checkpoint_id,
-      since: run.trail.reduce((last, other) => maxOf(last, other.completed_at), run.created_at),
+      since: item.created_at,
       deadline: null,
       votes: null,
     }))
 }
-
-const maxOf = (one: string, other: string | null) => (other !== null && other > one ? other : one)
 
 const ICONS: Partial<Record<Waiting['kind'], typeof IconForms>> = {
   input: IconForms,

@@ -1,6 +1,8 @@
 import { Button } from '@mantine/core'
 import { type NotificationData, notifications } from '@mantine/notifications'
 import { IconCircleCheckFilled, IconCloudOff, IconTrash } from '@tabler/icons-react'
+import { addKeys } from '~/lib/keys'
+import { Kbd } from './Kbd'
 import styles from './toasts.module.css'
 
 const CONNECTION = 'connection'
@@ -24,21 +26,23 @@ export function tell(message: string): void {
   show({ message, autoClose: 6000, icon: <IconCircleCheckFilled size={16} color="var(--green)" /> })
 }
 
-/** What was done and can be taken back for ten seconds. */
-export function tellWithUndo(message: string, undo: () => void): void {
+/** What was done and can be taken back for ten seconds, by its button or by Z. */
+export function tellWithUndo(message: string, undo: () => void, icon = <IconTrash size={16} />): void {
+  const takeBack = () => {
+    notifications.hide(id)
+    undo()
+  }
+  const dropKey = addKeys({ z: takeBack })
   const id = show({
     autoClose: 10_000,
-    icon: <IconTrash size={16} />,
+    icon,
+    onClose: dropKey,
     message: (
       <span className={styles.row}>
         <span>{message}</span>
-        <Button
-          onClick={() => {
-            notifications.hide(id)
-            undo()
-          }}
-        >
+        <Button onClick={takeBack}>
           Undo
+          <Kbd>Z</Kbd>
         </Button>
       </span>
     ),

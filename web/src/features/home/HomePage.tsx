@@ -6,17 +6,17 @@ import { approvals, pipelines, runs } from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { RunSummary } from '~/api/types'
 import { hasFailed, mayEdit } from '~/lib/states'
+import { onlyWaitsForAStart } from '~/lib/waits'
 import { Empty } from '~/ui/Empty'
 import { Failure } from '~/ui/Failure'
 import { LoadingRows } from '~/ui/Loading'
 import { Page, Panel, Section } from '~/ui/Page'
 import { RunRows } from '~/ui/RunRows'
 import { useNow } from '~/ui/Time'
-import { ofApproval, WaitingRows } from '~/ui/WaitingRows'
+import { ofApproval, toStart, WaitingRows } from '~/ui/WaitingRows'
 import { FailedRuns } from './FailedRuns'
 import { FirstRun } from './FirstRun'
 import styles from './Home.module.css'
-import { useToStart } from './useToStart'
 
 const MOST = 6
 
@@ -25,7 +25,7 @@ export function HomePage() {
   const asked = useQuery(approvals())
   const newest = useQuery(runs(30))
   const all = useQuery(pipelines())
-  const byHand = useToStart(newest.data?.items ?? [])
+  const byHand = (newest.data?.items ?? []).flatMap(toStart)
   const allowed = mayEdit(useRoles())
   if (all.data?.items.length === 0 && newest.data?.items.length === 0) {
     return (
@@ -80,9 +80,7 @@ export function HomePage() {
             <Link to="/approvals">All {waiting.length} that wait</Link>
           </p>
         )}
-        {newest.data !== undefined && (
-          <Runs items={newest.data.items} byHand={new Set(byHand.map((item) => item.runId))} />
-        )}
+        {newest.data !== undefined && <Runs items={newest.data.items} />}
       </div>
     </Page>
   )
@@ -104,13 +102,13 @@ function Today() {
 }
 
 /** Runs by what they are about; those that wait for a person stand above already. */
-function Runs({ items, byHand }: { items: RunSummary[]; byHand: ReadonlySet<string> }) {
+function Runs({ items }: { items: RunSummary[] }) {
   const live = items.filter((run) => run.archived_by === null)
   const failed = live.filter((run) => hasFailed(run))
   const open = live.filter(
     (run) => ['in_progress', 'paused', 'not_started'].includes(run.status) && !failed.includes(run),
   )
-  const going = open.filter((run) => run.waiting === 0 && !byHand.has(run.run_id))
+  const going = open.filter((run) => run.waiting === 0 && !onlyWaitsForAStart(run))
   const rest = live.filter((run) => !open.includes(run) && !failed.includes(run)).slice(0, MOST)
   if (live.length === 0) {
     return (

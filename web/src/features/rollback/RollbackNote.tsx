@@ -1,49 +1,33 @@
 import { Button } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
-import { undoRollback } from '~/api/changes'
+import { useQuery } from '@tanstack/react-query'
 import { rollbacks } from '~/api/queries'
-import { asProblem, type Problem } from '~/lib/problems'
 import { Notice } from '~/ui/Notice'
 import { Time } from '~/ui/Time'
-import { tell } from '~/ui/toasts'
+import type { Undo } from './useUndo'
 import { rollbackWords } from './words'
 
-/** The newest rollback of a run while it can still be undone. */
-export function RollbackNote({ runId, mayUndo }: { runId: string; mayUndo: boolean }) {
-  const client = useQueryClient()
+/** The newest rollback of a run while it can still be undone, or why it no longer can. */
+export function RollbackNote({ runId, mayUndo, undo }: { runId: string; mayUndo: boolean; undo: Undo }) {
   const { data } = useQuery(rollbacks(runId))
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const rollback = data?.items.find((item) => item.can_undo && item.undone_at === null)
-  const id = rollback?.rollback_id ?? null
-  if (rollback === undefined || id === null) return null
-  const undo = async () => {
-    setBusy(true)
-    setProblem(null)
-    try {
-      await undoRollback(id)
-      tell('The rollback is undone. Everything is back.')
-    } catch (error) {
-      setProblem(asProblem(error))
-    }
-    for (const key of ['run', 'runs', 'pipelines', 'pipeline', 'approvals'])
-      await client.invalidateQueries({ queryKey: [key] })
-    setBusy(false)
-  }
+  const items = data?.items ?? []
+  const refused = items.find((item) => item.rollback_id === undo.refused?.id)
+  const rollback = items.find((item) => item.can_undo && item.undone_at === null) ?? refused
+  if (rollback === undefined) return null
+  const problem = undo.refused?.id === rollback.rollback_id ? undo.refused?.problem : undefined
   return (
     <Notice
-      tone={problem === null ? 'grey' : 'ochre'}
-      title={problem === null ? rollbackWords(rollback) : 'The rollback cannot be undone.'}
+      tone={problem === undefined ? 'grey' : 'ochre'}
+      title={problem === undefined ? rollbackWords(rollback) : 'The rollback cannot be undone.'}
       actions={
-        mayUndo && (
-          <Button loading={busy} onClick={() => void undo()}>
+        mayUndo &&
+        rollback.can_undo && (
+          <Button loading={undo.busy} onClick={() => void undo.run(rollback.rollback_id)}>
             Undo the rollback
           </Button>
         )
       }
     >
-      {problem !== null ? (
+      {problem !== undefined ? (
         problem.detail
       ) : (
         <>

@@ -1,18 +1,20 @@
 import type { Execution, TrailItem } from '~/api/types'
 import { clock, duration } from '~/lib/durations'
-import { count } from '~/lib/sizes'
 import { executionState, modeWord } from '~/lib/states'
-import { Code } from '~/ui/Code'
+import { waitWords } from '~/lib/waits'
 import { Notice } from '~/ui/Notice'
+import { ProgressBar } from '~/ui/ProgressBar'
 import { StateTag } from '~/ui/StateTag'
 import { useNow } from '~/ui/Time'
 import { deed } from './deeds'
+import { Faults } from './Faults'
 import styles from './Overview.module.css'
 
 /** What a checkpoint is, how its execution stands, and what people said to it. */
 export function Overview({ item, execution }: { item: TrailItem; execution: Execution | undefined }) {
   const now = useNow()
   const error = execution?.error_details.last_error ?? null
+  const waits = waitWords(item, now)
   return (
     <div className={styles.overview}>
       {item.description !== '' && <p className={styles.description}>{item.description}</p>}
@@ -24,12 +26,13 @@ export function Overview({ item, execution }: { item: TrailItem; execution: Exec
       {execution?.warnings.map((warning) => (
         <Notice key={warning} tone="grey" title={warning} />
       ))}
-      {execution?.progress != null && item.status === 'in_progress' && (
+      {item.progress !== null && <ProgressBar {...item.progress} label={`Progress of ${item.name}`} />}
+      {waits !== null && (
         <p>
-          {execution.progress.fraction !== null && `${Math.round(execution.progress.fraction * 100)} %`}{' '}
-          {execution.progress.text}
+          {item.name} {waits}.
         </p>
       )}
+      {execution !== undefined && <Faults execution={execution} failed={item.status === 'failed'} />}
       <dl className={styles.facts}>
         <Fact name="State">
           <StateTag state={executionState(item, now)} />
@@ -58,12 +61,6 @@ export function Overview({ item, execution }: { item: TrailItem; execution: Exec
           </Fact>
         )}
       </dl>
-      {error?.stack_trace != null && error.stack_trace !== '' && (
-        <details>
-          <summary>Where it failed ({count(execution?.error_details.error_count ?? 1, 'error')})</summary>
-          <Code text={error.stack_trace} label="Stack trace" />
-        </details>
-      )}
       <Interactions execution={execution} />
     </div>
   )

@@ -5,8 +5,10 @@ import { cancelExecution, moveRun, retryExecution, startExecution } from '~/api/
 import type { Execution, Run, TrailItem } from '~/api/types'
 import { duration } from '~/lib/durations'
 import { useKeys } from '~/lib/keys'
+import { progressWords } from '~/lib/progress'
 import { count } from '~/lib/sizes'
 import { executionState, type State } from '~/lib/states'
+import { waitWords } from '~/lib/waits'
 import { Bar } from '~/ui/Bar'
 import { Kbd } from '~/ui/Kbd'
 import { Notice } from '~/ui/Notice'
@@ -55,7 +57,7 @@ export function RunBar(props: Props) {
       return (
         <Bar
           state={executionState(question.item)}
-          title={`${question.item.name}: ${lower(executionState(question.item).word)}`}
+          title={`${question.item.name} ${waitWords(question.item) ?? lower(executionState(question.item).word)}`}
           notice={notice}
           actions={<Button onClick={() => onSelect(question.item.checkpoint_id)}>Show it</Button>}
         />
@@ -159,7 +161,6 @@ function FailedBar({ item, run, execution, allowed, task, notice, onSelect, onRo
 function RunningBar({
   item,
   run,
-  execution,
   allowed,
   task,
   notice,
@@ -170,12 +171,18 @@ function RunningBar({
     item === null
       ? undefined
       : run.trail.find((other) => other.position > item.position && other.status === 'upcoming')
-  const narrated =
-    execution !== undefined && execution.execution_id === id ? (execution.progress?.text ?? null) : null
+  const narrated = item?.progress == null ? null : progressWords(item.progress)
+  const waits = item === null ? null : waitWords(item, now)
   return (
     <Bar
       state={item === null ? { tone: 'blue', sign: 'running', word: '' } : executionState(item, now)}
-      title={item === null ? 'The run goes on' : `${item.name}: ${lower(executionState(item, now).word)}`}
+      title={
+        item === null
+          ? 'The run goes on'
+          : waits === null
+            ? `${item.name}: ${lower(executionState(item, now).word)}`
+            : `${item.name} ${waits}`
+      }
       detail={[
         narrated,
         run.pause_requested && 'pauses after this checkpoint',

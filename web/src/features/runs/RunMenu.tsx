@@ -7,12 +7,14 @@ import {
   IconPlayerPauseFilled,
   IconPlayerPlayFilled,
   IconRefresh,
+  IconRotate,
 } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { moveRun } from '~/api/changes'
 import type { Run } from '~/api/types'
 import { Actions } from '~/ui/Actions'
+import { RestartDialog } from './RestartDialog'
 import styles from './RunMenu.module.css'
 import type { Task } from './useTask'
 import { versionWord } from './versions'
@@ -23,6 +25,7 @@ type Props = { run: Run; task: Task; allowed: boolean; onRollback: () => void }
 export function RunMenu({ run, task, allowed, onRollback }: Props) {
   const navigate = useNavigate()
   const [cancelling, setCancelling] = useState(false)
+  const [restarting, setRestarting] = useState(false)
   const can = (move: string) => allowed && run.possible.includes(move)
   const again = async () => {
     const next = await task.run('retry', () => moveRun(run.run_id, 'retry'))
@@ -56,7 +59,7 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
           {run.pause_requested && run.status !== 'paused' ? 'Do not pause' : 'Resume'}
         </Button>
       )}
-      <Menu width={230}>
+      <Menu width={264}>
         <Menu.Target>
           <ActionIcon variant="default" aria-label="More for this run">
             <IconDots size={17} />
@@ -90,6 +93,11 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
               Resume
             </Menu.Item>
           )}
+          {can('restart') && (
+            <Menu.Item leftSection={<IconRotate size={16} />} onClick={() => setRestarting(true)}>
+              Restart from the first checkpoint…
+            </Menu.Item>
+          )}
           {can('retry') && (
             <Menu.Item leftSection={<IconRefresh size={16} />} onClick={() => void again()}>
               Run again with the same input
@@ -108,6 +116,7 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
           )}
         </Menu.Dropdown>
       </Menu>
+      <RestartDialog run={run} task={task} opened={restarting} onClose={() => setRestarting(false)} />
       <Modal
         opened={cancelling}
         onClose={() => setCancelling(false)}

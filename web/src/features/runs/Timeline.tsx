@@ -3,8 +3,10 @@ import { IconCode, IconForms, IconFunction, IconRobot } from '@tabler/icons-reac
 import { Fragment } from 'react'
 import type { TrailItem } from '~/api/types'
 import { duration } from '~/lib/durations'
+import { progressWords } from '~/lib/progress'
 import { count } from '~/lib/sizes'
 import { executionState, modeWord } from '~/lib/states'
+import { ProgressBar } from '~/ui/ProgressBar'
 import { StateSign } from '~/ui/StateTag'
 import { useNow } from '~/ui/Time'
 import styles from './Timeline.module.css'
@@ -80,6 +82,7 @@ function Step({
       <span className={styles.line} data-tone={item.is_stale ? 'ochre' : state.tone}>
         {lineOf(item, state.word)}
       </span>
+      {item.progress !== null && <ProgressBar {...item.progress} label={`Progress of ${item.name}`} bare />}
     </UnstyledButton>
   )
 }
@@ -99,7 +102,8 @@ function lineOf(item: TrailItem, word: string): string {
     return item.asks_to_start ? 'Asks before it starts' : item.asks_to_complete ? 'Asks when it is done' : ''
   }
   if (item.status === 'failed') return item.error ?? word
-  const parts = [item.status === 'completed' ? count(item.artifact_count, 'artifact') : word]
+  const told = item.progress === null ? '' : progressWords(item.progress)
+  const parts = [item.status === 'completed' ? count(item.artifact_count, 'artifact') : told || word]
   if (item.attempt_number > 1) parts.push(`attempt ${item.attempt_number}`)
   if (item.revision_iteration > 0) parts.push(`revision ${item.revision_iteration}`)
   if (item.is_rework) parts.push('rework')

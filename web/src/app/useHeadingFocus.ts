@@ -1,0 +1,39 @@
+import { useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+
+/** A page may show a heading while it loads, and then its own. */
+const PATIENCE = 3000
+
+/** On another page the focus moves to its heading: whoever listens hears where they are, and Tab goes on from there. */
+export function useHeadingFocus(): void {
+  const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
+  const last = useRef(path)
+  useEffect(() => {
+    const before = last.current
+    last.current = path
+    if (before === undefined || path === undefined || before === path) return
+    const main = document.getElementById('main')
+    if (main === null) return
+    let focused = focusHeading(main)
+    const watch = new MutationObserver(() => {
+      // Only where the focus was lost with what is gone: nobody is torn away from what they have begun.
+      if (focused?.isConnected !== true && isNowhere()) focused = focusHeading(main)
+    })
+    watch.observe(main, { childList: true, subtree: true })
+    const enough = setTimeout(() => watch.disconnect(), PATIENCE)
+    return () => {
+      clearTimeout(enough)
+      watch.disconnect()
+    }
+  }, [path])
+}
+
+const isNowhere = () => document.activeElement === null || document.activeElement === document.body
+
+function focusHeading(main: HTMLElement): HTMLElement | null {
+  const heading = main.querySelector('h1')
+  if (heading === null || document.querySelector('[role="dialog"]') !== null) return null
+  heading.tabIndex = -1
+  heading.focus({ preventScroll: true })
+  return heading
+}

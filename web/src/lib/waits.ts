@@ -1,0 +1,61 @@
+import type { OpenExecution, RunSummary, WaitingOn } from '~/api/types'
+import { duration } from './durations'
+import { progressWords } from './progress'
+
+const WAITS: Record<WaitingOn, string> = {
+  human_form: 'waits for its form to be filled in',
+  script_input: 'waits for its questions to be answered',
+  action_approval: 'waits for an action to be approved',
+  validation_feedback: 'waits for somebody to check its result',
+  question: 'waits for an answer',
+  escalation: 'waits for a decision on how it goes on',
+  rework: 'waits for earlier work to be done again',
+  retry_delay: 'is tried again soon',
+  external_blocker: 'waits for something outside that stands in its way',
+}
+
+type Facts = {
+  status: OpenExecution['status'] | 'upcoming'
+  waiting_on: WaitingOn | null
+  retry_due_at: string | null
+}
+
+/** What an execution waits for, as the end of a sentence that begins with its name; null if it does not wait. */
+export function waitWords({ status, waiting_on, retry_due_at }: Facts, now?: Date): string | null {
+  switch (status) {
+    case 'pending':
+      return 'waits for somebody to start it'
+    case 'waiting_approval_to_start':
+      return 'waits for approval to start'
+    case 'waiting_approval_to_complete':
+      return 'waits for approval of its result'
+    case 'in_progress':
+      break
+    default:
+      return null
+  }
+  if (waiting_on === null) return null
+  if (waiting_on === 'retry_delay' && retry_due_at !== null && now !== undefined) {
+    const seconds = (new Date(retry_due_at).getTime() - now.getTime()) / 1000
+    if (seconds > 0) return `is tried again in ${duration(Math.ceil(seconds))}`
+  }
+  return WAITS[waiting_on]
+}
+
+const isAtWork = (item: OpenExecution) => item.status === 'in_progress' && item.waiting_on === null
+
+/** A run that nothing moves on but a start by hand. */
+export function onlyWaitsForAStart(run: Pick<RunSummary, 'to_start' | 'open' | 'waiting'>): boolean {
+  return run.to_start > 0 && run.waiting === 0 && !run.open.some(isAtWork)
+}
+
+/** What goes on in a run, in one line: Report: 45 %, reading rows. */
+export function nowWords(run: Pick<RunSummary, 'open'>, now?: Date): string {
+  const first = run.open.find((item) => item.progress !== null) ?? run.open.find(isAtWork) ?? run.open[0]
+  if (first === undefined) return ''
+  const told = first.progress === null ? '' : progressWords(first.progress)
+  const wait = waitWords(first, now)
+  const words = told !== '' ? `: ${told}` : ` ${wait ?? 'is being carried out'}`
+  const more = run.open.length > 1 ? `, and ${run.open.length - 1} more` : ''
+  return `${first.checkpoint_name}${words}${more}`
+}
