@@ -5,22 +5,20 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from cairn.core.errors import Refused, Repeated
 from cairn.files import Tree
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.rollbacks import Request
+from tests.chaos import rework_scenes
+from tests.chaos.scene import COMMAND, ROLLBACK, Ids, Scene
 from tests.services.house import House, form, registry, retries, step
 
 DIED = 9
-COMMAND = UUID("c0ffee00-0000-4000-8000-000000000001")
-ROLLBACK = "c0ffee00-0000-4000-8000-000000000002"
 OPERATIONS = (
     "make_pipeline",
     "write_definition",
@@ -38,7 +36,6 @@ OPERATIONS = (
     "archive",
     "unarchive",
 )
-Ids = dict[str, Any]
 
 
 class Death:
@@ -64,13 +61,6 @@ class Death:
     def _before(self, name: str, operation: Callable[..., Any], *args: Any, **options: Any) -> Any:
         self.moment(name)
         return operation(*args, **options)
-
-
-@dataclass(frozen=True)
-class Scene:
-    prepare: Callable[[House], Awaitable[Ids]]
-    act: Callable[[House, Ids], Awaitable[Any]]
-    check: Callable[[House, Ids], Awaitable[None]]  # after the next start, acted again where it had not come to that
 
 
 def open_functions(house: House) -> None:
@@ -294,6 +284,7 @@ SCENES = {
     "restore": Scene(deleted_before, restore, restored),
     "restart": Scene(half_way, restart, restarted),
     "create": Scene(nothing, create, created),
+    **rework_scenes.SCENES,
 }
 
 
@@ -328,5 +319,6 @@ def die(folder: Path, url: str | None, scene: str, ids: Ids, at: int | None) -> 
 async def opened(folder: Path, url: str | None) -> House:
     house = House(folder, url, functions=registry())
     open_functions(house)
+    rework_scenes.open_rework_functions(house)
     await house.open()
     return house

@@ -1,0 +1,21 @@
+"""What a process is at when it dies: how it comes to that, what it does, and what has to stand afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from tests.services.house import House
+
+COMMAND = UUID("c0ffee00-0000-4000-8000-000000000001")
+ROLLBACK = "c0ffee00-0000-4000-8000-000000000002"
+Ids = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Scene:
+    prepare: Callable[[House], Awaitable[Ids]]
+    act: Callable[[House, Ids], Awaitable[Any]]
+    check: Callable[[House, Ids], Awaitable[None]]  # after the next start, acted again where it had not come to that
