@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
@@ -11,42 +12,54 @@ from cairn.cli.desk import AsJson, offline
 from cairn.cli.exits import Code, Ended
 from cairn.cli.telling import Screen
 
+NAME = "My report"  # of the pipeline that a new project has
+SAMPLE = ("pipeline.yaml", "scripts/measure.py", "scripts/report.py")
 IGNORED = "cairn-data/\n__pycache__/\n"
 
 
 @offline
 def init(
-    folder: Annotated[Path, typer.Argument(help="The folder to make.")] = Path(),
-    template: Annotated[str, typer.Option("--template", help="Which sample; see `cairn templates`.")] = "text-report",
+    folder: Annotated[Path, typer.Argument(help="The folder to make.", show_default="this one")] = Path(),
+    template: Annotated[
+        str | None, typer.Option("--template", help="A template instead of two scripts; see `cairn templates`.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a project folder with a sample pipeline. Files that are there are left alone.
+    """Make a project folder with a sample: a pipeline of two scripts. Files that are there are left alone.
 
-    Example: cairn init my-project
+    Example: cairn init my-report
     """
+    name, sample = (NAME, {file: _packaged(file) for file in SAMPLE}) if template is None else _from(template)
+    readme = _packaged("README.md").replace("NAME", name).replace("FOLDER", folder.name or ".")
+    written, kept = _write(folder, {**sample, "README.md": readme, ".gitignore": IGNORED})
+    screen = Screen(as_json=as_json)
+    if as_json:
+        screen.answer({"folder": str(folder), "pipeline_name": name, "written": written, "kept": kept})
+        return
+    for file in written:
+        screen.line(f"wrote {folder / file}")
+    for file in kept:
+        screen.line(f"left {folder / file} as it is")
+
+
+def _packaged(name: str) -> str:
+    return files("cairn.cli.project").joinpath(name).read_text("utf-8")
+
+
+def _from(template: str) -> tuple[str, dict[str, str]]:
     from cairn.definitions import templates
 
     found = {each.name: each for each in templates()}
     if template not in found:
         raise Ended(Code.NOT_FOUND, f"There is no template {template!r}. There are: {', '.join(sorted(found))}.")
-    sample = found[template]
-    files = {"pipeline.yaml": sample.text, "README.md": _readme(sample.title), ".gitignore": IGNORED}
-    written, kept = _write(folder, files)
-    screen = Screen(as_json=as_json)
-    if as_json:
-        screen.answer({"folder": str(folder), "written": written, "kept": kept})
-        return
-    for name in written:
-        screen.line(f"wrote {folder / name}")
-    for name in kept:
-        screen.line(f"left {folder / name} as it is")
+    return found[template].title, {"pipeline.yaml": found[template].text}
 
 
-def _write(folder: Path, files: dict[str, str]) -> tuple[list[str], list[str]]:
+def _write(folder: Path, contents: dict[str, str]) -> tuple[list[str], list[str]]:
     written: list[str] = []
     kept: list[str] = []
     try:
-        for name, text in files.items():
+        for name, text in contents.items():
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
             try:
@@ -59,21 +72,3 @@ def _write(folder: Path, files: dict[str, str]) -> tuple[list[str], list[str]]:
     except OSError as error:
         raise Ended(Code.USAGE, f"{folder} cannot be written: {(error.strerror or str(error)).lower()}.") from None
     return written, kept
-
-
-def _readme(title: str) -> str:
-    return f"""\
-# {title}
-
-A pipeline of Cairn: `pipeline.yaml` says what it does.
-
-```sh
-cairn validate pipeline.yaml   # every fault with its line and column
-cairn apply pipeline.yaml      # save it; again, it changes nothing
-cairn run "{title}"            # start a run and follow it
-cairn show "{title}"           # how its newest run stands
-cairn approve "{title}"        # where something waits for a decision
-```
-
-Without a server each command opens `./cairn-data` itself. `cairn serve` starts one, with a web app.
-"""

@@ -1,0 +1,1 @@
+"""The project that `cairn init` writes, file by file."""

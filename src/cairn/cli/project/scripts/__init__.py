@@ -1,0 +1,1 @@
+"""Scripts of the project that `cairn init` writes."""

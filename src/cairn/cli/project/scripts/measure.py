@@ -1,0 +1,9 @@
+"""Measures a text. What `main` returns is the artifact measures.json."""
+
+from typing import Any
+
+
+def main(ctx: Any) -> dict[str, Any]:
+    words = str(ctx.inputs["text"]).split()
+    ctx.log(f"{len(words)} words counted")
+    return {"words": len(words), "longest": max(words, key=len, default="")}
