@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
 from collections.abc import Iterator
@@ -65,7 +64,7 @@ def test_the_server_killed_while_ten_scripts_run(server: Server) -> None:
     assert [(e["status"], e["attempt_number"], e["dispatch_number"]) for e in executions] == [("completed", 1, 2)] * TEN
     assert [len(e["artifacts_generated"]) for e in executions] == [1] * TEN
     assert server.stop() == 0
-    assert json.loads(server.doctor().stdout)
+    assert server.doctor().returncode == 0
 
 
 def test_a_hundred_queued_scripts_leave_the_api_quick(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,10 +21,17 @@ from tests.definitions.corpus import saved, saved_again
 FUNCTIONS = [f"samples.{name}" for name in ("count_words", "find_keywords", "reading_time", "write_report")]
 
 
-def test_there_are_two() -> None:
+def named(name: str) -> Template:
+    return next(template for template in templates() if template.name == name)
+
+
+def test_there_are_five() -> None:
     assert [(template.name, template.title) for template in templates()] == [
+        ("plan-dev-test", "Plan, develop, test, verify"),
         ("product-discovery", "Product discovery"),
+        ("sales-report", "Sales report"),
         ("text-report", "Text report"),
+        ("text-review", "Text review"),
     ]
     assert all(template.description and template.text.startswith("#") for template in templates())
 
@@ -40,7 +47,7 @@ def test_p6_a_template_can_be_used_as_it_is(template: Template) -> None:
 
 
 def test_text_report_measures_side_by_side_and_fills_its_input() -> None:
-    definition = load(templates()[1].read()[0]).definition
+    definition = load(named("text-report").read()[0]).definition
     plan = compile_plan(definition, definition)
     assert plan.auto_advance
     assert plan.stages == {
@@ -55,7 +62,7 @@ def test_text_report_measures_side_by_side_and_fills_its_input() -> None:
 
 
 def test_product_discovery_asks_people_and_builds_on_the_previous_version() -> None:
-    definition = load(templates()[0].read()[0]).definition
+    definition = load(named("product-discovery").read()[0]).definition
     assert [one.execution.mode for one in definition.checkpoints] == [Mode.HUMAN_ONLY] * 3
     assert all(one.inputs.include_previous_version for one in definition.checkpoints)
     assert [

@@ -7,6 +7,7 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -121,6 +122,44 @@ def test_invoices(server: Server) -> None:
     assert decode_json(read(server, run_id, 1, "findings")) == {"count": 3, "total": "1830.40", "large": ["2026-002"]}
     assert read(server, run_id, 1, "large") == "number,customer,amount\n2026-002,Stone & Sons,1250.50\n"
     assert read(server, run_id, 2, "report").endswith("Over 1000 EUR: 2026-002.\n")
+
+
+def test_sales_report(server: Server) -> None:
+    """X11: CSV in, checked, aggregated, a page with a chart out."""
+    run_id = begin(server, "sales-report.yaml")
+    approve(server, run_id, 2)
+    assert read(server, run_id, 0, "problems") == "line,date,region,amount\n6,2026-02-25,South,n/a\n"
+    totals = decode_json(read(server, run_id, 1, "totals"))
+    assert totals == {
+        "total": "6796.50",
+        "regions": {"North": "2830.75", "South": "830", "West": "3135.75"},
+        "months": {"2026-01": "2030.50", "2026-02": "2400.25", "2026-03": "2365.75"},
+    }
+    page, chart = read(server, run_id, 2, "report"), read(server, run_id, 2, "chart")
+    assert chart in page
+    assert ET.fromstring(chart).tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_text_review(server: Server) -> None:
+    """X10, X11, P9: a form, scripts side by side, an approval, a script."""
+    run_id = begin(server, "text-review.yaml")
+    fill_in(server, run_id, 0, {"title": "Letter", "text": "It is very good. See http://example.org now."})
+    approve(server, run_id, 4, "waiting_approval_to_start")
+    assert read(server, run_id, 4, "review") == (
+        "# Letter\n\n7 words in 3 sentences; the longest has 4.\n\nWords to avoid: very.\n\n"
+        "Links that are not encrypted: http://example.org.\n"
+    )
+
+
+def test_plan_dev_test(server: Server) -> None:
+    """R2: the test sends the work back once, and goes on with what is new."""
+    run_id = begin(server, "plan-dev-test.yaml")
+    approve(server, run_id, 3)
+    assert decode_json(read(server, run_id, 3, "verification")) == {"holds": True, "rounds": 2}
+    executions = server.call("GET", f"/api/runs/{run_id}/checkpoints?limit=50", expect=200)["items"]
+    asker = next(e for e in executions if e["checkpoint_key"] == "test")
+    assert [e["checkpoint_key"] for e in executions if e["parent_execution_id"] == asker["execution_id"]] == ["dev"]
+    assert {e["sandbox"] for e in executions} == {"bubblewrap"}
 
 
 def upload(server: Server, execution: str, file: Path) -> str:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from cairn.core.model import Fault, WaitingOn
-from cairn.ports import Asks, Content, Faulted, Level, Produced, Reached, Unfit
+from cairn.ports import Asks, Content, Faulted, Level, Produced, Reached, Rework, Unfit
 from cairn.runners.script_rules import ScriptRules
 from tests.runners.scripting import BOUNDS, Bench, function
 from tests.runners.works import stored
@@ -42,6 +42,18 @@ return {"names": list(ctx.previous), "text": ctx.previous["plan"], "json": ctx.p
         "size": 2,
         "other": "# Plan",
     }
+
+
+async def test_work_that_was_sent_back_says_why(bench: Bench) -> None:
+    """R2, D31."""
+    rework = Rework("mend it", "it fails", "test", (stored("notes", "md", "case 3"),))
+    body = """
+told = ctx.rework
+return [told.prompt, told.reason, told.requested_by, told.artifacts["notes"]] if told else None
+"""
+    work = replace(bench.work(function(body)), rework=rework)
+    outcome = await bench.runner.carry_out(work)
+    assert outcome == Produced((Content("out", "json", b'["mend it","it fails","test","case 3"]'),))
 
 
 async def test_any_type_of_file_comes_out_by_content_or_by_path(bench: Bench) -> None:

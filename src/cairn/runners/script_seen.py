@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, cast
 
 from cairn.documents import decode_json, encode_json
-from cairn.ports import Call, Material, Stored, Work
+from cairn.ports import Call, Material, Rework, Stored, Work
 
 
 class Views:
@@ -27,10 +27,10 @@ class Views:
 
     def now(self) -> bytes:
         if self._now is None:
-            material = self._work.material
-            self._now = _written(material)
-            for one in (*material.previous, *(one for files in material.references.values() for one in files)):
-                self._files[one.checksum] = one
+            material, rework = self._work.material, self._work.rework
+            self._now = _written(material, rework)
+            shown = (material.previous, rework.artifacts if rework else (), *material.references.values())
+            self._files.update({one.checksum: one for files in shown for one in files})
         return self._now
 
     def _then(self, call: Call) -> bytes:
@@ -39,7 +39,8 @@ class Views:
             return self.now()
         content = read(call.seen)
         seen = cast("dict[str, Any]", decode_json(content, max_bytes=max(len(content), 1)))
-        for told in (*seen["previous"], *(told for files in seen["references"].values() for told in files)):
+        again: list[Any] = seen["rework"]["artifacts"] if seen["rework"] else []
+        for told in (*seen["previous"], *again, *(told for files in seen["references"].values() for told in files)):
             checksum = told["checksum"]
             self._files[checksum] = Stored(
                 told["name"], told["format"], checksum, told["size"], lambda checksum=checksum: read(checksum)
@@ -52,14 +53,24 @@ class Views:
         return file.read() if file is not None else None
 
 
-def _written(material: Material) -> bytes:
+def _written(material: Material, rework: Rework | None) -> bytes:
     return encode_json(
         {
             "input": material.input,
             "previous": _listed(material.previous),
             "references": {key: _listed(files) for key, files in material.references.items()},
+            "rework": None if rework is None else _told(rework),
         }
     )
+
+
+def _told(rework: Rework) -> dict[str, Any]:
+    return {
+        "prompt": rework.prompt,
+        "reason": rework.reason,
+        "requested_by": rework.requested_by,
+        "artifacts": _listed(rework.artifacts),
+    }
 
 
 def _listed(files: Sequence[Stored]) -> list[Any]:

@@ -77,6 +77,16 @@ class Answer(dict["str", "Any"]):
             raise AttributeError(name) from None
 
 
+class SentBack:
+    """Why the work was sent back, and what whoever asked for it has made so far."""
+
+    def __init__(self, line: Line, told: dict[str, Any]) -> None:
+        self.prompt: str = told["prompt"]
+        self.reason: str = told["reason"]
+        self.requested_by: str = told["requested_by"]
+        self.artifacts = Artifacts(line, told["artifacts"])
+
+
 class Waits(BaseException):
     """The process ends here, until the call is answered."""
 
@@ -103,6 +113,7 @@ class Ctx:
         self.inputs: Any = seen["input"]
         self.previous = Artifacts(self._line, seen["previous"])
         self.references = {key: Artifacts(self._line, files) for key, files in seen["references"].items()}
+        self.rework = SentBack(self._line, seen["rework"]) if seen["rework"] else None
 
     @property
     def workspace(self) -> Path:
