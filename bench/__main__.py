@@ -14,7 +14,7 @@ from rich.table import Table
 
 from bench.floor import Floor
 from bench.house import house, quantile
-from bench.measures import approvals, large_context, overhead
+from bench.measures import approvals, large_context, overhead, scripts
 
 AT_ONCE = 50
 RESULTS = Path(__file__).parent / "results.json"
@@ -28,6 +28,7 @@ async def measure() -> dict[str, Any]:
             single = await approvals(cairn, 1)
             together = await approvals(cairn, AT_ONCE)
             context = await large_context(cairn)
+            script = await scripts(cairn)
         floor.close()
     return {
         "overhead_per_checkpoint_ms": per_checkpoint,
@@ -37,6 +38,7 @@ async def measure() -> dict[str, Any]:
         "approve_to_start_p95_ms": round(quantile(single, 0.95), 3),
         f"approve_{AT_ONCE}_at_once_p95_ms": round(quantile(together, 0.95), 3),
         "context": context,
+        "script": script,
     }
 
 
@@ -57,6 +59,10 @@ def show(results: dict[str, Any]) -> None:
     context = results["context"]
     told = f"{context['seconds']:.2f} s, {'intact' if context['intact'] else 'DAMAGED'}"
     table.add_row(f"{context['megabytes']:.0f} MB through five checkpoints", told, "intact")
+    script = results["script"]
+    table.add_row("a small script begins, median, with its sandbox", f"{script['start_p50_ms']:.1f} ms", "60 ms")
+    table.add_row("the same, P95", f"{script['start_p95_ms']:.1f} ms", "")
+    table.add_row("a whole run of it, median", f"{script['whole_p50_ms']:.1f} ms", "")
     Console().print(table)
 
 

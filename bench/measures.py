@@ -13,6 +13,7 @@ from cairn.bootstrap import Cairn
 from cairn.core.messages import EventType
 from cairn.documents import Value, decode_json, encode_json
 from cairn.services.actors import ADMIN
+from cairn.services.reading.filters import ArtifactFilter
 from cairn.store import blobs
 from cairn.store import tables as t
 
@@ -20,6 +21,7 @@ SIZES = (3, 10, 50)
 ROUNDS = 15
 WARM = 3
 APPROVALS = 60
+SCRIPTS = 40
 MEGABYTE = 1024 * 1024
 
 
@@ -39,6 +41,34 @@ async def overhead(cairn: Cairn, floor: Floor) -> tuple[dict[str, float], float]
                 taken[n].append(spent)
                 bare += commits
     return {str(n): round(statistics.median(values), 3) for n, values in taken.items()}, statistics.median(bare)
+
+
+async def scripts(cairn: Cairn) -> dict[str, float]:
+    """Milliseconds from the dispatch of a small script to its first line, and to its end, with its sandbox."""
+    source = "import time\n\n\ndef main(ctx):\n    return {'began': time.time()}\n"
+    config = {"mode": "script", "script_config": {"script_source": source}}
+    pipeline_id = await pipeline(cairn, [{"key": "small", "execution": config, "outputs": ["small.json"]}])
+    starts: list[float] = []
+    whole: list[float] = []
+    for turn in range(WARM + SCRIPTS):
+        begun, at = time.perf_counter(), time.time()
+        run_id = await run_to_end(cairn, pipeline_id)
+        spent = time.perf_counter() - begun
+        value = decode_json(b"".join(cairn.reading.content(_only(cairn, run_id))))
+        if turn >= WARM and isinstance(value, dict):
+            starts.append((float(str(value["began"])) - at) * 1000)
+            whole.append(spent * 1000)
+    return {
+        "start_p50_ms": round(statistics.median(starts), 1),
+        "start_p95_ms": round(statistics.quantiles(starts, n=20)[-1], 1),
+        "whole_p50_ms": round(statistics.median(whole), 1),
+    }
+
+
+def _only(cairn: Cairn, run_id: str) -> str:
+    """The checksum of the one artifact of a run."""
+    (artifact,) = cairn.reading.artifacts(ArtifactFilter(run_id=run_id), 10, None).items
+    return artifact.checksum
 
 
 async def approvals(cairn: Cairn, at_once: int) -> list[float]:

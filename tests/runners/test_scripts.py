@@ -46,7 +46,7 @@ return {"names": list(ctx.previous), "text": ctx.previous["plan"], "json": ctx.p
 
 async def test_work_that_was_sent_back_says_why(bench: Bench) -> None:
     """R2, D31."""
-    rework = Rework("mend it", "it fails", "test", (stored("notes", "md", "case 3"),))
+    rework = Rework("mend it", "it fails", "test", artifacts=(stored("notes", "md", "case 3"),))
     body = """
 told = ctx.rework
 return [told.prompt, told.reason, told.requested_by, told.artifacts["notes"]] if told else None
