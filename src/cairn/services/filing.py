@@ -119,7 +119,8 @@ class _Desk:
             if other.key == e.key and other.id != e.id and other.state is State.COMPLETED:
                 folder = f"{self._run_folder}/{self._folders[other.id]}"
                 aside = layout.superseded_folder(folder, other.id)
-                self._move(self._of([other.id]), partial(_into, aside), superseded=True)
+                standing = [item for item in self._of([other.id]) if not item.path.startswith(f"{aside}/")]
+                self._move(standing, partial(_into, aside), superseded=True)
 
     def archive(self, rollback: str, at: datetime, *, whole_run: bool) -> None:
         into = layout.rollback_folder(rollback, at)
