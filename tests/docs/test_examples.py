@@ -31,7 +31,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def begin(server: Server, name: str, given: Any = None) -> str:
     """Start a run of an example; the answer is its id."""
-    definition, _ = decode_yaml((EXAMPLES / name).read_bytes())
+    return start(server, decode_yaml((EXAMPLES / name).read_bytes())[0], given)
+
+
+def start(server: Server, definition: Any, given: Any = None) -> str:
     pipeline = server.call("POST", "/api/pipelines", definition, expect=201)
     assert pipeline["warnings"] == []
     run = server.call("POST", "/api/runs", {"pipeline_id": pipeline["pipeline_id"], "input": given}, expect=201)
@@ -39,8 +42,8 @@ def begin(server: Server, name: str, given: Any = None) -> str:
 
 
 def until(server: Server, run_id: str, position: int, status: str) -> str:
-    """The execution at a position once it has a status; a form waits as `human_form`."""
-    wait = "waiting_on" if status == "human_form" else "status"
+    """The execution at a position once it has a status; a form waits as `human_form` or `script_input`."""
+    wait = "waiting_on" if status in ("human_form", "script_input") else "status"
     while True:
         found = server.call("GET", f"/api/runs/{run_id}", expect=200)["trail"][position]
         if found[wait] == status:
@@ -48,8 +51,8 @@ def until(server: Server, run_id: str, position: int, status: str) -> str:
         assert found["error"] is None, found["error"]
 
 
-def fill_in(server: Server, run_id: str, position: int, fields: dict[str, Any]) -> str:
-    execution = until(server, run_id, position, "human_form")
+def fill_in(server: Server, run_id: str, position: int, fields: dict[str, Any], waits: str = "human_form") -> str:
+    execution = until(server, run_id, position, waits)
     server.call("POST", f"/api/executions/{execution}/submit", {"fields": fields}, expect=200)
     return execution
 
@@ -160,6 +163,17 @@ def test_plan_dev_test(server: Server) -> None:
     asker = next(e for e in executions if e["checkpoint_key"] == "test")
     assert [e["checkpoint_key"] for e in executions if e["parent_execution_id"] == asker["execution_id"]] == ["dev"]
     assert {e["sandbox"] for e in executions} == {"bubblewrap"}
+
+
+def test_the_scripts_of_the_guide(server: Server) -> None:
+    page = blocks_of(ROOT / "docs" / "guide" / "scripts.md")
+    whole, asking = (block for block in page if block.language == "yaml")
+    run_id = start(server, decode_yaml(whole.text)[0])
+    assert read(server, run_id, 1, "letter") == "There are 4 words.\n"
+    document = {"pipeline_name": "Asking", "checkpoints": [decode_yaml(asking.text)[0]]}
+    run_id = start(server, document)
+    fill_in(server, run_id, 0, {"region": "North"}, "script_input")
+    assert decode_json(read(server, run_id, 0, "report")) == {"region": "North", "rows": 10}
 
 
 def upload(server: Server, execution: str, file: Path) -> str:
