@@ -126,6 +126,12 @@ def test_later_checkpoints_wait_for_a_rework() -> None:
     assert desk.states == {"a": "COMPLETED", "b": "COMPLETED", "c": "WORKING"}
 
 
+def test_a_checkpoint_directly_follows_its_needs_or_the_stage_before() -> None:
+    plan = plan_of("a", ("b", "c"), "d", needs={"c": ("a",), "d": ("b",)})
+    assert plan.follows == {"a": (), "b": ("a",), "c": ("a",), "d": ("b",)}
+    assert plan_of("a", ("b", "c"), "d").follows["d"] == ("b", "c")
+
+
 # ---- limits ----------------------------------------------------------------------------------------
 def test_past_ten_a_run_people_are_asked_d31() -> None:
     desk = Desk(plan_of("a", "b", max_reworks=1))

@@ -10,7 +10,8 @@ from typing import Any
 from cairn.core.model import Mode
 from cairn.documents import encode_json
 from cairn.ports import Content, Outcome, Runner, WantsRework, Work
-from tests.services.house import House
+from cairn.runners import Ctx
+from tests.services.house import House, step
 
 
 @dataclass
@@ -43,3 +44,20 @@ def asking(house: House) -> Generator[Asking]:
         yield asking
     finally:
         runners[Mode.FUNCTION] = inner
+
+
+def code(**more: Any) -> dict[str, Any]:
+    return step("code", "write_code", **more)
+
+
+def writing(house: House) -> list[Any]:
+    """`write_code` counts its versions; the answer is what it saw of why it was called."""
+    seen: list[Any] = []
+
+    @house.does("write_code")
+    async def write_code(ctx: Ctx) -> dict[str, int]:
+        why = ctx.rework
+        seen.append(why and (why.prompt, why.reason, why.requested_by, dict(why.artifacts)))
+        return {"version": len(seen)}
+
+    return seen

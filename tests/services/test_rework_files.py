@@ -1,0 +1,111 @@
+"""D31, X8, D32: what a rework replaces is kept, looked after, archived and put back."""
+
+from __future__ import annotations
+
+import pytest
+
+from cairn.services.actors import ADMIN
+from tests.services.asking import asking, code, writing
+from tests.services.house import House, form, step
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+async def test_replaced_files_lie_in_superseded_and_the_new_ones_have_the_names(house: House) -> None:
+    """D31: as often as it is sent back; their contents stay reachable."""
+    writing(house)
+    pipeline = await house.pipeline(code(), step("test"))
+    with asking(house) as runner:
+        runner.ask("test", "code")
+        runner.ask("test", "code")
+        run = await house.done(pipeline)
+    await house.until_quiet()
+    outputs = {path: content for path, content in house.disk(pipeline).items() if "checkpoint_0" in path}
+    versions = [e for e in house.executions(run) if e.checkpoint_key == "code"]
+    (stands,) = [path for path in outputs if "/outputs/" in path]
+    name, folder = stands.rpartition("/")[2], "runs/v1/checkpoint_0_code"
+    assert outputs == {
+        f"{folder}/outputs/{name}": b'{"version":3}',
+        f"{folder}/superseded/{versions[0].execution_id}/{name}": b'{"version":1}',
+        f"{folder}/superseded/{versions[1].execution_id}/{name}": b'{"version":2}',
+    }
+    for version in versions:
+        (artifact,) = version.artifacts_generated
+        assert house.content(artifact) == outputs[artifact.file_path]
+    since = [version.artifacts_generated[0].superseded_at for version in versions]
+    assert since == [versions[1].completed_at, versions[2].completed_at, None]
+    assert [a.artifact_name for a in house.artifacts(run)] == ["code", "test"]
+
+
+async def test_superseded_files_are_looked_after_like_any_others(house: House) -> None:
+    """X8, D31: what is missing, changed or added there is drift."""
+    writing(house)
+    pipeline = await house.pipeline(code(), step("test"))
+    with asking(house) as runner:
+        runner.ask("test", "code")
+        runner.ask("test", "code")
+        run = await house.done(pipeline)
+    await house.until_quiet()
+    before = {path: content for path, content in house.disk(pipeline).items() if path.startswith("runs/v1/c")}
+    first, second, _ = [e.artifacts_generated[0] for e in house.executions(run) if e.checkpoint_key == "code"]
+    (house.root(pipeline) / first.file_path).unlink()
+    (house.root(pipeline) / second.file_path).write_bytes(b"changed")
+    (house.root(pipeline) / second.file_path).with_name("extra.txt").write_bytes(b"mine")
+    assert not house.cairn.keeper.look(pipeline).is_clean
+    await house.cairn.keeper.mend_all()
+    after = {path: content for path, content in house.disk(pipeline).items() if path.startswith("runs/v1/c")}
+    assert after == before
+    kept = {content for path, content in house.disk(pipeline).items() if path.startswith(".archived/drift_")}
+    assert kept == {b"changed", b"mine"}
+
+
+async def test_an_earlier_pass_takes_its_superseded_files_along(house: House) -> None:
+    """D32, D31."""
+    writing(house)
+    pipeline = await house.pipeline(code(), step("test"), form("end"))
+    with asking(house) as runner:
+        runner.ask("test", "code")
+        run = await house.start(pipeline)
+        await house.until_execution(run, "end", "in_progress")
+    await house.cairn.runs.restart(run, by=ADMIN)
+    await house.until(lambda: house.run(run).pass_number == 2 and house.statuses(run)["end"] == "in_progress")
+    await house.until_quiet()
+    assert house.names(pipeline, "runs/v1/") == [
+        "runs/v1/checkpoint_0_code/outputs/code_ID_v1.json",
+        "runs/v1/checkpoint_1_test/outputs/test_ID_v1.json",
+        "runs/v1/passes/1/checkpoint_0_code/outputs/code_ID_v1.json",
+        "runs/v1/passes/1/checkpoint_0_code/superseded/UUID/code_ID_v1.json",
+        "runs/v1/passes/1/checkpoint_1_test/outputs/test_ID_v1.json",
+        "runs/v1/run_info.json",
+    ]
+    await house.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_superseded_files_are_archived_and_come_back_with_a_rollback(house: House) -> None:
+    """R1, D31: over reworked checkpoints too."""
+    writing(house)
+    pipeline = await house.pipeline(code(approve="start"), step("test"), form("end"))
+    with asking(house) as runner:
+        runner.ask("test", "code")
+        run = await house.start(pipeline)
+        for count in (1, 3):
+            await house.until(lambda count=count: len(house.executions(run)) == count)
+            await house.decide(run, "code", "approve")
+        await house.until_execution(run, "end", "in_progress")
+    await house.until_quiet()
+
+    def lies(under: str) -> dict[str, bytes | str]:
+        return {path: content for path, content in house.disk(pipeline).items() if path.startswith(under)}
+
+    before = lies("runs/v1/checkpoint")
+    assert len(before) == 3
+    rollback = await house.roll_back(run, -1)
+    await house.until_quiet()
+    assert lies("runs/v1/checkpoint") == {}
+    assert [name for name in house.names(pipeline, ".archived") if "superseded" in name] == [
+        ".archived/rollback_UUID_TIME/archived_data/v1_checkpoint_0/superseded/UUID/code_ID_v1.json"
+    ]
+    await house.cairn.rollbacks.undo(rollback, by=ADMIN)
+    await house.until_quiet()
+    assert lies("runs/v1/checkpoint") == before
+    await house.cairn.runs.cancel(run, by=ADMIN)

@@ -1,0 +1,162 @@
+"""R2, D31, D59, D66: a person who has looked at a result sends work back."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from cairn.core.errors import Refused
+from cairn.services.actors import ADMIN, Actor
+from cairn.services.errors import NotFound, WrongInput
+from cairn.services.rework import Request
+from tests.services.asking import code, writing
+from tests.services.house import House, form, step
+
+ANN = Actor("ann", frozenset({"editor"}))
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+async def test_a_person_sends_back_what_a_result_was_made_from(house: House) -> None:
+    """D66: for an execution that awaits approval; it waits, and is carried out again with the new artifacts."""
+    seen = writing(house)
+    pipeline = await house.pipeline(code(), step("test", "give_back", approve="complete"))
+    run = await house.start(pipeline)
+    asker = await house.until_execution(run, "test", "waiting_approval_to_complete")
+    assert "rework" in asker.possible
+    request = Request(asker.execution_id, "code", "Make it short.", "It is too long.")
+    command = uuid4()
+    asked = await house.cairn.reworks.ask(request, by=ANN, command_id=command)
+    again = await house.cairn.reworks.ask(request, by=ANN, command_id=command)
+    assert again == asked
+    await house.until(lambda: house.execution(run, "test").dispatch_number == 2)
+    await house.until_execution(run, "test", "waiting_approval_to_complete")
+    assert house.output(run, "test") == {"input": None, "code": {"version": 2}}
+    assert seen == [
+        None,
+        ("Make it short.", "It is too long.", "ann", {"test": {"input": None, "code": {"version": 1}}}),
+    ]
+    rework = house.cairn.reading.execution(asked.execution_id)
+    assert (rework.parent_execution_id, rework.checkpoint_key) == (asker.execution_id, "code")
+    await house.decide(run, "test", "approve")
+    await house.until_run(run, "completed")
+    assert len(house.executions(run)) == 3
+
+
+async def test_a_completed_run_reopens_until_the_rework_ends(house: House) -> None:
+    """D31, D66, R3: the asker stays completed, and is stale."""
+    writing(house)
+    pipeline = await house.pipeline(code(), step("test", "give_back"), form("end", needs=["code"]))
+    run = await house.start(pipeline)
+    await house.fill(run, "end", end="done")
+    await house.until_run(run, "completed")
+    asker = house.execution(run, "test")
+    asked = await house.cairn.reworks.ask(Request(asker.execution_id, "code"), by=ADMIN)
+    await house.until_run(run, "completed")
+    first, rework = [e for e in house.executions(run) if e.checkpoint_key == "code"]
+    after = house.execution(run, "test")
+    assert (after.execution_id, after.dispatch_number, rework.execution_id) == (
+        asker.execution_id,
+        1,
+        asked.execution_id,
+    )
+    (read,) = first.artifacts_generated
+    assert [dict(one) for one in after.stale_inputs] == [
+        {
+            "artifact_record_id": read.artifact_record_id,
+            "artifact_name": "code",
+            "execution_id": first.execution_id,
+            "checkpoint_id": first.checkpoint_id,
+            "checkpoint_name": "Code",
+            "replaced_by": rework.execution_id,
+        }
+    ]
+    assert {item.key: item.is_stale for item in house.run(run).trail} == {"code": False, "test": True, "end": False}
+    assert [a.stale for a in after.artifacts_generated] == [True]
+    assert "run_reopened" in house.told(run)
+
+
+async def test_the_impact_is_shown_before(house: House) -> None:
+    """Like a rollback's preview: nothing is touched."""
+    writing(house)
+    pipeline = await house.pipeline(
+        code(),
+        step("left", "give_back", needs=["code"]),
+        step("right", "number", needs=["code"]),
+        step("test", "give_back", approve="complete", input_mapping={"c": "code"}),
+    )
+    run = await house.start(pipeline)
+    asker = await house.until_execution(run, "test", "waiting_approval_to_complete")
+    before = house.executions(run)
+    stands, left = before[0], house.execution(run, "left")
+    (made,) = stands.artifacts_generated
+    request = Request(asker.execution_id, stands.checkpoint_id, "Again.")
+    preview = house.cairn.reading.rework_preview(house.cairn.reworks, request, ADMIN)
+    assert asker.approval is not None
+    assert preview.model_dump() == {
+        "run_id": run,
+        "checkpoint_id": stands.checkpoint_id,
+        "checkpoint_key": "code",
+        "checkpoint_name": "Code",
+        "checkpoint_position": 0,
+        "execution_id": stands.execution_id,
+        "replaced": [
+            {
+                "artifact_record_id": made.artifact_record_id,
+                "artifact_name": "code",
+                "file_path": made.file_path,
+                "size_bytes": made.size_bytes,
+            }
+        ],
+        "asker_execution_id": asker.execution_id,
+        "asker_checkpoint_name": "Test",
+        "asker_waits": True,
+        "withdrawn_approvals": [
+            {"approval_id": asker.approval.approval_id, "kind": "completion", "checkpoint_name": "Test"}
+        ],
+        "becomes_stale": [
+            {
+                "execution_id": left.execution_id,
+                "run_id": run,
+                "run_version": 1,
+                "checkpoint_name": "Left",
+                "artifacts": ["code"],
+            }
+        ],
+        "reopens": False,
+        "reworks": 0,
+        "begins": "at once",
+    }
+    assert house.executions(run) == before
+    await house.decide(run, "test", "approve")
+    await house.until_run(run, "completed")
+    after = house.cairn.reading.rework_preview(house.cairn.reworks, request, ADMIN)
+    assert (after.reopens, after.asker_waits, after.withdrawn_approvals) == (True, False, [])
+    assert [one.checkpoint_name for one in after.becomes_stale] == ["Left", "Test"]
+
+
+async def test_what_cannot_be_sent_back_is_told(house: House) -> None:
+    """D59, D66."""
+    pipeline = await house.pipeline(form("root"), step("test"), form("end"))
+    run = await house.start(pipeline)
+    await house.fill(run, "root", root="x")
+    await house.until_execution(run, "end", "in_progress")
+    root, test, end = (house.execution(run, key) for key in ("root", "test", "end"))
+    assert [("rework" in e.possible) for e in (root, test, end)] == [False, True, False]
+
+    async def refused(execution_id: str, checkpoint: str, *error: type[Exception]) -> str:
+        with pytest.raises(error) as told:
+            await house.cairn.reworks.ask(Request(execution_id, checkpoint), by=ADMIN)
+        return str(told.value)
+
+    assert await refused(str(uuid4()), "root", NotFound) != ""
+    with pytest.raises(WrongInput) as wrong:
+        await house.cairn.reworks.ask(Request(test.execution_id, "nowhere"), by=ADMIN)
+    assert wrong.value.errors == (("/checkpoint", "This run has no checkpoint 'nowhere'. It has: root, test, end."),)
+    assert await refused(test.execution_id, "test", Refused) == "Only an earlier checkpoint can be sent back."
+    assert (await refused(end.execution_id, "root", Refused)).startswith("Only work that awaits approval")
+    await house.cairn.reworks.ask(Request(test.execution_id, "root"), by=ADMIN)
+    assert await refused(test.execution_id, "root", Refused) == "The checkpoint 'root' is being reworked already."
+    assert "rework" not in house.execution(run, "test").possible
+    await house.cairn.runs.cancel(run, by=ADMIN)
