@@ -9,7 +9,7 @@ import pytest
 
 from cairn.cli.completing import approvals, executions, pipelines, runs
 from cairn.cli.filling import ask_all
-from cairn.cli.following import is_at_rest
+from cairn.cli.resting import is_at_rest
 from cairn.cli.telling import printable, size
 from tests.chaos.server import Server
 from tests.cli.shell import Shell, invoke
@@ -22,7 +22,7 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 def plain(text: str) -> str:
     for pattern, word in ((ID, "ID"), (MOMENT, "MOMENT"), (SHORT, "SHORT")):
         text = pattern.sub(word, text)
-    return re.sub(r"\d+\.\d s", "SECONDS", re.sub(r" +\n", "\n", text))
+    return re.sub(r"\d+\.\d s +", "SECONDS  ", re.sub(r" +\n", "\n", text))
 
 
 @pytest.fixture

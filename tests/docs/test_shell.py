@@ -49,7 +49,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 @pytest.mark.e2e
-@pytest.mark.timeout(150)
+@pytest.mark.timeout(270)
 @pytest.mark.parametrize("document", ["README.md", "docs/start.md", "docs/guide/api.md", "docs/guide/cli.md"])
 def test_the_commands_of_a_page_work(document: str, clone: Path) -> None:
     assert shutil.which("curl"), "curl is not installed; the first steps are shown with it."
@@ -67,7 +67,7 @@ def test_the_commands_of_a_page_work(document: str, clone: Path) -> None:
         start_new_session=True,
     )
     try:
-        said, _ = process.communicate(timeout=120)  # a few seconds, on a machine that is not busy
+        said, _ = process.communicate(timeout=240)  # a few seconds, on a machine that is not busy
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         said, _ = process.communicate()

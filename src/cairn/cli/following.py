@@ -3,55 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+import re
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cairn.cli.client import Answer, Message, Unreachable
-from cairn.cli.exits import Code
 from cairn.cli.naming import title
-from cairn.cli.telling import Screen, moment, tell
+from cairn.cli.resting import ENDED, is_at_rest
+from cairn.cli.telling import Screen, moment, printable, tell
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from cairn.cli.client import Client
 
-ENDED = {"completed": Code.OK, "failed": Code.REFUSED, "cancelled": Code.REFUSED}
-GOES_ON = frozenset({"in_progress"})  # an execution of this status needs nobody, unless it waits for people
-BY_ITSELF = frozenset({None, "retry_delay", "rework", "external_blocker"})  # what is waited for without people
 TRIES, PAUSE_SECONDS = 20, 0.5  # a server that is started again is waited for
+_PLACE = re.compile(r"e(\d+)\.l(\d+)")
 
 
-def is_at_rest(run: Answer) -> bool:
-    """Nothing happens in it until somebody does something."""
-    if run["status"] != "in_progress":
-        return True
-    working = [item for item in run["trail"] if item["status"] in GOES_ON]
-    if any(item["waiting_on"] is None or item["waiting_on"] == "retry_delay" for item in working):
-        return False
-    return bool(waiting(run)) or not working
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far a stream has come: the run's last event and the last log line."""
 
+    event: int = 0
+    line: int = 0
 
-def waiting(run: Answer) -> list[Answer]:
-    """What waits for people."""
-    return [item for item in run["trail"] if _waits_for_people(item)]
+    def at(self, id: str) -> Place:
+        found = _PLACE.fullmatch(id)
+        return Place(int(found[1]), int(found[2])) if found else self
 
-
-def _waits_for_people(item: Answer) -> bool:
-    if item["status"] == "in_progress":
-        return item["waiting_on"] not in BY_ITSELF
-    return item["status"] in ("pending", "waiting_approval_to_start", "waiting_approval_to_complete", "failed")
-
-
-async def until_rest(client: Client, run_id: str) -> Answer:
-    """The run once it is at rest, without a word."""
-    while not is_at_rest(run := await client.get_run(run_id)):
-        async with aclosing(messages(client, run_id)) as stream:
-            async for message in stream:
-                if message.kind == "event" and is_at_rest(await client.get_run(run_id)):
-                    break
-    return run
+    def reaches(self, other: Place) -> bool:
+        return self.event >= other.event and self.line >= other.line
 
 
 async def messages(client: Client, run_id: str, last_id: str = "") -> AsyncGenerator[Message]:
@@ -70,75 +54,64 @@ async def messages(client: Client, run_id: str, last_id: str = "") -> AsyncGener
         await asyncio.sleep(PAUSE_SECONDS)
 
 
+async def newest(client: Client, run_id: str) -> Place:
+    """Where the run's stream ends at this moment."""
+    async with aclosing(client.stream_run(run_id, "now")) as stream:
+        async for message in stream:
+            return Place().at(message.id)
+    return Place()
+
+
+async def follow_to(
+    client: Client,
+    run_id: str,
+    is_over: Callable[[Answer], bool],
+    tell_message: Callable[[Message], None],
+    seen: Callable[[Answer], None] | None = None,
+) -> Answer:
+    """Everything that has happened and happens, until it is over; the answer is the run then."""
+    run, known, place = await client.get_run(run_id), await newest(client, run_id), Place()
+    async with aclosing(messages(client, run_id)) as stream:
+        while True:
+            if place.reaches(known) and is_over(run):
+                known = await newest(client, run_id)
+                if place.reaches(known):
+                    return run
+            message = await anext(stream)
+            place = place.at(message.id)
+            tell_message(message)
+            if message.kind == "event" and place.event >= known.event:
+                run = await client.get_run(run_id)
+                if seen is not None:
+                    seen(run)
+
+
+async def until_rest(client: Client, run_id: str) -> Answer:
+    """The run once it is at rest, without a word."""
+    run = await client.get_run(run_id)
+    return run if is_at_rest(run) else await follow_to(client, run_id, is_at_rest, lambda _: None)
+
+
 async def follow(client: Client, screen: Screen, run_id: str, *, to_end: bool = False) -> Answer:
     """Tell what happens until the run is at rest, or with `to_end` until it has ended; the answer is the run."""
-    run = await client.get_run(run_id)
-    known, told = await _count(client, run_id), 0
-    lines = _Lines(screen, run)
-    async with aclosing(messages(client, run_id)) as stream:
-        with lines:
-            while told < known or not _is_over(run, to_end) or told < (known := await _count(client, run_id)):
-                message = await anext(stream)
-                lines.tell(message)
-                if message.kind == "event":
-                    told = message.data["seq"]
-                    if told >= known:
-                        run = await client.get_run(run_id)
-                        lines.progress(run)
-    return run
+    lines = _Lines(screen, await client.get_run(run_id))
+    is_over = _has_ended if to_end else is_at_rest
+    with lines:
+        return await follow_to(client, run_id, is_over, lines.tell, lines.progress)
 
 
-async def _count(client: Client, run_id: str) -> int:
-    """How many events the run has."""
-    newest = (await client.list_events(run_id=run_id, most=1))["items"]
-    return newest[0]["seq"] if newest else 0
+async def tell_messages(client: Client, screen: Screen, run_id: str, *, to_end: bool = False) -> Answer:
+    """Every event and log line of a run as one line of JSON."""
+
+    def tell_message(message: Message) -> None:
+        if message.data is not None:
+            screen.item({"kind": message.kind, "id": message.id, message.kind: message.data})
+
+    return await follow_to(client, run_id, _has_ended if to_end else is_at_rest, tell_message)
 
 
-def _is_over(run: Answer, to_end: bool) -> bool:
-    return run["status"] in ENDED if to_end else is_at_rest(run)
-
-
-def outcome(screen: Screen, run: Answer) -> Code:
-    """Say how it stands, and what can be done; the answer is the exit code."""
-    code = ENDED.get(run["status"], Code.WAITS)
-    if screen.as_json:
-        return code
-    for item in run["trail"]:
-        if item["error"]:
-            screen.line(f"{item['name']}: {item['error']}", "red")
-    if code is not Code.WAITS:
-        done, total = run["progress"]["completed"], run["progress"]["total"]
-        screen.line(f"{title(run)} {run['status']}: {done} of {total} checkpoints", _STYLE.get(run["status"]))
-        return code
-    if run["status"] == "paused" or run["pause_requested"]:
-        screen.line(f"{title(run)} is paused: cairn resume {_quoted(title(run))}", "yellow")
-    for item in waiting(run):
-        screen.line(f"{item['name']} waits: {advice(run, item)}", "yellow")
-    return code
-
-
-_STYLE = {"completed": "green", "failed": "red", "cancelled": "red"}
-
-
-def advice(run: Answer, item: Answer) -> str:
-    name = _quoted(f"{title(run)}/{item['key']}")
-    match item["status"], item["waiting_on"]:
-        case "in_progress", "human_form" | "script_input" | "question":
-            return f"cairn submit {name}"
-        case (("waiting_approval_to_start" | "waiting_approval_to_complete"), _):
-            return f"cairn approve {name}"
-        case "pending", _:
-            return f"cairn start {name}"
-        case "failed", _:
-            return f"cairn retry {name}"
-        case _:
-            return f"cairn approvals decide {name}"
-
-
-def _quoted(name: str) -> str:
-    import shlex
-
-    return shlex.quote(name)
+def _has_ended(run: Answer) -> bool:
+    return run["status"] in ENDED
 
 
 class _Lines:
@@ -170,15 +143,23 @@ class _Lines:
             self._bar.update(self._task, completed=run["progress"]["completed"], total=run["progress"]["total"])
 
     def tell(self, message: Message) -> None:
+        data = message.data
         if self._screen.as_json:
             return
-        at, data = moment(message.data["timestamp"])[11:], message.data
         if message.kind == "event":
-            self._screen.line(f"{at}  {data['description']}", _style_of(data["event_type"]))
+            self._say(f"{moment(data['timestamp'])[11:]}  {data['description']}", _style_of(data["event_type"]))
         elif message.kind == "log":
             name = self._names.get(data["execution_id"], "")
             for line in str(data["message"]).splitlines():
-                self._screen.line(f"{at}  {name} | {line}", "red" if data["level"] == "error" else "dim")
+                told = f"{moment(data['timestamp'])[11:]}  {name} | {line}"
+                self._say(told, "red" if data["level"] == "error" else "dim")
+        elif message.kind == "progress" and self._bar is not None:
+            name = self._names.get(data["execution_id"], "")
+            part = "" if data["fraction"] is None else f" {data['fraction']:.0%}"
+            self._bar.update(self._task, description=printable(f"{name}{part} {data['text'] or ''}".rstrip()))
+
+    def _say(self, line: str, style: str | None) -> None:
+        self._screen.line(line, style)
         self._screen.out.flush()
 
 
@@ -187,17 +168,6 @@ def _style_of(event_type: str) -> str | None:
         if part in event_type:
             return style
     return None
-
-
-async def tell_messages(client: Client, screen: Screen, run_id: str) -> None:
-    """Every message of a run as one line of JSON, until it is at rest."""
-    run, told = await client.get_run(run_id), 0
-    async with aclosing(messages(client, run_id)) as stream:
-        while not is_at_rest(run) or told < await _count(client, run_id):
-            message = await anext(stream)
-            screen.item({"kind": message.kind, "id": message.id, message.kind: message.data})
-            if message.kind == "event":
-                told, run = message.data["seq"], await client.get_run(run_id)
 
 
 def note_embedded(is_embedded: bool) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cairn.cli.client import Answer
-from cairn.cli.following import advice, waiting
 from cairn.cli.naming import file_name, short, state, title
+from cairn.cli.resting import advice, waiting
 from cairn.cli.telling import Screen, moment, size, tell
 
 

@@ -168,6 +168,8 @@ async def _messages(lines: AsyncIterator[str]) -> AsyncGenerator[Message]:
             name, _, value = line.partition(":")
             fields[name] = value.removeprefix(" ")
         else:
-            if "data" in fields and fields.get("event") != "ping":
-                yield Message(fields.get("event", ""), json.loads(fields["data"]), fields.get("id", ""))
+            is_news = "data" in fields and fields.get("event") != "ping"
+            if is_news or "id" in fields:  # an id alone says where the stream begins
+                data = json.loads(fields["data"]) if is_news else None
+                yield Message(fields.get("event", "") if is_news else "begin", data, fields.get("id", ""))
             fields = {}

@@ -12,12 +12,13 @@ from typing import Annotated
 import typer
 
 from cairn.cli.arguments import ExecutionName, Limit
-from cairn.cli.client import Answer
+from cairn.cli.client import Answer, Message
 from cairn.cli.desk import Desk, online
 from cairn.cli.exits import Code, Ended
-from cairn.cli.following import is_at_rest, messages
+from cairn.cli.following import follow_to
 from cairn.cli.groups import group
 from cairn.cli.naming import file_name
+from cairn.cli.resting import is_at_rest
 from cairn.cli.showing import show_artifacts
 from cairn.cli.telling import moment, size, tell
 
@@ -176,19 +177,20 @@ async def logs(
 
 async def _follow(desk: Desk, target: Answer, level: list[str]) -> None:
     run_id, execution_id = target["run_id"], target.get("execution_id")
-    run = await desk.client.get_run(run_id)
-    newest = (await desk.client.list_events(run_id=run_id, most=1))["items"]
-    known, told = (newest[0]["seq"] if newest else 0), 0
-    async with aclosing(messages(desk.client, run_id)) as stream:
-        while not is_at_rest(run) or told < known:
-            message = await anext(stream)
-            if message.kind == "event":
-                told = message.data["seq"]
-                if told >= known:
-                    run = await desk.client.get_run(run_id)
-            elif execution_id in (None, message.data["execution_id"]) and (not level or message.data["level"] in level):
-                keys = {item["execution_id"]: item["key"] for item in run["trail"]}
-                _tell(desk, message.data, keys.get(message.data["execution_id"], ""), as_item=True)
+    keys: dict[str, str] = {}
+
+    def see(run: Answer) -> None:
+        keys.update({item["execution_id"]: item["key"] for item in run["trail"]})
+
+    def tell_line(message: Message) -> None:
+        line = message.data
+        if message.kind != "log" or execution_id not in (None, line["execution_id"]):
+            return
+        if not level or line["level"] in level:
+            _tell(desk, line, keys.get(line["execution_id"], ""), as_item=True)
+
+    see(await desk.client.get_run(run_id))
+    await follow_to(desk.client, run_id, is_at_rest, tell_line, see)
 
 
 def _tell(desk: Desk, line: Answer, key: str, *, as_item: bool = False) -> None:

@@ -11,8 +11,9 @@ from cairn.cli.client import Answer
 from cairn.cli.completing import pipelines as complete_pipelines
 from cairn.cli.desk import Desk, online
 from cairn.cli.exits import Ended
-from cairn.cli.following import follow, note_embedded, outcome, tell_messages
+from cairn.cli.following import follow, note_embedded, tell_messages
 from cairn.cli.naming import short, title, version
+from cairn.cli.resting import outcome
 from cairn.cli.showing import show_execution, show_run
 from cairn.cli.sources import is_file, read
 from cairn.cli.telling import moment, tell
@@ -178,7 +179,6 @@ async def watch(
         return
     run_id = await desk.naming.run(run)
     if desk.screen.as_json:
-        await tell_messages(desk.client, desk.screen, run_id)
-        raise Ended(outcome(desk.screen, await desk.client.get_run(run_id)))
+        raise Ended(outcome(desk.screen, await tell_messages(desk.client, desk.screen, run_id, to_end=to_end)))
     note_embedded(desk.embedded is not None)
     raise Ended(outcome(desk.screen, await follow(desk.client, desk.screen, run_id, to_end=to_end)))

@@ -10,8 +10,8 @@ from cairn.cli.arguments import RunName
 from cairn.cli.client import Answer
 from cairn.cli.completing import executions as complete
 from cairn.cli.desk import Desk, online
-from cairn.cli.following import advice, waiting
 from cairn.cli.naming import state, title
+from cairn.cli.resting import advice, waiting
 from cairn.cli.showing import warn
 
 Either = Annotated[
