@@ -126,3 +126,5 @@ export const previewRollback = (order: RollbackRequest, signal?: AbortSignal) =>
 export const rollBack = (order: RollbackRequest) => answer(client.POST('/api/rollback', { body: order }))
 export const undoRollback = (rollback_id: string) =>
   answer(client.POST('/api/rollback/{rollback_id}/undo', { params: { path: { rollback_id } } }))
+
+export const repairData = () => answer(client.POST('/api/doctor/repair'))

@@ -244,3 +244,11 @@ export const events = (filter: EventFilter) =>
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
   })
+
+/** What the doctor says; looking takes a moment, so it is kept until somebody looks again. */
+export const diagnosis = () =>
+  queryOptions({
+    queryKey: ['diagnosis'],
+    queryFn: ({ signal }) => answer(client.GET('/api/doctor', { signal })),
+    staleTime: 60_000,
+  })

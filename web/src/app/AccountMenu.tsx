@@ -3,6 +3,7 @@ import {
   IconCheck,
   IconDeviceDesktop,
   IconDots,
+  IconHeartbeat,
   IconKeyboard,
   IconListDetails,
   IconLogout,
@@ -12,6 +13,7 @@ import {
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { signOut } from '~/api/changes'
+import { useRoles } from '~/api/session'
 import styles from './Shell.module.css'
 
 const SCHEMES = [
@@ -31,6 +33,7 @@ type Props = {
 /** Who is signed in, the colour scheme, the keys, and the way out. */
 export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props) {
   const client = useQueryClient()
+  const isAdmin = useRoles().includes('admin')
   const leave = async () => {
     await signOut().catch(() => undefined)
     client.clear()
@@ -61,6 +64,14 @@ export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props
           >
             Events
           </Menu.Item>
+          {isAdmin && (
+            <Menu.Item
+              leftSection={<IconHeartbeat size={16} />}
+              renderRoot={(props) => <Link to="/health" {...props} />}
+            >
+              Health
+            </Menu.Item>
+          )}
           {SCHEMES.map(({ value, label, icon: Icon }) => (
             <Menu.Item
               key={value}

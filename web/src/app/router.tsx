@@ -67,8 +67,14 @@ const events = createRoute({
   component: lazyRouteComponent(() => import('~/features/events/EventsPage'), 'EventsPage'),
 })
 
+const health = createRoute({
+  getParentRoute: () => root,
+  path: '/health',
+  component: lazyRouteComponent(() => import('~/features/health/HealthPage'), 'HealthPage'),
+})
+
 export const router = createRouter({
-  routeTree: root.addChildren([home, approvals, pipelines, newPipeline, pipeline, runs, run, events]),
+  routeTree: root.addChildren([home, approvals, pipelines, newPipeline, pipeline, runs, run, events, health]),
   defaultPreload: 'intent',
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
