@@ -36,3 +36,50 @@ def fail_once(ctx: Ctx, mark: str) -> dict[str, Any]:
 def big_number(ctx: Ctx) -> dict[str, Any]:
     """A number that a double cannot hold."""
     return {"exact": 12345678901234567890, "ratio": 0.1, "nothing": None}
+
+
+@function("e2e.talk")
+async def talk(ctx: Ctx, gate: str, lines: int) -> dict[str, Any]:
+    """Log so many lines, and more whenever `{gate}.say` names how many; progress moves with them."""
+    said = 0
+    wanted = lines
+    while not (FOLDER / gate).exists():
+        while said < wanted:
+            level = "error" if said % 100 == 99 else "warning" if said % 10 == 9 else "info"
+            ctx.log(f"line {said} of what it says", level=level)
+            said += 1
+            if said % 500 == 0:
+                ctx.progress(min(1.0, said / max(1, wanted)), f"{said} said")
+                await asyncio.sleep(0)
+        more = FOLDER / f"{gate}.say"
+        if more.exists():
+            wanted += int(more.read_text())
+            more.unlink()
+        await asyncio.sleep(0.02)
+    return {"said": said}
+
+
+@function("e2e.progress")
+async def progress(ctx: Ctx, gate: str) -> dict[str, Any]:
+    """Say how far it is, as the file `gate` does; without a log line beside it."""
+    told = ""
+    while told != "done":
+        file = FOLDER / gate
+        now = file.read_text() if file.exists() else "0 begins"
+        if now not in {told, "", "done"}:
+            fraction, _, text = now.partition(" ")
+            ctx.progress(float(fraction), text)
+        told = now
+        await asyncio.sleep(0.02)
+    return {"gate": gate}
+
+
+@function("e2e.fail")
+def fail(ctx: Ctx) -> dict[str, Any]:
+    """Fail each time, somewhere below."""
+    ctx.log("looks into the register")
+    return _look_up({"supplier": "Nordwind"}, "iban")
+
+
+def _look_up(row: dict[str, Any], field: str) -> dict[str, Any]:
+    return {"found": row[field]}

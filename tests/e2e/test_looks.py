@@ -57,6 +57,9 @@ def house(server: Server) -> dict[str, str]:
     server.until(server.start(done_pipeline), "completed")
     working = server.start(server.define(one_function("Working", "e2e.wait", "{gate: never}")))
     server.call("PUT", f"/api/pipelines/{done_pipeline}", {"pipeline_description": "Said later"})
+    talking = server.start(server.define(one_function("Talking", "e2e.talk", "{gate: never, lines: 700}")))
+    faulty = server.start(server.define(one_function("Faulty", "e2e.fail")))
+    server.until(faulty, "paused")
     return {
         "home": "/",
         "approvals": "/approvals",
@@ -72,7 +75,8 @@ def house(server: Server) -> dict[str, str]:
         "approval": f"/runs/{waiting}",
         "artifacts": f"/runs/{waiting}?tab=artifacts",
         "context": f"/runs/{waiting}?tab=context",
-        "log": f"/runs/{working}?tab=log",
+        "log": f"/runs/{talking}?tab=log",
+        "fault": f"/runs/{faulty}",
         "events of a run": f"/runs/{waiting}?tab=events",
         "failed run": f"/runs/{failed}",
         "working run": f"/runs/{working}",
@@ -138,6 +142,12 @@ def test_every_dialog(page: Page, server: Server, house: dict[str, str], width: 
     page.get_by_role("button", name="More for this run").click()
     expect(page.get_by_role("menuitem", name="Run again with the same input")).to_be_visible()
     found["menu"] = faults_of(page)
+    page.get_by_role("menuitem", name="Restart from the first checkpoint…").click()
+    expect(page.get_by_role("dialog", name="Begin pass 2")).to_be_visible()
+    found["restart"] = faults_of(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("button", name="More for this run").click()
     if width < 760:
         page.get_by_role("menuitem", name="Roll back…").click()
     else:

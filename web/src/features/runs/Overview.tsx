@@ -10,6 +10,11 @@ import { deed } from './deeds'
 import { Faults } from './Faults'
 import styles from './Overview.module.css'
 
+const SANDBOXES = {
+  bubblewrap: 'bubblewrap: it saw its workspace and nothing else',
+  process: 'a process of its own with limits, not shut in',
+}
+
 /** What a checkpoint is, how its execution stands, and what people said to it. */
 export function Overview({ item, execution }: { item: TrailItem; execution: Execution | undefined }) {
   const now = useNow()
@@ -55,6 +60,7 @@ export function Overview({ item, execution }: { item: TrailItem; execution: Exec
             {execution.revision_iteration} of {execution.max_revision_iterations}
           </Fact>
         )}
+        {execution?.sandbox != null && <Fact name="Sandbox">{SANDBOXES[execution.sandbox]}</Fact>}
         {execution?.permanent_output_path != null && (
           <Fact name="Folder">
             <code>{execution.permanent_output_path}</code>
