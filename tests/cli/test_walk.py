@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.shell import Shell
+from tests.databases import PostgresServer
 
 
 def test_from_a_file_to_the_end(shell: Shell, notes: Path, name: str, tmp_path: Path) -> None:
@@ -120,3 +123,46 @@ def test_definitions_over_time(shell: Shell, notes: Path, name: str) -> None:
     assert name in [one["pipeline_name"] for one in shell.json("pipelines", "--deleted")["items"]]
     shell("pipelines", "restore", name)
     assert name in shell("pipelines").out
+
+
+def test_sent_back(shell: Shell, notes: Path, name: str) -> None:
+    """R2, D31, D66: planned, asked for, done again; what was read from what."""
+    shell("apply", str(notes))
+    shell("run", name, "--detach")
+    shell("submit", name, "--field", "text=One.")
+    shell("watch", name, code=6)
+    shell("approve", name)
+    shell("watch", name)
+    plan = shell("rework", f"{name}/echo", "--to", "write", "--plan").out
+    assert plan.startswith("Write the notes would be done again: it begins ")
+    assert "the run would be in progress again until it is done" in plan
+    assert shell("rework", f"{name}/echo", "--to", "write", code=2).err.startswith("cairn: Say what is to be done now")
+    assert shell("rework", f"{name}/echo", "--to", "none", "--reason", "x", code=1).err.startswith("cairn: ")
+    shell("rework", f"{name}/echo", "--to", "write", "--prompt", "Say more.", "--reason", "Too short")
+    shell("submit", name, "--field", "text=One and two.")
+    shell("watch", name, code=6)
+    shell("approve", name)
+    assert shell("watch", name).out.splitlines()[-1] == f"{name}@v1 completed: 2 of 2 checkpoints"
+    (rework,) = shell.json("lineage", name)["reworks"]
+    assert (rework["checkpoint_key"], rework["prompt"], rework["status"]) == ("write", "Say more.", "completed")
+    assert "Too short" in shell("lineage", name).out
+    assert shell("rerun", f"{name}/echo").out.startswith("Say it again: ")
+    shell("watch", name)
+
+
+@pytest.mark.postgres
+def test_without_a_server_on_postgresql(
+    postgres: PostgresServer, alone: Shell, notes: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """D44: the folder's lock and the database's are both taken, and given back."""
+    with postgres.new_database(migrated=False) as url:
+        monkeypatch.setenv("CAIRN_DATABASE_URL", url)
+        shell = alone
+        shell("apply", str(notes))
+        assert (
+            shell("run", name, code=6).out.splitlines()[-1] == f"Write the notes waits: cairn submit '{name}@v1/write'"
+        )
+        shell("submit", name, "--field", "text=New.")
+        shell("approve", name)
+        assert shell.json("show", name)["status"] == "completed"
+        assert shell.json("doctor")["well"] is True
