@@ -52,7 +52,12 @@ async def test_the_first_event_says_what_the_run_is_made_from(house: House) -> N
     first = await house.done(pipeline)
     run = await house.done(pipeline, input={"a": 1})
     made = house.events(run)[0]
-    assert (made.event_type, made.actor, made.seq, made.description) == ("run_created", "admin", 1, "Run 2 was made.")
+    assert (made.event_type, made.actor, made.seq, made.description) == (
+        "run_created",
+        "admin",
+        1,
+        "Version 2 was made.",
+    )
     assert made.metadata == {
         "run_version": 2,
         "pipeline_definition_version": 1,
