@@ -96,6 +96,8 @@ def test_a_token_from_the_environment(server: Server, monkeypatch: pytest.Monkey
     monkeypatch.setenv("CAIRN_TOKEN", TOKEN)
     monkeypatch.setenv("CAIRN_SERVER", server.address)
     assert invoke("status", "--json").json["address"] == server.address
+    monkeypatch.setenv("CAIRN_TOKEN", "for another server")
+    assert invoke("status", "--data-dir", str(server.data)).code == 0
 
 
 def test_the_local_token_goes_to_its_own_server_alone(server: Server, tmp_path: Path) -> None:

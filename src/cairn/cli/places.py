@@ -33,13 +33,14 @@ def find(data_dir: Path | None, server: str | None, token: str | None) -> Place:
     """What the command line and the environment name; else the server that holds the folder; else the folder."""
     folder = folder_of(data_dir)
     server = server or (os.environ.get("CAIRN_SERVER") if data_dir is None else None)
-    token = token or os.environ.get("CAIRN_TOKEN")
+    for_elsewhere = os.environ.get("CAIRN_TOKEN")  # here the folder's own token is the right one
     if server:
-        return Place(folder, _address(server), token or _token_for(folder, _address(server)))
+        known = token or for_elsewhere or _token_for(folder, _address(server))
+        return Place(folder, _address(server), known)
     written = read(folder)
     if not is_alive(written):
         return Place(folder, None, token)
-    return Place(folder, written["address"], token or written.get("token"))
+    return Place(folder, written["address"], token or written.get("token") or for_elsewhere)
 
 
 def read(folder: Path) -> dict[str, Any]:

@@ -46,7 +46,7 @@ function Findings() {
       <div className={styles.head}>
         <h1>{answerOf(data)}</h1>
         <p className={styles.when}>
-          Looked at <Time at={data.checked_at} />
+          Checked <Time at={data.checked_at} />
         </p>
         <div className={styles.actions}>
           <Button loading={isFetching} onClick={() => void refetch()}>
