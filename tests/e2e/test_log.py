@@ -177,6 +177,48 @@ def test_long_lines_are_broken_or_run_on(signed_in: Page, server: Server) -> Non
     expect(wrap).to_have_attribute("aria-pressed", "false")
 
 
+PRINTING = """
+pipeline_name: Printing
+config: { auto_advance: true }
+checkpoints:
+  - key: work
+    checkpoint_name: Work
+    execution:
+      mode: script
+      script_config:
+        script_source: |
+          import sys
+
+          def main(ctx):
+              print("a long line that does not fit on a phone, " * 6)
+              ctx.log("figures found", rows=12)
+              print("no such column", file=sys.stderr)
+              raise ValueError("the file is empty")
+    outputs: [figures.json]
+"""
+
+
+def test_what_a_script_prints_is_marked(signed_in: Page, server: Server) -> None:
+    """X11: stdout and stderr, details beside what it logs; the end stands at the lower edge, on a phone too."""
+    run_id = server.start(server.define(PRINTING))
+    server.until(run_id, "paused")
+    signed_in.set_viewport_size({"width": 360, "height": 640})
+    signed_in.goto(f"{server.address}/runs/{run_id}?tab=log")
+    log = signed_in.get_by_role("log")
+    expect(log.locator("[data-stream=stdout]")).to_contain_text("stdout a long line")
+    expect(log.locator("[data-stream=stderr]")).to_contain_text("stderr no such column")
+    expect(log).to_contain_text("figures found rows=12")
+    below = """(log) => {
+      const last = [...log.querySelectorAll('[data-index]')].at(-1).getBoundingClientRect().bottom
+      return Math.round(log.getBoundingClientRect().bottom - last)
+    }"""
+    assert 0 <= log.evaluate(below) <= 16
+    signed_in.get_by_role("tab", name="Overview").click()
+    fault = signed_in.get_by_role("region", name="Where attempt 1 failed")
+    expect(fault).to_contain_text('raise ValueError("the file is empty")')
+    expect(signed_in.get_by_text("bubblewrap: it saw its workspace and nothing else")).to_be_visible()
+
+
 def test_times_are_those_of_the_reader(server: Server, page: Page) -> None:
     browser = page.context.browser
     assert browser is not None

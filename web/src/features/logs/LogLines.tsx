@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { useElementSize, useMergedRef } from '@mantine/hooks'
+import { useElementSize, useMediaQuery, useMergedRef } from '@mantine/hooks'
 import { IconArrowDown } from '@tabler/icons-react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { Fragment, memo, useEffect, useLayoutEffect, useRef, useState } from 'react'
@@ -21,7 +21,10 @@ type Props = {
 
 const ROW = 18
 const CHARACTER = 7.25
+/** What stands beside a message, and on a phone before it. */
 const BESIDE = 190
+const PADDING = 26
+const BEFORE = ' '.repeat(15)
 /** So close to the first line older ones are read. */
 const NEAR = 40
 const AT_END = 24
@@ -32,11 +35,14 @@ export function LogLines({ lines, older, loadingOlder, onOlder, search, wrap, la
   const { ref: sized, width } = useElementSize()
   const [following, setFollowing] = useState(true)
   const [left, setLeft] = useState(0)
-  const columns = wrap ? Math.max(20, Math.floor((width - BESIDE) / CHARACTER)) : Number.POSITIVE_INFINITY
-  const virtual = useVirtualizer({
+  const narrow = useMediaQuery('(max-width: 760px)', false)
+  const room = width - (narrow ? PADDING : BESIDE)
+  const columns = wrap ? Math.max(20, Math.floor(room / CHARACTER)) : Number.POSITIVE_INFINITY
+  const before = narrow ? BEFORE : ''
+  const virtual = useVirtualizer<HTMLDivElement, HTMLDivElement>({
     count: lines.length,
     getScrollElement: () => box.current,
-    estimateSize: (index) => rowsOf(lines[index]?.message ?? '', columns) * ROW,
+    estimateSize: (index) => rowsOf(`${before}${lines[index]?.message}`, columns) * ROW,
     getItemKey: (index) => lines[index]?.log_id ?? index,
     overscan: 15,
     paddingStart: 8,
@@ -51,6 +57,8 @@ export function LogLines({ lines, older, loadingOlder, onOlder, search, wrap, la
   // biome-ignore lint/correctness/useExhaustiveDependencies: the width of a line changes what it measures.
   useLayoutEffect(() => {
     virtual.measure()
+    // A row that stays as it is would not tell its size again.
+    for (const row of virtual.elementsCache.values()) virtual.measureElement(row)
     if (end.current) virtual.scrollToEnd()
   }, [wrap, width, virtual])
 
