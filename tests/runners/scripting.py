@@ -95,14 +95,16 @@ def make_sandbox(level: str, house: Path) -> Sandbox:
     return sandbox
 
 
-def alive(marks: str) -> list[str]:
-    """The command lines of living processes whose environment holds these characters."""
+def alive(marks: str, server: int | None = None) -> list[str]:
+    """The command lines of living processes whose environment holds these characters, of this or another server."""
     found: list[str] = []
+    own = f":{server or os.getpid()}:".encode()
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit() or int(folder.name) == os.getpid():
             continue
         try:
-            if marks.encode() in (folder / "environ").read_bytes():
+            environment = (folder / "environ").read_bytes()
+            if own in environment and marks.encode() in environment:
                 found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
         except OSError:
             continue

@@ -15,7 +15,7 @@ from cairn.ports import Level
 from cairn.services.actors import ADMIN
 from cairn.services.errors import NotFound, WrongInput
 from cairn.store import tables as t
-from tests.services.house import House, form, retries, step
+from tests.services.house import House, form, retries, step, timeout
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 ADD = "def main(ctx, left=1, right=2):\n    return {'sum': left + right}\n"
@@ -287,3 +287,36 @@ def of_server() -> list[int]:
             except OSError:
                 continue
     return found
+
+
+SLEEPS = """
+import os, subprocess, sys, time
+
+
+def main(ctx):
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    print("here", flush=True)
+    time.sleep(600)
+"""
+
+
+async def test_a_script_that_runs_out_of_time_is_really_stopped(house: House) -> None:
+    """X5, without any mocked clock."""
+    pipeline = await house.pipeline(script("sleep", source=SLEEPS, execution=timeout(0.6, "fail_run")))
+    run = await house.start(pipeline)
+    await house.until_run(run, "failed")
+    await house.until(lambda: of_server() == [] or None)
+    assert house.execution(run, "sleep").attempt_number == 1
+
+
+async def test_a_rollback_stops_the_script_that_it_takes_away(house: House) -> None:
+    pipeline = await house.pipeline(step("first"), script("sleep", source=SLEEPS))
+    run = await house.start(pipeline)
+    await house.until_execution(run, "sleep", "in_progress")
+    await house.until(lambda: ("info", "here") in lines(house, run, "sleep") or None)
+    before = set(of_server())
+    assert len(before) >= 3
+    await house.roll_back(run, 0)
+    assert not before & set(of_server())
+    await house.cairn.runs.cancel(run, by=ADMIN)
+    assert of_server() == []
