@@ -9,7 +9,7 @@ from typing import Any
 
 from cairn.bootstrap import Cairn
 from cairn.core.errors import Refused
-from cairn.core.messages import Interrupted, SendLater, Timer
+from cairn.core.messages import Interrupted, SendLater, TimedOut, Timer
 from cairn.services.errors import NotFound
 from cairn.services.lanes import WORKER
 from cairn.services.orphans import working
@@ -112,6 +112,8 @@ class Worker:
             await self._engine.send(run_id, command, self._engine.given(TIMER))
 
         await self._lanes.taken_up.wait()  # what has died is dispatched again before its time is judged (D18)
+        if isinstance(command, TimedOut):
+            await self._lanes.until_worked(command.execution, command.dispatch)
         if self._stopping:
             raise asyncio.CancelledError  # its job stays for the next start
         try:

@@ -56,6 +56,27 @@ async def test_each_on_timeout(house: House, on_timeout: str, status: str, statu
     assert (failed.archived_by is not None) == (on_timeout == "rollback_checkpoint")
 
 
+async def test_waiting_for_a_place_is_no_work(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """D18: with one place for all, who has to wait longer than its timeout still has its whole time."""
+    monkeypatch.setattr(house.cairn.lanes, "_slots", asyncio.Semaphore(1))
+    hanging = Hanging(house)
+
+    @house.does("take_long")
+    async def take_long(_: Ctx) -> dict[str, int]:
+        await asyncio.sleep(0.8)
+        return {}
+
+    pipeline = await house.pipeline(
+        step("long", "take_long", stage="all"),
+        step("quick", stage="all", execution=timeout(0.3, "fail_run")),
+        step("slow", "hang", stage="all", execution=timeout(0.3, "pause_pipeline")),
+    )
+    run = await house.start(pipeline)
+    await house.until(lambda: house.statuses(run) == {"long": "completed", "quick": "completed", "slow": "failed"})
+    assert (hanging.begun, hanging.stopped) == (1, 1)
+    assert house.execution(run, "slow").worked_seconds >= 0.6
+
+
 async def test_a_function_in_a_thread_cannot_be_killed_and_is_dropped(house: House) -> None:
     let_go = threading.Event()
     after: list[str] = []

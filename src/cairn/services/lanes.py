@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any, assert_never
 
 from cairn.core.errors import Refused
@@ -33,6 +34,7 @@ WORKER = "worker"  # who reports
 class Running:
     dispatch: int
     task: asyncio.Task[Came]
+    queued: asyncio.Future[float]  # seconds until it had its place, when it has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +139,10 @@ class Lanes:
     # ---- one execution -------------------------------------------------------------------------------
     async def _carry_out(self, loaded: Loaded, e: Execution) -> Came | None:
         """What came of it; nothing if it was stopped."""
-        task = asyncio.get_running_loop().create_task(self._run(loaded, e))
-        self._running[e.id] = Running(e.dispatch, task)
+        loop = asyncio.get_running_loop()
+        queued: asyncio.Future[float] = loop.create_future()
+        task = loop.create_task(self._run(loaded, e, queued))
+        self._running[e.id] = Running(e.dispatch, task, queued)
         try:
             return await task
         except asyncio.CancelledError:
@@ -147,10 +151,13 @@ class Lanes:
             raise
         finally:
             self._running.pop(e.id, None)
+            queued.cancel()
 
-    async def _run(self, loaded: Loaded, e: Execution) -> Came:
+    async def _run(self, loaded: Loaded, e: Execution, queued: asyncio.Future[float]) -> Came:
+        since = monotonic()
         try:
             async with self._script_slots if e.policy.mode is Mode.SCRIPT else self._slots:
+                queued.set_result(monotonic() - since)
                 self._check_current(loaded, e)
                 work = await patiently(lambda: self._briefing.work(loaded, e))
                 outcome = await carry_out(self._runners, work)
@@ -173,6 +180,15 @@ class Lanes:
         _, left = await asyncio.wait({running.task}, timeout=STOP_SECONDS)
         if left:
             log.error("execution %s does not stop; whatever it still does is dropped", execution)
+
+    async def until_worked(self, execution: str, dispatch: int) -> None:
+        """Its time is up by the clock: wait for as long as it had to wait for its place, which is no work (D18)."""
+        running = self._running.get(execution)
+        if running is None or running.dispatch != dispatch:
+            return
+        await asyncio.wait({running.queued})  # cancelled when it is over
+        if not running.queued.cancelled():
+            await asyncio.sleep(running.queued.result())
 
     # ---- what came of it -----------------------------------------------------------------------------
     async def _conclude(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Step:
