@@ -1,64 +1,15 @@
-"""What the program asks of the outside, as Protocols. Adapters implement them; only `bootstrap` chooses."""
+"""One dispatch of an execution: what a runner is given, and what may come of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from enum import StrEnum
-from io import FileIO
 from pathlib import Path
 from typing import Any, Protocol
 
-from cairn.core.messages import Timer
 from cairn.core.model import Fault, Ruling, WaitingOn
 from cairn.definitions.model import CheckpointDefinition
-
-Connection = Any  # the store's own; engines that enqueue in its transaction take it as it is
-
-
-class Clock(Protocol):
-    def now(self) -> datetime:
-        """The time, aware, in UTC."""
-        ...
-
-
-class JobEngine(Protocol):
-    """Durable jobs that are enqueued in the store's own transaction."""
-
-    def enqueue_lane(self, connection: Connection, job: str, run_id: str) -> None:
-        """A job that drives a run on. A repeated id is a no-op."""
-        ...
-
-    def enqueue_timer(self, connection: Connection, timer: str, run_id: str, command: Timer, after: float) -> None:
-        """A job that sends this command after so many seconds."""
-        ...
-
-    def over(self, connection: Connection, jobs: tuple[str, ...]) -> frozenset[str]:
-        """Those of the jobs that will not run any more."""
-        ...
-
-    def own(self, connection: Connection, jobs: tuple[str, ...]) -> frozenset[str]:
-        """Those of the jobs that this worker takes up, and nobody else."""
-        ...
-
-    async def start(self, lane: LaneJob, timer: TimerJob) -> None: ...
-
-    async def stop(self) -> None: ...
-
-    def sweep(self, before: datetime) -> int:
-        """Remove some of the jobs that have been over since before that time; the answer is how many."""
-        ...
-
-
-class LaneJob(Protocol):
-    def __call__(self, job: str, run_id: str, *, own: bool) -> Coroutine[Any, Any, None]:
-        """`own`: this very process has enqueued it, and wakes it by itself."""
-        ...
-
-
-class TimerJob(Protocol):
-    def __call__(self, run_id: str, command: Timer) -> Coroutine[Any, Any, None]: ...
+from cairn.ports.sandbox import Reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,94 +174,3 @@ class Runner(Protocol):
     """Carries out one dispatch. Cancelled, it stops at once with all that it started."""
 
     async def carry_out(self, work: Work) -> Outcome: ...
-
-
-# ---- processes that are let loose --------------------------------------------------------------------
-class Level(StrEnum):
-    """How far a process is shut in, the weakest first."""
-
-    PROCESS = "process"  # limits, a session of its own, stopped with all that it starts
-    BUBBLEWRAP = "bubblewrap"  # also: its own view of files, processes and network
-
-    def is_weaker(self, other: Level) -> bool:
-        order = list(Level)
-        return order.index(self) < order.index(other)
-
-
-@dataclass(frozen=True, slots=True)
-class Reached:
-    """The level that this machine reaches, and why."""
-
-    level: Level
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """What one process, and all that it starts, may use."""
-
-    memory_mb: int = 1024  # of each process
-    processes: int = 64
-    open_files: int = 256
-    file_size_mb: int = 100  # of each file that it writes
-    network: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A process to be started: a file of Python's, with the rooms that it may see.
-
-    The file is called with the number of its end of the line, and with a JSON object: `limits` by the names of
-    rlimits, `user` that it becomes or null, `watches` if it has to end with all that it starts by itself, and where
-    it finds `workspace` and `scripts`. It carries that out before anything else.
-    """
-
-    name: str  # of whose it is; equal for each dispatch of one execution
-    python: str  # the interpreter
-    child: Path  # the file that is run
-    workspace: Path  # the one folder that it may write
-    scripts: Path  # that it may read
-    bounds: Bounds
-
-
-class Process(Protocol):
-    """A process tree that was started."""
-
-    @property
-    def pid(self) -> int: ...
-
-    @property
-    def socket(self) -> Any:
-        """This side of the line to it."""
-        ...
-
-    @property
-    def output(self) -> tuple[FileIO, FileIO]:
-        """What it prints: the reading ends of stdout and stderr."""
-        ...
-
-    async def wait(self) -> int:
-        """Until it has ended: its status, negative for a signal."""
-        ...
-
-    async def kill(self) -> None:
-        """End it with everything that it has started; afterwards none of it lives."""
-        ...
-
-    def close(self) -> None:
-        """Close this side of the line and of what it prints."""
-        ...
-
-
-class Sandbox(Protocol):
-    """Starts processes that may do no harm."""
-
-    def probe(self) -> Reached:
-        """Tried once, then known."""
-        ...
-
-    async def start(self, job: Job) -> Process: ...
-
-    def end_leftovers(self) -> int:
-        """End what an earlier process of this server has left behind; the answer is how many there were."""
-        ...
