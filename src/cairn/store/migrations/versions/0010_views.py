@@ -1,4 +1,4 @@
-"""The views of seed 2."""
+"""Views of pipelines, jobs, artifacts and reworks, for whoever reads the database."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from alembic import op
 
-revision = "0012"
-down_revision = "0011"
+revision = "0010"
+down_revision = "0009"
 branch_labels = None
 depends_on = None
 
