@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -173,7 +174,11 @@ def test_each_piece_of_work_has_a_user_of_its_own(tmp_path: Path) -> None:
 def _opened(marks: str) -> set[str]:
     """What the children with this mark hold open."""
     inside = until(lambda: [pid for pid in _pids(marks) if _is_child(pid)])
-    return {str(fd.readlink()) for pid in inside for fd in Path(f"/proc/{pid}/fd").iterdir()}
+    found: set[str] = set()
+    for fd in [fd for pid in inside for fd in Path(f"/proc/{pid}/fd").iterdir()]:
+        with contextlib.suppress(FileNotFoundError):  # closed since
+            found.add(str(fd.readlink()))
+    return found
 
 
 def _pids(marks: str) -> list[int]:

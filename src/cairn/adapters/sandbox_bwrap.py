@@ -134,6 +134,9 @@ class BubblewrapSandbox:
         for name, value in ENVIRONMENT.items():
             arguments += ["--setenv", name, value]
         arguments += ["--setenv", "HOME", WORKSPACE, "--setenv", "TMPDIR", "/tmp"]  # noqa: S108 - its own
+        # First of all: the interpreter may lie in /tmp, or the house in what is shown of it.
+        arguments += ["--proc", "/proc", "--dev", "/dev"]
+        arguments += ["--perms", "1777", "--size", str(TEMPORARY), "--tmpfs", "/tmp"]  # noqa: S108
         shown: list[str] = []
         for path in SYSTEM:
             if Path(path).is_symlink():
@@ -143,7 +146,8 @@ class BubblewrapSandbox:
         shown += [path for path in self._prefixes[python] if not _is_below(path, shown)]
         # Folders on the way are open to the user that the script becomes.
         for folder in dict.fromkeys(str(parent) for path in shown for parent in reversed(Path(path).parents[:-1])):
-            arguments += ["--perms", "0755", "--dir", folder]
+            if folder != "/tmp":  # noqa: S108
+                arguments += ["--perms", "0755", "--dir", folder]
         for folder in ("/etc", CHILD):
             arguments += ["--perms", "0755", "--dir", folder]
         for path in shown:
@@ -152,8 +156,7 @@ class BubblewrapSandbox:
             arguments += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
         if _is_below(str(self._house.resolve()), shown):
             arguments += ["--tmpfs", str(self._house.resolve())]
-        arguments += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777"]
-        return [*arguments, "--size", str(TEMPORARY), "--tmpfs", "/tmp"]  # noqa: S108
+        return arguments
 
     def _rooms(self, job: Job) -> Sequence[str]:
         child = job.child.parent
