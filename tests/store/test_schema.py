@@ -12,9 +12,10 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from cairn.store import Database, NewerDatabase, StoreError
+from cairn.store import Database, NewerDatabase, StoreError, schema
 from cairn.store.migrations.upgrade import configuration
 from cairn.store.tables import blob_chunks, events, metadata, settings
 
@@ -54,6 +55,18 @@ def _triggers(database: Database) -> sa.TextClause:
     if database.kind == "sqlite":
         return sa.text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
     return sa.text("SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal")
+
+
+def test_migrations_are_named_by_their_numbers_in_their_order(database: Database) -> None:
+    scripts = ScriptDirectory.from_config(configuration())
+    numbers = [script.revision for script in scripts.walk_revisions()]
+    assert (scripts.get_heads(), numbers) == ([schema.newest()], sorted(numbers, reverse=True))
+    assert schema.found(database.read_engine) == schema.newest()
+
+
+def test_a_database_that_is_not_there_yet_has_no_schema(new_database_url: str) -> None:
+    with closing(Database(new_database_url)) as fresh:
+        assert schema.found(fresh.read_engine) is None
 
 
 def test_the_migrated_schema_is_that_of_the_tables(new_database_url: str, database: Database) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, cast
 
 import sqlalchemy as sa
 
-from cairn.store import postgresql, sqlite
+from cairn.store import postgresql, schema, sqlite
 from cairn.store.errors import Closed
 from cairn.store.writer import Writer
 
@@ -108,6 +108,8 @@ class Database:
     # ---- life --------------------------------------------------------------------------------------
     def migrate(self) -> None:
         """Bring the schema up to date; several processes may do so at once."""
+        if schema.found(self.read_engine) == schema.newest():
+            return
         from cairn.store.migrations.upgrade import upgrade  # Alembic takes a fifth of a second to import
 
         upgrade(self)
