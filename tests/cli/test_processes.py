@@ -65,8 +65,16 @@ def test_ctrl_c_ends_following_and_leaves_the_run(served: Shell, notes: Path, na
 
 @pytest.mark.parametrize("after", [0.0, 0.05, 0.1, 0.2, 0.4])
 def test_ctrl_c_at_any_moment_is_quiet(served: Shell, after: float) -> None:
-    """From when the first line of Cairn runs; before that it is Python's own."""
-    ready = "from cairn.cli.main import main; import sys; sys.stderr.write('ready\\n'); sys.stderr.flush(); main()"
+    """From when the first line of Cairn runs; before that it is Python's own, or this test's."""
+    ready = """
+import sys
+from cairn.cli.main import main
+try:
+    print("ready", file=sys.stderr, flush=True)
+    main()
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
     process = subprocess.Popen(
         [sys.executable, "-c", ready, "runs", "--data-dir", str(served.data)],
         env={**os.environ, **ENVIRONMENT},

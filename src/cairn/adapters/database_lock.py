@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
 
 KEY = 0x6361_6972_6E  # "cairn"
 
@@ -28,7 +31,10 @@ class DatabaseLock:
         self._connection = connection
 
     def release(self) -> None:
-        if self._connection is not None:
-            self._connection.invalidate()  # ends the session, and the lock with it
-            self._connection.close()
-            self._connection = None
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        with contextlib.suppress(SQLAlchemyError):  # the session may be gone, and the lock with it
+            connection.execute(sa.text("SELECT pg_advisory_unlock(:key)"), {"key": KEY})
+        connection.invalidate()
+        connection.close()
