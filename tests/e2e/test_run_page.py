@@ -71,15 +71,18 @@ def test_faults_are_told_attempt_by_attempt(signed_in: Page, server: Server) -> 
     expect(first).to_be_visible()
 
 
-def test_a_run_that_waits_for_a_start_says_so_in_lists(signed_in: Page, server: Server) -> None:
-    halfway(server, "Started by hand")
-    signed_in.goto(f"{server.address}/runs")
-    row = signed_in.get_by_role("listitem").filter(has_text="Started by hand")
+def test_a_run_that_waits_for_a_start_says_so_in_lists(page: Page, fresh_server: Server) -> None:
+    halfway(fresh_server, "Started by hand")
+    page.goto(fresh_server.start_link)
+    waiting = page.get_by_role("listitem").filter(has_text="Started by hand v1 · checkpoint 2")
+    expect(waiting.get_by_role("link", name="Start Design", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Approvals").click()
+    expect(page.get_by_role("heading", name="1 thing waits for you")).to_be_visible()
+    expect(waiting.get_by_role("link", name="Start Design", exact=True)).to_be_visible()
+    page.get_by_role("link", name="Runs", exact=True).click()
+    row = page.get_by_role("listitem").filter(has_text="Started by hand")
     expect(row).to_contain_text("Waiting for you")
     expect(row).to_contain_text("Design waits for somebody to start it")
-    signed_in.goto(server.address)
-    waiting = signed_in.get_by_role("listitem").filter(has_text="Started by hand v1 · checkpoint 2")
-    expect(waiting.get_by_role("link", name="Start Design", exact=True)).to_be_visible()
 
 
 def test_a_restart_says_before_what_it_does(signed_in: Page, server: Server) -> None:

@@ -124,6 +124,9 @@ export function ExecutionPane(props: Props) {
 function Main(props: Props & { wide: boolean }) {
   const { run, item, execution, asksForForm, mayAnswer, onSending, mayEdit, onRework, wide } = props
   if (item.execution_id !== null && execution === undefined) return <LoadingText lines={4} />
+  // The run is read before its execution: what is typed into the form of a revision that is over would be lost.
+  const isOld = execution !== undefined && execution.revision_iteration < item.revision_iteration
+  if (asksForForm && isOld) return <LoadingText lines={4} />
   const form = execution?.form ?? null
   if (asksForForm && form !== null && execution !== undefined) {
     return (

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { approvals, pipelines, runs } from '~/api/queries'
+import { pipelines, runs } from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { RunSummary } from '~/api/types'
 import { hasFailed, mayEdit } from '~/lib/states'
@@ -13,7 +13,8 @@ import { LoadingRows } from '~/ui/Loading'
 import { Page, Panel, Section } from '~/ui/Page'
 import { RunRows } from '~/ui/RunRows'
 import { useNow } from '~/ui/Time'
-import { ofApproval, toStart, WaitingRows } from '~/ui/WaitingRows'
+import { NEWEST_RUNS, useWaiting, waitingWords } from '~/ui/useWaiting'
+import { WaitingRows } from '~/ui/WaitingRows'
 import { FailedRuns } from './FailedRuns'
 import { FirstRun } from './FirstRun'
 import styles from './Home.module.css'
@@ -22,10 +23,9 @@ const MOST = 6
 
 /** What waits, what goes on, what failed. The title is the answer. */
 export function HomePage() {
-  const asked = useQuery(approvals())
-  const newest = useQuery(runs(30))
+  const { items: waiting, more, error, refetch } = useWaiting()
+  const newest = useQuery(runs(NEWEST_RUNS))
   const all = useQuery(pipelines())
-  const byHand = (newest.data?.items ?? []).flatMap(toStart)
   const allowed = mayEdit(useRoles())
   if (all.data?.items.length === 0 && newest.data?.items.length === 0) {
     return (
@@ -34,8 +34,6 @@ export function HomePage() {
       </Page>
     )
   }
-  const error = asked.error ?? newest.error
-  const waiting = asked.data && [...asked.data.items.map(ofApproval), ...(allowed ? byHand : [])]
   return (
     <Page
       title="Home"
@@ -52,19 +50,10 @@ export function HomePage() {
     >
       <div className={styles.home}>
         <div className={styles.head}>
-          <h1>{titleOf(waiting?.length, asked.data?.next_cursor != null)}</h1>
+          <h1>{waitingWords(waiting, more, 'Home')}</h1>
           <Today />
         </div>
-        {error !== null && (
-          <Failure
-            what="Home could not be read."
-            error={error}
-            retry={() => {
-              void asked.refetch()
-              void newest.refetch()
-            }}
-          />
-        )}
+        {error !== null && <Failure what="Home could not be read." error={error} retry={refetch} />}
         {waiting === undefined && error === null && (
           <Panel>
             <LoadingRows rows={3} />
@@ -84,12 +73,6 @@ export function HomePage() {
       </div>
     </Page>
   )
-}
-
-function titleOf(waiting: number | undefined, more: boolean): string {
-  if (waiting === undefined) return 'Home'
-  if (waiting === 0) return 'Nothing waits for you'
-  return `${waiting}${more ? '+' : ''} ${waiting === 1 ? 'thing waits' : 'things wait'} for you`
 }
 
 function Today() {
