@@ -97,6 +97,25 @@ def test_steered(shell: Shell, notes: Path, name: str) -> None:
     assert [run["test"] for run in shell.json("runs", name, "--tests")["items"]] == [True, False]
 
 
+def test_decided_by_name_and_begun_again(shell: Shell, notes: Path, name: str) -> None:
+    """D22, D32, D59: any decision that is possible, the next pass, and what nobody said."""
+    shell("apply", str(notes))
+    shell("run", name, "--detach")
+    shell("submit", name, "--field", "text=One.")
+    shell("watch", name, code=6)
+    refused = shell("approvals", "decide", f"{name}/write", "decline", code=1)
+    assert refused.err.startswith("cairn: ")
+    shell("approvals", "decide", f"{name}/write", "revise", "--feedback", "More.")
+    shell("submit", name, "--field", "text=Two.")
+    shell("watch", name, code=6)
+    shell("approvals", "decide", f"{name}/write", "approve")
+    shell("watch", name)
+    assert shell.json("conversation", f"{name}/echo")["items"] == []
+    assert shell("restart", name).out.startswith(f"{name}@v1: in_progress")
+    assert shell.json("show", name)["pass_number"] == 2
+    assert "PREVIOUS PASS" in shell("context", f"{name}/write").out
+
+
 def test_definitions_over_time(shell: Shell, notes: Path, name: str) -> None:
     """P2, P4, P5, P7"""
     shell("apply", str(notes))
