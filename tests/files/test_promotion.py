@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -180,3 +182,44 @@ def test_s3_a_file_that_belongs_elsewhere_is_refused(tree: Tree, home: Path, pat
     with pytest.raises(UnsafePath):
         tree.promote(PIPELINE, EXECUTION, FOLDER, [FileContent.of(path, b"x")])
     assert picture(home) == before
+
+
+def promote_some(tree: Tree, count: int, start: int = 0) -> None:
+    for n in range(start, start + count):
+        folder = f"runs/v1/checkpoint_{n}_step"
+        content = artifact(b"one")
+        tree.promote(PIPELINE, EXECUTION, folder, [replace(content, path=f"{folder}/outputs/{PERMANENT}")])
+
+
+def made_ahead(tree: Tree) -> set[int]:
+    """The numbers of the folders that lie ready, once most of them are made."""
+    deadline = time.monotonic() + 10
+    while True:
+        found = {path.stat().st_ino for path in (tree.root / ".ready").glob("*") if (path / "outputs").is_dir()}
+        if len(found) >= 15:  # one may be taken already
+            return found
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def test_folders_are_made_ahead_once_it_is_worth_it(tree: Tree, home: Path) -> None:
+    promote_some(tree, 4)
+    assert not (tree.root / ".ready").exists()
+    promote_some(tree, 1, start=4)
+    ready = made_ahead(tree)
+    promote_some(tree, 3, start=5)
+    taken = {(home / f"runs/v1/checkpoint_{n}_step").stat().st_ino for n in range(5, 8)}
+    assert taken <= ready
+    assert files(home / "runs/v1/checkpoint_6_step") == {f"outputs/{PERMANENT}": "one"}
+
+
+def test_folders_that_lie_ready_serve_the_next_process_unless_somebody_touched_them(tree: Tree, home: Path) -> None:
+    promote_some(tree, 5)
+    made_ahead(tree)
+    lying = sorted((tree.root / ".ready").iterdir())
+    (lying[0] / "outputs" / "note").write_text("x")
+    (lying[1] / "outputs").rmdir()
+    (lying[1] / "outputs").symlink_to(home)
+    whole = {path.stat().st_ino for path in lying[2:]}
+    promote_some(Tree(tree.root), 2, start=5)
+    assert {(home / f"runs/v1/checkpoint_{n}_step").stat().st_ino for n in (5, 6)} <= whole

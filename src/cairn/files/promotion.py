@@ -10,18 +10,25 @@ from collections.abc import Sequence
 from cairn.files import folders, layout
 from cairn.files.content import FileContent, Move
 from cairn.files.errors import UnsafePath
+from cairn.files.ready import Ready
 from cairn.files.room import Room
 
 
 def promote(
-    room: Room, execution_id: str, folder: str, files: Sequence[FileContent], superseded: Sequence[Move] = ()
+    room: Room,
+    execution_id: str,
+    folder: str,
+    files: Sequence[FileContent],
+    superseded: Sequence[Move] = (),
+    ready: Ready | None = None,
 ) -> None:
     """The checkpoint's folder appears whole, with its files in `outputs/`; one that is there gets them one by one."""
     *steps, name = layout.parts(folder)
     prefix = f"{folder}/{layout.OUTPUTS}/"
     named = [(_name(file, prefix), file) for file in files]
     with room.open(*steps, make=True) as run:
-        if superseded or folders.kind(run, name) is not None or not _publish(room, run, name, execution_id, named):
+        is_there = bool(superseded) or folders.kind(run, name) is not None
+        if is_there or not _publish(room, run, name, execution_id, named, ready):
             _supersede(room, superseded, files)
             _add(room, [*steps, name], execution_id, named)
 
@@ -32,16 +39,14 @@ def _name(file: FileContent, prefix: str) -> str:
     return layout.checked_id(file.path[len(prefix) :])
 
 
-def _publish(room: Room, run: int, name: str, execution_id: str, files: Sequence[tuple[str, FileContent]]) -> bool:
+def _publish(
+    room: Room, run: int, name: str, execution_id: str, files: Sequence[tuple[str, FileContent]], ready: Ready | None
+) -> bool:
     """Fill a folder under an unfinished name, then rename it; False if another one stands there by now."""
     half = f"{layout.UNFINISHED}{execution_id}"
     try:
-        os.mkdir(half, dir_fd=run)
-    except FileExistsError:
-        folders.remove_tree(run, half)
-        os.mkdir(half, dir_fd=run)
-    try:
-        os.mkdir(f"{half}/{layout.OUTPUTS}", dir_fd=run)
+        if ready is None or not ready.take(run, half):
+            _make_empty(run, half)
         for file_name, file in files:
             place = f"{half}/{layout.OUTPUTS}/{file_name}"
             if not (file.staged_as and _take_staged(room, execution_id, file, run, place)):
@@ -58,6 +63,15 @@ def _publish(room: Room, run: int, name: str, execution_id: str, files: Sequence
             folders.remove_tree(run, half)
         raise
     return True
+
+
+def _make_empty(run: int, half: str) -> None:
+    try:
+        os.mkdir(half, dir_fd=run)
+    except FileExistsError:
+        folders.remove_tree(run, half)
+        os.mkdir(half, dir_fd=run)
+    os.mkdir(f"{half}/{layout.OUTPUTS}", dir_fd=run)
 
 
 def _add(room: Room, steps: Sequence[str], execution_id: str, files: Sequence[tuple[str, FileContent]]) -> None:

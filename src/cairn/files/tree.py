@@ -12,6 +12,7 @@ from cairn.files.content import FileContent, Move
 from cairn.files.drift import Drift, Expected, scan
 from cairn.files.errors import explain
 from cairn.files.layout import checked_id
+from cairn.files.ready import Ready
 from cairn.files.repair import Report, repair
 from cairn.files.room import Room
 
@@ -30,6 +31,7 @@ class Tree:
         self._root = str(self.root)
         self._now = now
         self._spares = workspace.Spares(self._root)
+        self._ready = Ready(self._root)
 
     # ---- pipelines ---------------------------------------------------------------------------------
 
@@ -120,7 +122,7 @@ class Tree:
     ) -> None:
         """These files stand in `{folder}/outputs/` afterwards; those that they replace have moved (X7, D31)."""
         with self._enter(pipeline_id) as room:
-            promotion.promote(room, checked_id(execution_id), folder, files, superseded)
+            promotion.promote(room, checked_id(execution_id), folder, files, superseded, self._ready)
 
     def move_to_errored(self, pipeline_id: str, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:
         """Move the workspace to `.errored/`, its staged files as `failed_artifacts/`; the answer is its place (D21)."""
