@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from cairn.files import Tree, Truncated
 from cairn.files.content import FileContent
+from cairn.files.workspace import is_whole
 from tests.files.disk import AT, EXECUTION, OLDER, PIPELINE, STAGED, STAMP, artifact, files, picture, unread
 
 EMPTY = {f"exec_{EXECUTION}": "/", f"exec_{EXECUTION}/workspace": "/", f"exec_{EXECUTION}/artifacts_staging": "/"}
@@ -211,3 +213,15 @@ def test_x4_an_error_is_recorded_even_if_the_workspace_is_gone(tree: Tree, home:
         "workspace": "/",
     }
     assert picture(home / ".temp") == {}
+
+
+def test_a_workspace_that_goes_while_one_looks_is_not_whole(tree: Tree, home: Path) -> None:
+    """X8: drift is looked for beside the work."""
+    tree.make_workspace(PIPELINE, EXECUTION)
+    temp = os.open(home / ".temp", os.O_RDONLY)
+    try:
+        assert is_whole(temp, f"exec_{EXECUTION}")
+        tree.drop_workspace(PIPELINE, EXECUTION)
+        assert not is_whole(temp, f"exec_{EXECUTION}")
+    finally:
+        os.close(temp)

@@ -138,8 +138,11 @@ def _errored_place(errored: int, wanted: str, error_info: bytes) -> tuple[str, b
 
 
 def is_whole(temp: int, name: str) -> bool:
-    """Whether both folders of a workspace are there."""
-    work = folders.open_inside(temp, name)
+    """Whether both folders of a workspace are there; it may go while one looks."""
+    try:
+        work = folders.open_inside(temp, name)
+    except FileNotFoundError:
+        return False
     try:
         return all(folders.kind(work, inner) == stat.S_IFDIR for inner in _INNER)
     finally:
