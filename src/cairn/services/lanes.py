@@ -34,7 +34,8 @@ WORKER = "worker"  # who reports
 class Running:
     dispatch: int
     task: asyncio.Task[Came]
-    queued: asyncio.Future[float]  # seconds until it had its place, when it has it
+    since: float  # when it was dispatched here, by the clock that only goes on
+    placed: asyncio.Future[float]  # when it had its place, once it has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +141,9 @@ class Lanes:
     async def _carry_out(self, loaded: Loaded, e: Execution) -> Came | None:
         """What came of it; nothing if it was stopped."""
         loop = asyncio.get_running_loop()
-        queued: asyncio.Future[float] = loop.create_future()
-        task = loop.create_task(self._run(loaded, e, queued))
-        self._running[e.id] = Running(e.dispatch, task, queued)
+        placed: asyncio.Future[float] = loop.create_future()
+        task = loop.create_task(self._run(loaded, e, placed))
+        self._running[e.id] = Running(e.dispatch, task, monotonic(), placed)
         try:
             return await task
         except asyncio.CancelledError:
@@ -151,13 +152,12 @@ class Lanes:
             raise
         finally:
             self._running.pop(e.id, None)
-            queued.cancel()
+            placed.cancel()
 
-    async def _run(self, loaded: Loaded, e: Execution, queued: asyncio.Future[float]) -> Came:
-        since = monotonic()
+    async def _run(self, loaded: Loaded, e: Execution, placed: asyncio.Future[float]) -> Came:
         try:
             async with self._script_slots if e.policy.mode is Mode.SCRIPT else self._slots:
-                queued.set_result(monotonic() - since)
+                placed.set_result(monotonic())
                 self._check_current(loaded, e)
                 work = await patiently(lambda: self._briefing.work(loaded, e))
                 outcome = await carry_out(self._runners, work)
@@ -182,13 +182,14 @@ class Lanes:
             log.error("execution %s does not stop; whatever it still does is dropped", execution)
 
     async def until_worked(self, execution: str, dispatch: int) -> None:
-        """Its time is up by the clock: wait for as long as it had to wait for its place, which is no work (D18)."""
+        """Its time is up by the clock: until it has had as much since it has its place. The queue is no work (D18)."""
         running = self._running.get(execution)
         if running is None or running.dispatch != dispatch:
             return
-        await asyncio.wait({running.queued})  # cancelled when it is over
-        if not running.queued.cancelled():
-            await asyncio.sleep(running.queued.result())
+        allowed = monotonic() - running.since
+        await asyncio.wait({running.placed})  # cancelled when it is over
+        if not running.placed.cancelled():
+            await asyncio.sleep(running.placed.result() + allowed - monotonic())
 
     # ---- what came of it -----------------------------------------------------------------------------
     async def _conclude(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Step:
