@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import Request
+from fastapi import Request, Response
+from starlette.concurrency import run_in_threadpool
 
 from cairn.api.incoming import Incoming, Written
+from cairn.api.parameters import etag
+from cairn.api.wiring import Services
 from cairn.definitions import Finding as Found
-from cairn.services.views.pipelines import Finding
+from cairn.services.pipeline_saving import Saved
+from cairn.services.views.pipelines import Finding, Pipeline
 
 
 async def read_written(request: Request) -> Written:
@@ -23,3 +27,11 @@ def finding(found: Found) -> Finding:
         line=found.line,
         column=found.column,
     )
+
+
+async def shown(services: Services, response: Response, saved: Saved) -> Pipeline:
+    """A pipeline as it was saved, with what is doubtful about it. Its ETag names the revision."""
+    warnings = [finding(found) for found in saved.warnings]
+    view = await run_in_threadpool(services.reading.pipeline, saved.pipeline_id, warnings)
+    response.headers["ETag"] = etag(view.revision)
+    return view

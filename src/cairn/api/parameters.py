@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, TypeGuard
 
-from fastapi import Depends, Path, Query
+from fastapi import Depends, Header, Path, Query
 from pydantic import AfterValidator
 
 from cairn.services.errors import WrongInput
@@ -28,6 +28,10 @@ def storable(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(storable)]
+
+IfMatch = Annotated[
+    str | None, Header(alias="If-Match", description="The ETag that was read; another one since is 412.")
+]
 
 PipelineId = Annotated[str, Path(description="Id of the pipeline.", json_schema_extra=_UUID)]
 CheckpointId = Annotated[str, Path(description="Id of the checkpoint.", json_schema_extra=_UUID)]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.bodies import Revert
-from cairn.api.documents import finding, read_written
+from cairn.api.documents import finding, read_written, shown
 from cairn.api.guarding import Guarded
-from cairn.api.parameters import Force, Paging, PipelineId, etag, revision_of
+from cairn.api.parameters import Force, IfMatch, Paging, PipelineId, etag, revision_of
 from cairn.api.problems import Turned
 from cairn.api.wiring import By, CommandId, Services
 from cairn.definitions import DefinitionError, authoring_schema
@@ -26,9 +26,6 @@ from cairn.services.views.pipelines import (
 )
 
 router = APIRouter(prefix="/api", route_class=Guarded, tags=["Definitions"])
-IfMatch = Annotated[
-    str | None, Header(alias="If-Match", description="The ETag that was read; another one since is 412.")
-]
 RevisionNumber = Annotated[int, Path(ge=1, le=2**31, description="Counts every change of the definition.")]
 
 
@@ -67,7 +64,7 @@ async def replace_definition(
         by=by,
         command_id=command_id,
     )
-    return await _shown(services, response, saved)
+    return await shown(services, response, saved)
 
 
 @router.get("/pipelines/{pipeline_id}/history")
@@ -113,14 +110,7 @@ async def revert_pipeline(
 ) -> Pipeline:
     """Make the definition as it was at a revision the newest one."""
     saved = await services.pipelines.revert(pipeline_id, body.revision, force=force, by=by, command_id=command_id)
-    return await _shown(services, response, saved)
-
-
-async def _shown(services: Services, response: Response, saved: Any) -> Pipeline:
-    warnings = [finding(found) for found in saved.warnings]
-    view = await run_in_threadpool(services.reading.pipeline, saved.pipeline_id, warnings)
-    response.headers["ETag"] = etag(view.revision)
-    return view
+    return await shown(services, response, saved)
 
 
 @router.post("/definitions/validate")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.documents import finding, read_written
+from cairn.api.documents import read_written, shown
 from cairn.api.guarding import Guarded
-from cairn.api.parameters import Force, Paging, PipelineId, Text, etag, revision_of
+from cairn.api.parameters import Force, IfMatch, Paging, PipelineId, Text, etag, revision_of
 from cairn.api.wiring import By, CommandId, Services
 from cairn.services.errors import WrongInput
 from cairn.services.reading.filters import RunFilter
@@ -17,9 +17,6 @@ from cairn.services.views.pipelines import Deleted, Pipeline, PipelinePage
 from cairn.services.views.runs import RunPage
 
 router = APIRouter(prefix="/api/pipelines", route_class=Guarded, tags=["Pipelines"])
-IfMatch = Annotated[
-    str | None, Header(alias="If-Match", description="The ETag that was read; another one since is 412.")
-]
 
 
 @router.get("")
@@ -49,7 +46,7 @@ async def create_pipeline(
             written.value, positions=written.positions, by=by, command_id=command_id
         )
     response.headers["Location"] = f"/api/pipelines/{saved.pipeline_id}"
-    return await _shown(services, response, saved)
+    return await shown(services, response, saved)
 
 
 @router.get("/{pipeline_id}")
@@ -84,7 +81,7 @@ async def update_pipeline(
         by=by,
         command_id=command_id,
     )
-    return await _shown(services, response, saved)
+    return await shown(services, response, saved)
 
 
 @router.delete("/{pipeline_id}")
@@ -121,10 +118,3 @@ def list_pipeline_runs(
     """Runs of the current definition, newest first."""
     wanted = RunFilter(None, (), definition_version, include_archived, include_tests)
     return services.reading.pipeline_runs(pipeline_id, wanted, paging.limit, paging.cursor)
-
-
-async def _shown(services: Any, response: Response, saved: Any) -> Pipeline:
-    warnings = [finding(found) for found in saved.warnings]
-    view = await run_in_threadpool(services.reading.pipeline, saved.pipeline_id, warnings)
-    response.headers["ETag"] = etag(view.revision)
-    return view

@@ -9,8 +9,7 @@ from starlette.concurrency import run_in_threadpool
 
 from cairn.api.guarding import Guarded
 from cairn.api.incoming import Incoming
-from cairn.api.parameters import PipelineId, etag, revision_of
-from cairn.api.routes.pipelines import IfMatch
+from cairn.api.parameters import IfMatch, PipelineId, etag, revision_of
 from cairn.api.wiring import By, CommandId, Services
 from cairn.definitions.scripts import MAX_BYTES
 from cairn.services.views.scripts import RemovedScript, SavedScript, ScriptPage
