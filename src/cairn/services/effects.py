@@ -58,6 +58,7 @@ class Effects:
         self._hub = hub
         self._lanes: Lanes | None = None
         self._filed: dict[str, int] = {}  # runs whose files stand, and through which revision
+        self._unopened: set[str] = set()  # runs whose folders are still to be made
         self._unfiled: set[str] = set()  # runs whose files could not follow
         self._behind: set[str] = set()  # pipelines whose folders could not follow
 
@@ -78,23 +79,29 @@ class Effects:
                 self._announce(step)
 
     async def begin(self, made: Loaded, step: Step | None) -> list[str]:
-        """A new run: it begins at once, and the folder that stands for the whole of it is made meanwhile.
+        """A new run; the answer is what went wrong with its files. What is at work has its folder a little later."""
+        self._unopened.add(made.facts.run_id)
+        if step is not None:
+            await self.carry_out([step], resting=False)
+        warnings = step.warnings if step is not None else []
+        return warnings if step is not None and step.jobs else [*warnings, *await self.open(made)]
 
-        The answer is what went wrong with its files.
-        """
-        run_id = made.facts.run_id
-        self._unfiled.add(run_id)  # until its folder is there
-        steps = [step] if step is not None else []
-        await self.carry_out(steps, resting=False)
-        warnings = [warning for step in steps for warning in step.warnings]
+    def is_open(self, run_id: str) -> bool:
+        """Whether the folder that stands for the whole of a run has been made."""
+        return run_id not in self._unopened
+
+    async def open(self, run: Loaded) -> list[str]:
+        """Make it, as the run is now. Its caller holds the pipeline and the run."""
+        run_id = run.facts.run_id
+        if self.is_open(run_id):
+            return []
+        self._unopened.discard(run_id)
         try:
-            await self._projection.open_run(made.facts)
+            await self._projection.open_run(run.facts)
         except Exception as error:  # noqa: BLE001 - it may be anything that the disk does
-            return [*warnings, self.fail_run(run_id, error)]
-        if not warnings:
-            self._unfiled.discard(run_id)
-            self.note_filed(run_id, step.loaded.revision if step is not None else made.revision)
-        return warnings
+            return [self.fail_run(run_id, error)]
+        self.note_filed(run_id, run.revision)
+        return []
 
     async def _stop(self, steps: Sequence[Step]) -> None:
         if self._lanes is None:
@@ -140,8 +147,8 @@ class Effects:
                 log.warning("it could not be noted that rollbacks are filed: %s", error)
 
     def note_filed(self, run_id: str, revision: int) -> None:
-        """The files of a run stand; of one whose files could not follow, only once it is mended."""
-        if run_id not in self._unfiled:
+        """The files of a run stand; not of one whose folder is still to be made, or that could not follow."""
+        if run_id not in self._unfiled and run_id not in self._unopened:
             self._filed[run_id] = revision
 
     def take_filed(self, run_id: str | None = None) -> dict[str, int]:

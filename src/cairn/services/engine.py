@@ -37,12 +37,13 @@ from cairn.services.locks import Locks
 from cairn.services.plans import Plans
 from cairn.services.products import NOTHING, Brought, keep_context
 from cairn.services.rollback_records import by_failure, record, taken
-from cairn.store import Database, Fenced, Loaded, LostRace, load_run, save_run
+from cairn.store import Database, Fenced, Loaded, LostRace, RunFacts, load_run, save_run
 from cairn.store import tables as t
 
 __all__ = ["Engine", "Step"]
 
 WARM = 256  # runs that are kept loaded
+OPEN_AFTER = 0.05  # seconds until a run that is at work has its own folder, if it does not rest before
 T = TypeVar("T")
 
 
@@ -67,10 +68,13 @@ class Engine:
     # ---- whole, whoever waits for it -----------------------------------------------------------------
     async def unbroken(self, work: Coroutine[Any, Any, T]) -> T:
         """From a commit to the last of its effects nothing is left out, also when the caller has gone."""
+        return await asyncio.shield(self._start(work))
+
+    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         task = asyncio.get_running_loop().create_task(work)
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
-        return await asyncio.shield(task)
+        return task
 
     async def come_to_rest(self) -> None:
         """Wait for what is under way."""
@@ -130,7 +134,21 @@ class Engine:
         """After the commit of a new run; the answer is what went wrong with its files."""
         if step is not None:
             self._keep_warm(step.loaded)
-        return await self.effects.begin(made, step)
+        warnings = await self.effects.begin(made, step)
+        if not self.effects.is_open(made.facts.run_id):
+            self._start(self._open_soon(made.facts))
+        return warnings
+
+    async def _open_soon(self, facts: RunFacts) -> None:
+        """What is done at once comes to rest meanwhile, and is then written once."""
+        await asyncio.sleep(OPEN_AFTER)
+        await self.open(facts)
+
+    async def open(self, facts: RunFacts) -> None:
+        """Make the folder that stands for the whole of a run, unless it stands already."""
+        if not self.effects.is_open(facts.run_id):
+            async with self.holding(facts.pipeline_id), self.holding(facts.run_id):
+                await self.effects.open(await self.read_run(facts.run_id))
 
     # ---- in the transaction --------------------------------------------------------------------------
     def carry(

@@ -73,6 +73,8 @@ class Keeper:
     # ---- for the worker ------------------------------------------------------------------------------
     async def rest(self, run_id: str) -> None:
         """Nobody drives the run on for now: what stands for the whole of it is brought up to date."""
+        if not self._engine.effects.is_open(run_id):
+            return await self._engine.open((await self._engine.read_run(run_id)).facts)
         async with self._engine.holding(run_id):
             loaded = await self._engine.read_run(run_id)
             try:

@@ -61,10 +61,11 @@ class Projection:
 
     # ---- what stands for a whole run -----------------------------------------------------------------
     async def open_run(self, facts: RunFacts) -> None:
+        """Make what stands for a new run. The pipeline is held: `latest` is its newest run's."""
+
         def opened() -> None:
             self.write_run_info(facts)
-            if not facts.is_test:  # it is the highest version of all
-                self.tree.point_latest(facts.pipeline_id, layout.run_folder(facts.run_version, facts.run_id))
+            self.point_latest(facts.pipeline_id)
 
         await asyncio.to_thread(opened)
 
