@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 from cairn.adapters.clock import SystemClock
 from cairn.adapters.jobs_dbos import DbosJobs
+from cairn.adapters.mail_smtp import SmtpMailer, SmtpServer
+from cairn.adapters.outward_guard import Allowed, Guard
 from cairn.adapters.sandbox import BestSandbox
+from cairn.adapters.web_httpx import HttpxWeb
 from cairn.config import Settings
 from cairn.core.model import Mode
 from cairn.definitions import Limits as DefinitionLimits
 from cairn.files import Tree
-from cairn.ports import Bounds, Clock, JobEngine, Level, Runner, Sandbox
+from cairn.ports import Bounds, Clock, JobEngine, Level, Mailer, Runner, Sandbox, Web
 from cairn.runners import FunctionRegistry, function, make_runners
 from cairn.runners import Limits as RunnerLimits
 from cairn.runners.script_rules import ScriptRules
@@ -60,6 +63,8 @@ class Cairn:
     engine: Engine
     runners: dict[Mode, Runner]
     sandbox: Sandbox
+    mailer: Mailer
+    web: Web
     briefing: Briefing
     logbook: Logbook
     lanes: Lanes
@@ -131,6 +136,21 @@ def _script_rules(settings: Settings) -> ScriptRules:
     )
 
 
+def _mailer(settings: Settings, clock: Clock) -> Mailer:
+    password = settings.smtp_password
+    return SmtpMailer(
+        SmtpServer(
+            host=settings.smtp_host,
+            port=settings.smtp_port,
+            user=settings.smtp_user,
+            sender=settings.smtp_from,
+            tls=settings.smtp_tls,
+        ),
+        clock,
+        lambda: password.get_secret_value() if password is not None else None,
+    )
+
+
 def build(settings: Settings, *, functions: FunctionRegistry = function, clock: Clock | None = None) -> Cairn:
     """Open the database, bring it up to date, and wire everything. Nothing runs yet: see `worker`."""
     for module in ("cairn.runners.sample_functions", *settings.functions):
@@ -178,6 +198,8 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         engine=engine,
         runners=runners,
         sandbox=sandbox,
+        mailer=_mailer(settings, clock),
+        web=HttpxWeb(Guard(Allowed.of(settings.outward_allowed))),
         briefing=briefing,
         logbook=logbook,
         lanes=Lanes(

@@ -60,6 +60,23 @@ class Settings(BaseSettings):
     script_open_files: PositiveInt = Field(default=256, description="Open files of each process of a script.")
     script_output_kb: PositiveInt = Field(default=1024, description="What of a script's output is kept in its log.")
     script_output_lines: PositiveInt = Field(default=10_000, description="Lines of a script's output that are kept.")
+    public_url: str | None = Field(
+        default=None, description="Where people open this server in a browser; links in notifications begin with it."
+    )
+    outward_allowed: list[str] = Field(
+        default_factory=list,
+        description="Hosts and networks that are not public and that requests of Cairn's may go to all the same.",
+    )
+    smtp_host: str | None = Field(default=None, description="The server that mail is handed to.")
+    smtp_port: int | None = Field(
+        default=None, ge=1, le=65535, description="Its port; without it 587, 465 or 25, as `smtp_tls` says."
+    )
+    smtp_tls: Literal["starttls", "tls", "none"] = Field(
+        default="starttls", description="How mail is encrypted on the way to the server."
+    )
+    smtp_user: str | None = Field(default=None, description="Who signs in there.")
+    smtp_password: SecretStr | None = Field(default=None, description="With which password.")
+    smtp_from: str = Field(default="cairn@localhost", description="The address that mail comes from.")
     poll_seconds: float = Field(default=1.0, gt=0, description="How often the job queue is looked at.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What is logged.")
 
@@ -78,6 +95,12 @@ class Settings(BaseSettings):
     @property
     def log_file_max_bytes(self) -> int:
         return self.log_file_max_size_mb * MEGABYTE
+
+    @property
+    def link(self) -> str:
+        """What links begin with, without a slash at the end."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return (self.public_url or f"http://{host}:{self.port}").rstrip("/")
 
     @property
     def url(self) -> str:

@@ -6,6 +6,16 @@ from cairn.ports.jobs import (
     LaneJob,
     TimerJob,
 )
+from cairn.ports.outward import (
+    Attachment,
+    Mail,
+    Mailer,
+    NotSent,
+    OutwardFault,
+    Unknown,
+    Web,
+    WebAnswer,
+)
 from cairn.ports.sandbox import (
     Bounds,
     Job,
@@ -33,6 +43,7 @@ from cairn.ports.work import (
 
 __all__ = [
     "Asks",
+    "Attachment",
     "Bounds",
     "Call",
     "Clock",
@@ -42,8 +53,12 @@ __all__ = [
     "JobEngine",
     "LaneJob",
     "Level",
+    "Mail",
+    "Mailer",
     "Material",
+    "NotSent",
     "Outcome",
+    "OutwardFault",
     "Process",
     "Produced",
     "Reached",
@@ -53,7 +68,10 @@ __all__ = [
     "Stored",
     "TimerJob",
     "Unfit",
+    "Unknown",
     "Upload",
     "WantsRework",
+    "Web",
+    "WebAnswer",
     "Work",
 ]

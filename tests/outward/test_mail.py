@@ -1,0 +1,200 @@
+"""What the port for mail has to do, against a real SMTP server (H7, S3)."""
+
+from __future__ import annotations
+
+import asyncio
+import email
+import socket
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
+from email.message import EmailMessage
+from email.policy import default
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cairn.adapters.mail_smtp import SmtpMailer, SmtpServer
+from cairn.ports import Attachment, Mail, NotSent, Unknown
+from tests.outward.servers import MailServer, certificate, mail_server
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+MAIL = Mail(
+    ("one@example.com", "two@example.com"),
+    "Refund of 99,99 €",
+    "Dear customer,\nyour refund is on its way.\n",
+    html="<p>Your refund is on its way.</p>",
+    cc=("three@example.com",),
+    attachments=(Attachment("refund ü.pdf", "application/pdf", b"%PDF"),),
+    headers={"Auto-Submitted": "auto-generated"},
+)
+
+
+class Noon:
+    def now(self) -> datetime:
+        return NOW
+
+
+def mailer(server: MailServer, **options: Any) -> SmtpMailer:
+    given: dict[str, Any] = {"tls": "none", "sender": "cairn@example.com", **options}
+    return SmtpMailer(SmtpServer("127.0.0.1", port=server.port, **given), Noon())
+
+
+@pytest.fixture
+async def server() -> AsyncGenerator[MailServer]:
+    async with mail_server() as running:
+        yield running
+
+
+def parsed(server: MailServer) -> EmailMessage:
+    (envelope,) = server.mails
+    assert isinstance(envelope.content, bytes)
+    return email.message_from_bytes(envelope.content, policy=default)
+
+
+async def test_a_mail_arrives_whole_at_all_who_are_named(server: MailServer) -> None:
+    assert await mailer(server).send(MAIL, message_id="delivery-1") == "250 taken"
+    (envelope,) = server.mails
+    assert (envelope.mail_from, envelope.rcpt_tos) == (
+        "cairn@example.com",
+        ["one@example.com", "two@example.com", "three@example.com"],
+    )
+    message = parsed(server)
+    assert {name: str(message[name]) for name in message if not name.startswith(("Content-", "MIME"))} == {
+        "From": "cairn@example.com",
+        "To": "one@example.com, two@example.com",
+        "Cc": "three@example.com",
+        "Subject": "Refund of 99,99 €",
+        "Message-ID": "<delivery-1@example.com>",
+        "Auto-Submitted": "auto-generated",
+        "Date": "Sun, 01 Mar 2026 12:00:00 +0000",
+    }
+    body, html = message.get_body(("plain",)), message.get_body(("html",))
+    assert body is not None
+    assert html is not None
+    assert body.get_content().replace("\r\n", "\n") == MAIL.text
+    assert html.get_content().strip() == MAIL.html
+    assert [(a.get_filename(), a.get_content_type(), a.get_content()) for a in message.iter_attachments()] == [
+        ("refund ü.pdf", "application/pdf", b"%PDF")
+    ]
+
+
+async def test_where_no_server_is_set_up_it_is_told() -> None:
+    with pytest.raises(NotSent, match="No mail server is set up: set CAIRN_SMTP_HOST") as fault:
+        await SmtpMailer(SmtpServer(None), Noon()).send(MAIL, message_id="m")
+    assert fault.value.lasting
+
+
+async def test_one_refused_recipient_and_nobody_gets_it(server: MailServer) -> None:
+    server.refused = {"two@example.com": "550 No such user"}
+    with pytest.raises(NotSent, match="The mail server refused: 550 No such user") as fault:
+        await mailer(server).send(MAIL, message_id="m")
+    assert fault.value.lasting
+    assert server.mails == []
+
+
+async def test_a_server_that_has_no_time_is_asked_again(server: MailServer) -> None:
+    server.refused = {"two@example.com": "451 Later"}
+    with pytest.raises(NotSent, match="451 Later") as fault:
+        await mailer(server).send(MAIL, message_id="m")
+    assert not fault.value.lasting
+
+
+async def test_a_mail_that_the_server_does_not_take_is_not_sent(server: MailServer) -> None:
+    server.data = "554 Spam"
+    with pytest.raises(NotSent, match="554 Spam"):
+        await mailer(server).send(MAIL, message_id="m")
+
+
+async def test_a_server_that_breaks_off_or_hangs_at_the_end_may_have_taken_it(server: MailServer) -> None:
+    server.data = "close"
+    with pytest.raises(Unknown, match="did not say whether it took the mail"):
+        await mailer(server).send(MAIL, message_id="m")
+    server.data = "hang"
+    with pytest.raises(Unknown, match="did not say whether it took the mail"):
+        await mailer(server, timeout=1.0).send(MAIL, message_id="m")
+
+
+async def test_a_server_that_is_not_there_or_says_nothing_has_not_taken_it() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        with pytest.raises(NotSent, match="The mail server cannot be used") as fault:
+            await mailer(MailServer(port)).send(MAIL, message_id="m")
+    assert not fault.value.lasting
+
+    writers: list[asyncio.StreamWriter] = []
+    silent = await asyncio.start_server(lambda _, writer: writers.append(writer), "127.0.0.1", 0)
+    async with silent:
+        port = silent.sockets[0].getsockname()[1]
+        with pytest.raises(NotSent, match="The mail server cannot be used"):
+            await mailer(MailServer(port), timeout=0.3).send(MAIL, message_id="m")
+        for writer in writers:
+            writer.close()
+
+
+@pytest.mark.parametrize(
+    "mail",
+    [
+        Mail(("a@example.com\r\nBcc: b@example.com",), "s", "t"),
+        Mail(("a@example.com, b@example.com",), "s", "t"),
+        Mail(("A <a@example.com>",), "s", "t"),
+        Mail(("a@example.com> NOTIFY=NEVER",), "s", "t"),
+        Mail(("nobody",), "s", "t"),
+        Mail(("@example.com",), "s", "t"),
+        Mail((), "s", "t"),
+        Mail(("a@example.com",), "s\r\nBcc: b@example.com", "t"),
+        Mail(("a@example.com",), "s\nX: y", "t"),
+        Mail(("a@example.com",), "s\0", "t"),
+        Mail(("a@example.com",), "s", "t", cc=("b@example.com\nX: y",)),
+        Mail(("a@example.com",), "s", "t", headers={"X-Note": "a\r\nBcc: b@example.com"}),
+        Mail(("a@example.com",), "s", "t", headers={"X: y\r\nBcc": "b@example.com"}),
+        Mail(("a@example.com",), "s", "t", headers={"Bcc": "b@example.com"}),
+        Mail(("a@example.com",), "s", "t", headers={"Content-Type": "text/html"}),
+        Mail(("a@example.com",), "s", "t", attachments=(Attachment("a\r\nX: y", "text/plain", b""),)),
+        Mail(("a@example.com",), "s", "t", attachments=(Attachment("a", "text/plain\r\nX: y", b""),)),
+        Mail(("a@example.com",), "s", "\ud800"),
+    ],
+)
+async def test_nothing_in_a_mail_can_smuggle_a_header_or_a_recipient_in(server: MailServer, mail: Mail) -> None:
+    with pytest.raises(NotSent) as fault:
+        await mailer(server).send(mail, message_id="m")
+    assert fault.value.lasting
+    assert server.mails == []
+
+
+@pytest.mark.parametrize("text", ["first\r\n.\r\nMAIL FROM:<x@example.com>\r\n", "first\n.\nQUIT\n"])
+async def test_a_text_cannot_end_the_mail_early(server: MailServer, text: str) -> None:
+    await mailer(server).send(Mail(("a@example.com",), "s", text), message_id="m")
+    body = parsed(server).get_body()
+    assert body is not None
+    assert body.get_content().replace("\r\n", "\n") == text.replace("\r\n", "\n")
+
+
+async def test_a_mail_is_named_by_a_plain_word(server: MailServer) -> None:
+    with pytest.raises(NotSent, match="cannot name a mail"):
+        await mailer(server).send(MAIL, message_id="m>\r\nX: y")
+
+
+async def test_starttls_is_insisted_on_and_signing_in_follows_it(tmp_path: Path) -> None:
+    shown, trusted = certificate(tmp_path)
+    async with mail_server(tls_context=shown, auth_require_tls=True) as server:
+        given = SmtpServer("localhost", "cairn@example.com", server.port, "cairn", "starttls")
+        await SmtpMailer(given, Noon(), lambda: "right", context=trusted).send(MAIL, message_id="m")
+        assert (len(server.mails), server.users) == (1, [(b"cairn", b"right")])
+        with pytest.raises(NotSent, match="The mail server refused: 535") as fault:
+            await SmtpMailer(given, Noon(), lambda: "wrong", context=trusted).send(MAIL, message_id="m")
+        assert fault.value.lasting
+        with pytest.raises(NotSent, match="self-signed certificate"):
+            await SmtpMailer(given, Noon(), lambda: "right").send(MAIL, message_id="m")
+    async with mail_server() as plain:
+        with pytest.raises(NotSent):
+            await mailer(plain, tls="starttls").send(MAIL, message_id="m")
+        assert plain.mails == []
+
+
+async def test_encrypted_from_the_start(tmp_path: Path) -> None:
+    shown, trusted = certificate(tmp_path)
+    async with mail_server(sealed=shown) as server:
+        given = SmtpServer("localhost", "cairn@example.com", server.port, None, "tls")
+        assert await SmtpMailer(given, Noon(), context=trusted).send(MAIL, message_id="m") == "250 taken"
