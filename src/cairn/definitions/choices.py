@@ -71,18 +71,6 @@ class LoopKind(StrEnum):
     JSON_CONDITION = "json_condition"  # a field of the output has a value
 
 
-class Operator(StrEnum):
-    EQUAL = "=="
-    NOT_EQUAL = "!="
-    GREATER = ">"
-    AT_LEAST = ">="
-    LESS = "<"
-    AT_MOST = "<="
-    IN = "in"
-    NOT_IN = "not_in"
-    CONTAINS = "contains"
-
-
 class OnLimit(StrEnum):
     FAIL = "fail"  # the checkpoint fails
     ASK = "ask"  # people are asked

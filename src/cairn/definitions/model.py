@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
+from cairn.core.conditions import Operator
 from cairn.core.model import OnBlocker, OnFailure, OnInvalid
 from cairn.definitions.choices import (
     ContentFormat,
@@ -14,7 +15,6 @@ from cairn.definitions.choices import (
     OnAgentFailure,
     OnInterrupt,
     OnLimit,
-    Operator,
     PreviousVersionPoint,
     ReferencePoint,
     RiskLevel,

@@ -1,0 +1,137 @@
+"""What a condition holds for: every kind of trigger, every operator, and what is shown of it (H2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from cairn.core.conditions import MISSING, AnyOf, Facts, OneOf, Operator, Test, holds, shown
+from cairn.core.states import Kind
+from cairn.core.verdict import Condition, Question, Risk
+from tests.core.rulings import action, compared, field, question, sure
+
+
+def looked(test: Test, of: Question, data: Mapping[str, Any] | None = None) -> Condition:
+    return test.look(Facts(of, lambda path: (data or {}).get(path, MISSING)), is_cautious=True)
+
+
+REFUND = question(proposed=action("refund", Risk.MEDIUM, 0.87, amount=99.99, order={"items": [{"id": 7}]}))
+PLAIN = question(Kind.COMPLETION)
+
+
+@pytest.mark.parametrize(
+    ("test", "of", "told"),
+    [
+        (OneOf("kind", ("start", "action")), REFUND, Condition("kind", "start or action", "action", True)),
+        (OneOf("kind", ("start",)), REFUND, Condition("kind", "start", "action", False)),
+        (
+            OneOf("risk_level", ("high", "critical")),
+            REFUND,
+            Condition("risk_level", "high or critical", "medium", False),
+        ),
+        (OneOf("risk_level", ("medium",)), REFUND, Condition("risk_level", "medium", "medium", True)),
+        (OneOf("risk_level", ("medium",)), PLAIN, Condition("risk_level", "medium", "none", False)),
+        (OneOf("operation_type", ("refund",)), REFUND, Condition("operation_type", "refund", "refund", True)),
+        (OneOf("operation_type", ("refund",)), PLAIN, Condition("operation_type", "refund", "none", False)),
+        (sure(">=", 0.8), REFUND, Condition("confidence", ">= 0.8", "0.87", True)),
+        (sure("<", 0.8), REFUND, Condition("confidence", "< 0.8", "0.87", False)),
+        (sure("<", 0.8), PLAIN, Condition("confidence", "< 0.8", "missing", False)),
+        (compared("amount", "<=", 50), REFUND, Condition("amount", "<= 50", "99.99", False)),
+        (compared("order.items.0.id", "==", 7), REFUND, Condition("order.items.0.id", "== 7", "7", True)),
+        (compared("order.items.1.id", "==", 7), REFUND, Condition("order.items.1.id", "== 7", "missing", False)),
+        (compared("order.id", "==", 7), REFUND, Condition("order.id", "== 7", "missing", False)),
+        (compared("amount.cents", "==", 7), REFUND, Condition("amount.cents", "== 7", "missing", False)),
+    ],
+)
+def test_each_kind_of_trigger(test: Test, of: Question, told: Condition) -> None:
+    assert looked(test, of) == told
+
+
+WANTED: list[tuple[Any, str, Any, bool, bool]] = [
+    # value, operator, compared with, holds where the rule approves, holds where it asks
+    (5, "==", 5.0, True, True),
+    (1, "==", True, False, False),
+    (None, "==", None, True, True),
+    ("EU", "==", "eu", False, False),
+    (5, "!=", 5, False, False),
+    ("5", "!=", 5, True, True),
+    (6, ">", 5, True, True),
+    (5, ">", 5, False, False),
+    (5, ">=", 5, True, True),
+    (4, "<", 5, True, True),
+    (5.0, "<=", 5, True, True),
+    (6, "<=", 5, False, False),
+    (2**70, ">", 2**70 - 1, True, True),
+    ("5000", ">", 5, False, True),
+    (True, ">", 0, False, True),
+    (None, ">", 0, False, False),
+    ("DE", "in", ("DE", "AT"), True, True),
+    (7.0, "in", ("DE", 7), True, True),
+    (True, "in", (1,), False, False),
+    ("FR", "not_in", ("DE", "AT"), True, True),
+    ("DE", "not_in", ("DE", "AT"), False, False),
+    (["new", "urgent"], "contains", "urgent", True, True),
+    (["new"], "contains", "urgent", False, False),
+    ("very urgent", "contains", "urgent", True, True),
+    ("very urgent", "contains", 5, False, False),
+    ({"vip": 1}, "contains", "vip", True, True),
+    ({"vip": 1}, "contains", 5, False, False),
+    (5, "contains", 5, False, True),
+    (None, "contains", "x", False, False),
+    *((MISSING, operator.value, (1,), False, operator.value in ("!=", "not_in")) for operator in Operator),
+]
+
+
+@pytest.mark.parametrize(("value", "operator", "wanted", "approving", "asking"), WANTED)
+def test_operators(value: Any, operator: str, wanted: Any, approving: bool, asking: bool) -> None:
+    """In doubt a rule that asks holds, and one that approves does not."""
+    assert holds(value, Operator(operator), wanted, False) is approving
+    assert holds(value, Operator(operator), wanted, True) is asking
+
+
+def test_every_operator_is_in_the_table() -> None:
+    assert {operator for value, operator, *_ in WANTED if value is not MISSING} == {o.value for o in Operator}
+
+
+def test_a_list_means_any_of() -> None:
+    test = AnyOf((compared("amount", ">", 1000), compared("region", "==", "EU")))
+    told = looked(test, REFUND, {"region": "EU"})
+    assert told == Condition("amount, region", "amount > 1000 or region == EU", "amount is 99.99, region is EU", True)
+    assert not looked(test, REFUND).holds
+
+
+def test_the_parameters_of_the_action_are_looked_at_first() -> None:
+    asked: list[str] = []
+    facts = Facts(REFUND, lambda path: asked.append(path) or 1)
+    assert [facts.value(field(path))[0] for path in ("amount", "total", "total")] == [99.99, 1, 1]
+    assert asked == ["total"]
+
+
+@pytest.mark.parametrize("path", ["password", "mail.api_key", "headers.Authorization", "access-token"])
+def test_secrets_are_not_shown(path: str) -> None:
+    assert looked(compared(path, "!=", "x"), PLAIN, {path: "geheim"}) == Condition(path, "!= x", "hidden", True)
+    assert looked(compared(path, "!=", "x"), PLAIN).actual == "missing"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "null"),
+        (False, "false"),
+        (1.5, "1.5"),
+        ("a" * 201, "a" * 199 + "…"),
+        (["a", 1, [2], {"b": 1}], "[a, 1, …, …]"),
+        (("DE", None), "[DE, null]"),
+        (list(range(21)), "a list of 21"),
+        ({"a": 1}, "an object of 1"),
+        (int("9" * 300), "9" * 199 + "…"),
+    ],
+)
+def test_values_in_a_few_words(value: Any, text: str) -> None:
+    assert shown(value) == text
+
+
+def test_comparisons_read_as_they_are_written() -> None:
+    assert compared("country", "not_in", ("DE", 7)).wanted == "not_in [DE, 7]"

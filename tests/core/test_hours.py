@@ -1,0 +1,61 @@
+"""Business hours go by the clock on the wall, also on the days when it is put forward or back (H2)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from cairn.core.hours import Hours, Span
+
+NINE_TO_FIVE = Span(9 * 60, 17 * 60)
+NEW_YORK = Hours("America/New_York", NINE_TO_FIVE)
+BERLIN = Hours("Europe/Berlin", NINE_TO_FIVE, Span(0, 24 * 60))
+KIRITIMATI = Hours("Pacific/Kiritimati", NINE_TO_FIVE)  # 14 hours ahead
+NIGHTS = Hours("Europe/Berlin", None, Span(2 * 60, 3 * 60))
+
+
+def utc(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("hours", "at", "is_open"),
+    [
+        # New York, winter: UTC-5
+        (NEW_YORK, "2026-03-06 13:59:59", False),
+        (NEW_YORK, "2026-03-06 14:00", True),
+        (NEW_YORK, "2026-03-06 21:59", True),
+        (NEW_YORK, "2026-03-06 22:00", False),
+        # the weekend on which the clock is put forward, then Monday: UTC-4
+        (NEW_YORK, "2026-03-08 15:00", False),
+        (NEW_YORK, "2026-03-09 12:59", False),
+        (NEW_YORK, "2026-03-09 13:00", True),
+        (NEW_YORK, "2026-03-09 21:00", False),
+        # back again on the first of November
+        (NEW_YORK, "2026-10-30 13:00", True),
+        (NEW_YORK, "2026-11-02 13:00", False),
+        (NEW_YORK, "2026-11-02 14:00", True),
+        # it is still Sunday in New York when it is Monday in UTC
+        (NEW_YORK, "2026-03-09 02:00", False),
+        # ... and already Monday on Kiritimati when it is Sunday in UTC
+        (KIRITIMATI, "2026-03-08 19:00", True),
+        (KIRITIMATI, "2026-03-09 03:00", False),
+        # Berlin, the hour that does not exist: 01:59 is followed by 03:00
+        (NIGHTS, "2026-03-29 00:59:59", False),
+        (NIGHTS, "2026-03-29 01:00", False),
+        # ... and the one that comes twice
+        (NIGHTS, "2026-10-25 00:00", True),
+        (NIGHTS, "2026-10-25 01:00", True),
+        (NIGHTS, "2026-10-25 02:00", False),
+        # the whole of a weekend day, to its last minute
+        (BERLIN, "2026-03-29 21:59", True),
+        (BERLIN, "2026-03-29 22:00", False),
+    ],
+)
+def test_open_and_closed(hours: Hours, at: str, is_open: bool) -> None:
+    assert hours.includes(utc(at)) is is_open
+
+
+def test_a_span_reads_as_it_is_written() -> None:
+    assert [str(NINE_TO_FIVE), str(Span(0, 24 * 60))] == ["09:00-17:00", "00:00-24:00"]

@@ -1,0 +1,296 @@
+"""What the rules say together: order, asking before approving, limits, shadow, samples (H2, H3b, H6, D27)."""
+
+from __future__ import annotations
+
+import sys
+from datetime import timedelta
+from time import perf_counter
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cairn.core.hours import Hours, Span
+from cairn.core.rules import GLOBAL, Book, Rule, Section, share
+from cairn.core.states import Kind, OnExpiry
+from cairn.core.verdict import NO_VERDICT, Condition, Considered, Risk, Terms, Verdict
+from tests.core.rulings import (
+    ALWAYS,
+    NEVER,
+    NOON,
+    PIPELINE,
+    action,
+    approves,
+    asks,
+    book,
+    compared,
+    outcomes,
+    question,
+    said,
+    sure,
+)
+
+AUTO = Section.AUTO_APPROVAL
+TERMS = Terms(needed=2, approvers=("finance",), period=60.0, on_expiry=OnExpiry.CANCEL)
+CLOSED = Hours("UTC")
+
+
+def test_without_rules_nothing_is_said() -> None:
+    assert said([]) is NO_VERDICT
+    assert said([], stopped=True) == Verdict(stopped=True)
+    assert said([book()]) == NO_VERDICT
+    assert said([book(asks("a", NEVER))]) == Verdict(
+        considered=(
+            Considered(
+                "a",
+                "global",
+                "checkpoints",
+                "does not match",
+                (Condition("operation_type", "nothing", "none", False),),
+            ),
+        )
+    )
+
+
+def test_a_rule_that_asks_gives_its_terms() -> None:
+    verdict = said([book(asks("a", terms=TERMS, priority=7), scope=PIPELINE, revision=3)])
+    assert verdict == Verdict(
+        True,
+        "a",
+        PIPELINE,
+        3,
+        7,
+        TERMS,
+        (
+            Considered(
+                "a",
+                PIPELINE,
+                "checkpoints",
+                "asks",
+                (
+                    Condition(
+                        "kind", "start or completion or action or validation or escalation or input", "action", True
+                    ),
+                ),
+            ),
+        ),
+    )
+
+
+def test_the_default_is_an_hour_and_then_to_fail() -> None:
+    """D23."""
+    assert said([book(asks("a"))]).terms == Terms(period=3600.0, on_expiry=OnExpiry.FAIL)
+
+
+def test_a_rule_that_approves_says_whom_to_tell() -> None:
+    rule = approves("a", notify=True, channels=("teams",), terms=Terms(recipients=("ops",), period=5.0))
+    verdict = said([book(rule, revision=2)])
+    assert (verdict.asks, verdict.rule, verdict.revision, verdict.notify) == (False, "a", 2, True)
+    assert verdict.terms == Terms(channels=("teams",), recipients=("ops",))
+    assert [one.outcome for one in verdict.considered] == ["approves"]
+
+
+def test_reasons_are_left_out_where_the_rule_says_so() -> None:
+    """`log_decision: false` keeps the approval and its rule, not the conditions."""
+    verdict = said([book(approves("a", log=False))])
+    assert (verdict.asks, verdict.rule, verdict.considered) == (False, "a", ())
+    assert said([book(asks("a", log=False))]).considered != ()
+
+
+G, P = "global", "pipeline"
+ORDERS: dict[str, tuple[list[tuple[str, Rule]], str]] = {
+    "lower priority first": ([(G, asks("late", priority=2)), (G, asks("soon", priority=1))], "soon"),
+    "then as written": ([(G, asks("first")), (G, asks("second"))], "first"),
+    "asking beats approving": ([(G, approves("yes", priority=1)), (G, asks("no", priority=9))], "no"),
+    "a global one that asks is not overridden": ([(G, asks("all", priority=9)), (P, asks("own", priority=1))], "all"),
+    "nor by a pipeline's that approves": ([(G, asks("all")), (P, approves("own", priority=1))], "all"),
+    "a pipeline's that asks beats a global's that approves": ([(G, approves("all")), (P, asks("own"))], "own"),
+    "a pipeline's that approves goes first": ([(G, approves("all", priority=1)), (P, approves("own"))], "own"),
+    "checkpoints before auto_approval": ([(P, approves("auto", section=AUTO)), (G, approves("rule"))], "rule"),
+    "asking in auto_approval asks": ([(G, approves("yes")), (G, asks("keep", section=AUTO))], "keep"),
+    "auto_approval is read last": ([(P, asks("keep", section=AUTO)), (G, asks("rule", priority=9))], "rule"),
+    "what does not match does not count": ([(G, asks("other", NEVER)), (P, approves("own"))], "own"),
+    "what is disabled does not count": ([(G, asks("off", enabled=False)), (P, approves("own"))], "own"),
+    "a shadow does not count": ([(G, asks("shadow", shadow=True)), (P, approves("own"))], "own"),
+}
+
+
+@pytest.mark.parametrize("case", ORDERS)
+def test_order(case: str) -> None:
+    rules, winner = ORDERS[case]
+    books = [
+        book(*(rule for scope, rule in rules if scope == G)),
+        book(*(rule for scope, rule in rules if scope == P), scope=PIPELINE),
+    ]
+    verdict = said(books)
+    assert verdict.rule == winner
+    assert verdict.scope == next(GLOBAL if scope == G else PIPELINE for scope, rule in rules if rule.name == winner)
+    assert verdict.asks is next(not rule.approves for _, rule in rules if rule.name == winner)
+    assert {one.rule for one in verdict.considered} == {rule.name for _, rule in rules}
+
+
+def test_why_the_others_did_not_win() -> None:
+    rules = (
+        asks("winner"),
+        asks("later", priority=200),
+        approves("yes"),
+        asks("other", NEVER),
+        asks("off", enabled=False),
+        asks("shadow", shadow=True),
+        approves("shadow yes", shadow=True),
+        approves("shadow elsewhere", NEVER, shadow=True),
+    )
+    assert outcomes(said([book(*rules)])) == {
+        "winner": "asks",
+        "later": "outranked by winner",
+        "yes": "outranked by winner",
+        "other": "does not match",
+        "off": "disabled",
+        "shadow": "shadow: asks",
+        "shadow yes": "shadow: approves",
+        "shadow elsewhere": "does not match",
+    }
+    assert [one.shadow for one in said([book(*rules)]).considered].count(True) == 3
+
+
+HELD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "stopped by people": ({}, {"stopped": True}, "emergency stop"),
+    "stopped by the rules": ({"stopped": True}, {}, "emergency stop"),
+    "at night": ({"hours": CLOSED}, {}, "outside business hours"),
+}
+
+
+@pytest.mark.parametrize("section", Section)
+@pytest.mark.parametrize("case", HELD)
+def test_what_is_held_back_asks(case: str, section: Section) -> None:
+    of_book, beside, outcome = HELD[case]
+    verdict = said([book(approves("a", section=section), **of_book)], **beside)
+    assert (verdict.asks, verdict.rule, verdict.terms) == (True, "a", Terms(period=3600.0))
+    assert outcomes(verdict) == {"a": outcome}
+    assert verdict.stopped is (outcome == "emergency stop")
+
+
+@pytest.mark.parametrize("limits", [{"hours": CLOSED}, {"stopped": True}])
+def test_the_limits_of_either_scope_hold(limits: dict[str, Any]) -> None:
+    own = book(approves("own"), scope=PIPELINE)
+    assert said([book(**limits), own]).asks is True
+    assert said([book(approves("all")), book(scope=PIPELINE, **limits)]).asks is True
+
+
+def test_within_business_hours_it_is_approved() -> None:
+    books = [book(approves("a"), hours=Hours("UTC", Span(12 * 60, 13 * 60)))]
+    assert said(books).asks is False
+    assert said(books, question(at=NOON + timedelta(hours=1))).asks is True
+
+
+def test_a_stop_is_told_where_no_rule_matches() -> None:
+    """Low risk passes without people only while nothing is stopped."""
+    assert said([book(asks("a", NEVER), stopped=True)]).stopped
+    assert said([book(asks("a"))], stopped=True).asks is True
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_a_rule_never_answers_what_wants_more_than_a_yes(kind: Kind) -> None:
+    verdict = said([book(approves("yes"))], question(kind))
+    if kind in (Kind.START, Kind.COMPLETION, Kind.ACTION):
+        assert verdict.asks is False
+    else:
+        assert verdict.asks is None
+        assert outcomes(verdict) == {"yes": f"cannot approve {kind.value}"}
+    assert said([book(asks("no", terms=TERMS))], question(kind)).terms == TERMS
+
+
+def test_rollout_takes_its_share_and_the_first_match_decides() -> None:
+    books = [book(approves("some", rollout=25.0), approves("all", priority=200))]
+    verdicts = [said(books, question(approval=f"approval {n}")) for n in range(2000)]
+    approved = [verdict for verdict in verdicts if verdict.asks is False]
+    assert 0.22 < len(approved) / len(verdicts) < 0.28
+    assert {verdict.rule for verdict in verdicts} == {"some"}
+    asked = next(verdict for verdict in verdicts if verdict.asks)
+    assert outcomes(asked) == {"some": "not in the rollout", "all": "outranked by some"}
+
+
+@pytest.mark.parametrize(("percent", "taken"), [(0.0, 0), (100.0, 200)])
+def test_rollout_and_sample_at_their_ends(percent: float, taken: int) -> None:
+    questions = [question(approval=f"approval {n}") for n in range(200)]
+    assert sum(said([book(approves("a", rollout=percent))], q).asks is False for q in questions) == taken
+    assert sum(said([book(approves("a", audit=percent))], q).audit for q in questions) == taken
+
+
+def test_the_sample_is_independent_of_the_rollout() -> None:
+    """Otherwise a rule at 25 percent would have nearly all that it approves looked at."""
+    books = [book(approves("a", rollout=25.0, audit=20.0))]
+    approved = [v for n in range(4000) if (v := said(books, question(approval=str(n)))).asks is False]
+    assert 0.16 < sum(verdict.audit for verdict in approved) / len(approved) < 0.24
+
+
+def test_shares_are_always_the_same_and_differ_by_rule_and_scope() -> None:
+    assert share("a", GLOBAL, "x") == share("a", GLOBAL, "x")
+    assert len({share("a", GLOBAL, "x"), share("b", GLOBAL, "x"), share("a", PIPELINE, "x")}) == 3
+    assert [round(part, 3) for part in share("rule", GLOBAL, "approval")] == [31.887, 60.1]
+
+
+# ---- by chance -------------------------------------------------------------------------------------------
+TESTS = st.sampled_from([ALWAYS, NEVER, compared("amount", ">", 10), compared("amount", "<=", 10), sure(">=", 0.5)])
+RULES = st.builds(
+    Rule,
+    st.text(min_size=1, max_size=3),
+    st.sampled_from(Section),
+    st.booleans(),
+    st.lists(TESTS, min_size=1, max_size=3).map(tuple),
+    enabled=st.booleans(),
+    shadow=st.booleans(),
+    priority=st.integers(0, 3),
+    rollout=st.sampled_from([0.0, 50.0, 100.0]),
+    audit=st.sampled_from([0.0, 50.0, 100.0]),
+)
+BOOKS = st.tuples(st.lists(RULES, max_size=6), st.lists(RULES, max_size=6), st.booleans()).map(
+    lambda made: [book(*made[0], stopped=made[2]), book(*made[1], scope=PIPELINE)]
+)
+QUESTIONS = st.builds(
+    question,
+    st.sampled_from(Kind),
+    st.none()
+    | st.builds(action, risk=st.sampled_from(Risk), confidence=st.none() | st.floats(0, 1), amount=st.integers(0, 20)),
+    approval=st.text(max_size=5),
+)
+
+
+@given(BOOKS, QUESTIONS)
+def test_asking_beats_approving(books: list[Book], of: Any) -> None:
+    """Whatever else is there: nothing is approved if one live rule that matches asks, or anything holds it back."""
+    verdict = said(books, of)
+    met = list(zip([rule for one in books for rule in one.rulebook.rules], verdict.considered, strict=False))
+    live = [rule for rule, told in met if rule.enabled and not rule.shadow and all(c.holds for c in told.conditions)]
+    if verdict.asks is False:
+        assert all(rule.approves for rule in live)
+        assert not verdict.stopped
+        assert of.kind in (Kind.START, Kind.COMPLETION, Kind.ACTION)
+        assert verdict.rule in {rule.name for rule in live if rule.rollout > 0}
+    elif any(not rule.approves for rule in live):
+        assert verdict.asks is True
+    if verdict.asks is None:
+        assert live == [] or of.kind not in (Kind.START, Kind.COMPLETION, Kind.ACTION)
+
+
+@given(BOOKS, QUESTIONS)
+def test_the_same_question_gets_the_same_answer(books: list[Book], of: Any) -> None:
+    """H6: also from rules that are written in another order, as long as their priorities differ."""
+    assert said(books, of) == said(list(books), of)
+
+
+def test_a_hundred_rules_take_well_under_a_millisecond() -> None:
+    rules = [
+        asks(f"rule {n}", compared("amount", ">", 1000 + n), compared("customer.tier", "in", ("gold",)), sure("<", 0.5))
+        for n in range(100)
+    ]
+    books, of = [book(*rules)], question(proposed=action(amount=5, confidence=0.9))
+    assert said(books, of, {"customer.tier": "silver"}).asks is None
+    taken: list[float] = []
+    for _ in range(20):
+        start = perf_counter()
+        said(books, of, {"customer.tier": "silver"})
+        taken.append((perf_counter() - start) * 1000)
+    print(f"\n100 rules: {min(taken):.3f} ms")  # noqa: T201
+    assert min(taken) < (10.0 if "coverage" in sys.modules else 1.0)
