@@ -103,7 +103,8 @@ pipeline; `hash` binds each to the one before it, so that a change or a gap show
 
 def events() -> str:
     of_runs = [(code(event.value), sentence(event.value), remark(event)) for event in EventType]
-    of_pipelines = [(code(name), sentence(name)) for name in told_by_services()]
+    of_pipelines = [(code(name), sentence(name)) for name in told_by_services("tell", "append_pipeline_event", "Told")]
+    of_all = [(code(name), sentence(name)) for name in told_by_services("append_global_event", "tell_all")]
     by_value = [
         (code(name), f"`{key}`: {value}", filled_in(words))
         for name, (key, sentences) in CHOICES.items()
@@ -117,6 +118,9 @@ def events() -> str:
         table(("event", "description", "remark"), of_runs),
         "## Of a pipeline, and of making a run",
         table(("event", "description"), of_pipelines),
+        "## Of all else",
+        "`seq` counts these together, and `pipeline_id` is null.",
+        table(("event", "description"), of_all),
         "## By what it is about",
         "Some events have a sentence of their own for a value in their metadata.",
         table(("event", "metadata", "description"), by_value),
@@ -139,11 +143,11 @@ def remark(event: EventType) -> str:
     return found[1] if found else ""
 
 
-def told_by_services() -> list[str]:
+def told_by_services(*functions: str) -> list[str]:
     """Events that are told beside those of the core, by their names in the source of the services."""
     sources = [file.read_text(encoding="utf-8") for file in sorted(Path(services.__path__[0]).glob("*.py"))]
     calls = [node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    names = [_first_text(call) for call in calls if _called(call) in ("tell", "append_pipeline_event", "Told")]
+    names = [_first_text(call) for call in calls if _called(call) in functions]
     order = {name: number for number, name in enumerate(SENTENCES)}
     return sorted({name for name in names if name}, key=lambda name: (order.get(name, len(order)), name))
 

@@ -12,6 +12,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
+from cairn.api.permissions import ADMIN
 from cairn.services.errors import Unauthenticated
 from cairn.store import tables as t
 from tests.api.house import BASE, TOKEN, House, form
@@ -216,7 +217,7 @@ async def test_the_newest_start_link_alone_is_valid(house: House) -> None:
     second = await access.local_token("from another data folder")
     access._believed.clear()  # pyright: ignore[reportPrivateUsage]
     actor = await access.bearer(second)
-    assert (actor.name, actor.may(frozenset({"admin"}))) == ("admin", True)
+    assert (actor.name, actor.may(ADMIN)) == ("admin", True)
     with pytest.raises(Unauthenticated):
         await access.bearer(first)
 

@@ -7,9 +7,9 @@ import pytest
 from cairn.api.bodies import Decision
 from cairn.api.guarding import Guarded
 from cairn.api.openapi import api_routes
-from cairn.api.permissions import ADMIN, DECIDE, DECISIONS, EDIT, OPEN, PERMISSIONS, READ, SUBMIT
+from cairn.api.permissions import ADMIN, DECIDE, DECISIONS, DEFINE, OPEN, PERMISSIONS, READ, RUN, SUBMIT
 from cairn.core.moves import DECISIONS as MOVES
-from cairn.services.actors import Actor
+from cairn.services.actors import ALL_ROLES, Actor
 
 ROUTES = {route.endpoint.__name__: route for route in api_routes()}
 
@@ -44,22 +44,40 @@ def test_what_only_reads_is_a_get_or_says_why_not() -> None:
     ("role", "may"),
     [
         ("viewer", {"read"}),
-        ("editor", {"read", "edit", "submit"}),
+        ("editor", {"read", "define", "run", "submit"}),
         ("approver", {"read", "decide", "submit"}),
-        ("admin", {"read", "edit", "decide", "submit", "admin"}),
+        ("admin", {"read", "define", "run", "decide", "submit", "admin"}),
     ],
 )
 def test_roles_may_what_the_spec_says(role: str, may: set[str]) -> None:
-    levels = {"read": READ, "edit": EDIT, "decide": DECIDE, "submit": SUBMIT, "admin": ADMIN}
+    levels = {"read": READ, "define": DEFINE, "run": RUN, "decide": DECIDE, "submit": SUBMIT, "admin": ADMIN}
     actor = Actor("somebody", frozenset({role}))
     assert {level for level, allowed in levels.items() if actor.may(allowed)} == may
 
 
 def test_roles_add_up() -> None:
     both = Actor("somebody", frozenset({"editor", "approver"}))
-    assert both.may(EDIT)
+    assert both.may(RUN)
+    assert both.may(DEFINE)
     assert both.may(DECIDE)
     assert not Actor("nobody").may(READ)
+
+
+@pytest.mark.parametrize(
+    ("scope", "may"),
+    [
+        ("read", {"read"}),
+        ("define", {"read", "define"}),
+        ("run", {"read", "run", "submit"}),
+        ("decide", {"read", "decide", "submit"}),
+        ("admin", {"read", "admin"}),
+    ],
+)
+def test_a_scope_narrows_what_roles_allow(scope: str, may: set[str]) -> None:
+    levels = {"read": READ, "define": DEFINE, "run": RUN, "decide": DECIDE, "submit": SUBMIT, "admin": ADMIN}
+    actor = Actor("somebody", ALL_ROLES, scopes=frozenset({scope}))
+    assert {level for level, allowed in levels.items() if actor.may(allowed)} == may
+    assert not Actor("somebody", frozenset({"viewer"}), scopes=frozenset({scope})).may(ADMIN)
 
 
 def test_every_decision_of_the_core_but_modify_has_its_role() -> None:

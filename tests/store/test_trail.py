@@ -259,3 +259,25 @@ def test_sentences_are_for_people() -> None:
         "The folder did not match the records: 2 files were written again, 1 moved aside."
     )
     assert describe("something_new", None, {}) == "Something new."
+
+
+# ---- what belongs to no pipeline -------------------------------------------------------------------
+def append_global(database: Database, type: str, **metadata: Any) -> str:
+    return database.transact_now(lambda c: events.append_global_event(c, type, "ann", NOON, metadata))
+
+
+def test_what_belongs_to_no_pipeline_has_a_chain_of_its_own(database: Database) -> None:
+    ids = [append_global(database, "something_happened", number=number) for number in range(3)]
+    query = sa.select(table.c.event_id, table.c.seq, table.c.pipeline_id, table.c.run_id).order_by(table.c.seq)
+    told = database.read(lambda c: [tuple(row) for row in c.execute(query.where(table.c.chain == "global"))])
+    assert told == [(name, seq, "", None) for seq, name in enumerate(ids, 1)]
+    assert database.read(lambda c: verify(c, "global")) == Verdict(1, 3, ())
+    assert database.read(verify) == Verdict(1, 3, ())
+
+
+def test_a_global_event_that_is_taken_away_is_missed(story: Story) -> None:
+    for number in range(2):
+        append_global(story.database, "something_happened", number=number)
+    tamper(story, "DELETE FROM events WHERE chain = 'global' AND seq = 2")
+    [broken] = verdict(story, "global").broken
+    assert (broken.chain, broken.seq, broken.reason) == ("global", 2, "the last 1 events are missing")

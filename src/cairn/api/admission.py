@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 
-from cairn.api.permissions import Roles
-from cairn.services.actors import Actor
+from cairn.services.actors import Actor, Allowed
 from cairn.services.errors import Forbidden, Unauthenticated
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ COOKIE = "cairn_session"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-async def admit(request: Request, access: Access, allowed: Roles) -> Actor:
+async def admit(request: Request, access: Access, allowed: Allowed) -> Actor:
     """The signed-in identity, if it has one of the roles. A token comes before a cookie."""
     token = bearer(request)
     secret = request.cookies.get(COOKIE)
@@ -36,10 +35,14 @@ async def admit(request: Request, access: Access, allowed: Roles) -> Actor:
     return actor
 
 
-def require(actor: Actor, allowed: Roles) -> None:
-    if not actor.may(allowed):
-        wanted = " or ".join(sorted(allowed))
-        raise Forbidden(f"{actor.name} may not do this: it takes the role {wanted}.")
+def require(actor: Actor, allowed: Allowed) -> None:
+    if actor.may(allowed):
+        return
+    if actor.scopes is not None and actor.scopes.isdisjoint(allowed.scopes):
+        wanted = " or ".join(sorted(allowed.scopes))
+        raise Forbidden(f"This token may not be used for this: it takes the scope {wanted}.")
+    wanted = " or ".join(sorted(allowed.roles))
+    raise Forbidden(f"{actor.name} may not do this: it takes the role {wanted}.")
 
 
 def bearer(request: Request) -> str | None:

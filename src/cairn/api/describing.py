@@ -76,7 +76,8 @@ def _describe_access(operation: Spec, name: str) -> None:
     allowed = PERMISSIONS[name]
     operation["security"] = [] if allowed is None else [{scheme: []} for scheme in SECURITY]
     if allowed is not None:
-        operation["x-roles"] = sorted(allowed | {"admin"})
+        operation["x-roles"] = sorted(allowed.roles | {"admin"})
+        operation["x-scopes"] = sorted(allowed.scopes)
 
 
 def _describe_request(operation: Spec, name: str, method: str) -> None:

@@ -1,19 +1,24 @@
-"""Who may do what (D29): one table, by the name of the operation. Admins may do everything."""
+"""Who may do what (D29): one table, by the name of the operation. Admins may do everything.
+
+A token that is narrowed to some scopes may do what both its user's roles and its scopes allow.
+"""
 
 from __future__ import annotations
 
-from cairn.services.actors import ALL_ROLES, Role
+from cairn.services.actors import ALL_ROLES, ALL_SCOPES, Allowed, Role, Scope
 
-Roles = frozenset[str]
+_EDITORS = frozenset({Role.EDITOR.value})
+_APPROVERS = frozenset({Role.APPROVER.value})
 
-OPEN: Roles | None = None  # no sign-in needed
-READ: Roles = ALL_ROLES
-EDIT: Roles = frozenset({Role.EDITOR.value})
-DECIDE: Roles = frozenset({Role.APPROVER.value})
-SUBMIT: Roles = EDIT | DECIDE
-ADMIN: Roles = frozenset({Role.ADMIN.value})
+OPEN: Allowed | None = None  # no sign-in needed
+READ = Allowed(ALL_ROLES, ALL_SCOPES)
+DEFINE = Allowed(_EDITORS, frozenset({Scope.DEFINE.value}))
+RUN = Allowed(_EDITORS, frozenset({Scope.RUN.value}))
+DECIDE = Allowed(_APPROVERS, frozenset({Scope.DECIDE.value}))
+SUBMIT = Allowed(_EDITORS | _APPROVERS, RUN.scopes | DECIDE.scopes)
+ADMIN = Allowed(frozenset({Role.ADMIN.value}), frozenset({Scope.ADMIN.value}))
 
-PERMISSIONS: dict[str, Roles | None] = {
+PERMISSIONS: dict[str, Allowed | None] = {
     # entry
     "get_health": OPEN,
     "sign_in": OPEN,
@@ -21,9 +26,9 @@ PERMISSIONS: dict[str, Roles | None] = {
     "sign_out": OPEN,
     # definitions
     "list_pipelines": READ,
-    "create_pipeline": EDIT,
+    "create_pipeline": DEFINE,
     "get_pipeline": READ,
-    "update_pipeline": EDIT,
+    "update_pipeline": DEFINE,
     "delete_pipeline": ADMIN,
     "restore_pipeline": ADMIN,
     "get_definition": READ,
@@ -31,40 +36,40 @@ PERMISSIONS: dict[str, Roles | None] = {
     "get_revision": READ,
     "diff_revisions": READ,
     "compare_definition": READ,
-    "replace_definition": EDIT,
-    "revert_pipeline": EDIT,
+    "replace_definition": DEFINE,
+    "revert_pipeline": DEFINE,
     "validate_definition": READ,
     "get_definition_schema": READ,
     "list_templates": READ,
-    "add_checkpoint": EDIT,
-    "create_checkpoint": EDIT,
+    "add_checkpoint": DEFINE,
+    "create_checkpoint": DEFINE,
     "get_checkpoint": READ,
-    "update_checkpoint": EDIT,
-    "delete_checkpoint": EDIT,
-    "reorder_checkpoints": EDIT,
+    "update_checkpoint": DEFINE,
+    "delete_checkpoint": DEFINE,
+    "reorder_checkpoints": DEFINE,
     "list_scripts": READ,
     "get_script": READ,
-    "put_script": EDIT,
-    "delete_script": EDIT,
+    "put_script": DEFINE,
+    "delete_script": DEFINE,
     # runs
     "list_pipeline_runs": READ,
     "list_runs": READ,
-    "create_run": EDIT,
+    "create_run": RUN,
     "get_run": READ,
     "get_run_input": READ,
-    "start_run": EDIT,
-    "pause_run": EDIT,
-    "resume_run": EDIT,
-    "cancel_run": EDIT,
-    "restart_run": EDIT,
-    "retry_run": EDIT,
+    "start_run": RUN,
+    "pause_run": RUN,
+    "resume_run": RUN,
+    "cancel_run": RUN,
+    "restart_run": RUN,
+    "retry_run": RUN,
     "list_run_executions": READ,
     "get_lineage": READ,
     "stream_run": READ,
     "stream_changes": READ,
     # executions
     "get_execution": READ,
-    "start_execution": EDIT,
+    "start_execution": RUN,
     "approve_start": DECIDE,
     "approve_completion": DECIDE,
     "approve_execution": DECIDE,
@@ -72,11 +77,11 @@ PERMISSIONS: dict[str, Roles | None] = {
     "reject_execution": DECIDE,
     "submit_form": SUBMIT,
     "upload_file": SUBMIT,
-    "retry_execution": EDIT,
-    "cancel_execution": EDIT,
+    "retry_execution": RUN,
+    "cancel_execution": RUN,
     "preview_rework": READ,
-    "ask_rework": EDIT,
-    "rerun_execution": EDIT,
+    "ask_rework": RUN,
+    "rerun_execution": RUN,
     "list_logs": READ,
     "download_logs": READ,
     "list_messages": READ,
@@ -87,10 +92,10 @@ PERMISSIONS: dict[str, Roles | None] = {
     "decide_approval": SUBMIT,  # and, by decision, below
     # going back
     "preview_rollback": READ,
-    "make_rollback": EDIT,
+    "make_rollback": RUN,
     "list_rollbacks": READ,
     "get_rollback": READ,
-    "undo_rollback": EDIT,
+    "undo_rollback": RUN,
     # artifacts and the trail
     "list_artifacts": READ,
     "get_artifact": READ,
@@ -104,6 +109,6 @@ PERMISSIONS: dict[str, Roles | None] = {
 }
 
 # Filling in a form is not a decision on somebody's work.
-DECISIONS: dict[str, Roles] = dict.fromkeys(
+DECISIONS: dict[str, Allowed] = dict.fromkeys(
     ("approve", "revise", "reject", "refuse", "accept", "feedback", "retry", "restart", "fail"), DECIDE
 ) | {"answer": SUBMIT, "decline": SUBMIT}

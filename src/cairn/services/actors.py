@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -16,15 +17,56 @@ class Role(StrEnum):
 ALL_ROLES = frozenset(role.value for role in Role)
 
 
+class Scope(StrEnum):
+    """What a token may be used for, within what the roles of its user allow."""
+
+    READ = "read"  # looks; every token may
+    RUN = "run"  # starts, pauses, cancels, retries, sends back, rolls back, submits forms
+    DECIDE = "decide"  # answers approvals
+    DEFINE = "define"  # writes definitions and scripts
+    ADMIN = "admin"  # what only admins may, and what concerns one's own account
+
+
+ALL_SCOPES = frozenset(scope.value for scope in Scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Who may do something: any of these roles, and with a narrowed token any of these scopes."""
+
+    roles: frozenset[str]
+    scopes: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True)
 class Actor:
     """A signed-in identity. Its name stands with everything it does."""
 
     name: str
     roles: frozenset[str] = frozenset()
+    email: str = ""
+    groups: frozenset[str] = frozenset()
+    stands_for: frozenset[str] = frozenset()  # names of those who are away and let this one decide
+    scopes: frozenset[str] | None = None  # of the token that is used; None narrows nothing
+    lent: frozenset[str] = field(default=frozenset(), repr=False)  # what those it stands for are known as
 
-    def may(self, allowed: frozenset[str]) -> bool:
-        return not self.roles.isdisjoint(allowed | {Role.ADMIN.value})
+    def may(self, allowed: Allowed) -> bool:
+        is_within = self.scopes is None or not self.scopes.isdisjoint(allowed.scopes)
+        return is_within and not self.roles.isdisjoint(allowed.roles | {Role.ADMIN.value})
+
+    @property
+    def is_admin(self) -> bool:
+        return Role.ADMIN.value in self.roles
+
+    def is_one_of(self, people: Iterable[str]) -> bool:
+        """Is it, or somebody it stands for, named among them: by name, address, role or group?"""
+        known = known_as(self.name, self.email, self.roles, self.groups) | self.stands_for | self.lent
+        return any(named.strip().casefold() in known for named in people)
+
+
+def known_as(name: str, email: str, roles: Iterable[str], groups: Iterable[str]) -> frozenset[str]:
+    """Every word that names this person among others; the case of letters does not matter."""
+    return frozenset(word.casefold() for word in (name, email, *roles, *groups) if word)
 
 
 ADMIN = Actor("admin", ALL_ROLES)

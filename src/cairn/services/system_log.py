@@ -16,6 +16,7 @@ from cairn.files import Tree
 from cairn.store import Database
 from cairn.store import tables as t
 from cairn.store.aggregate import Row
+from cairn.store.events import NO_PIPELINE
 from cairn.store.types import as_text
 
 log = logging.getLogger(__name__)
@@ -67,7 +68,9 @@ class SystemLog:
         through = self._through or 0
         if self._database.kind == "sqlite":
             return through
-        newest: int = connection.execute(sa.select(sa.func.max(t.events.c.id))).scalar_one() or 0
+        e = t.events.c
+        last = sa.select(sa.func.max(e.id)).where(e.pipeline_id != NO_PIPELINE)
+        newest: int = connection.execute(last).scalar_one() or 0
         is_settled = newest == through and monotonic() - self._moved > SETTLED_SECONDS
         return through if is_settled else max(0, through - BEHIND)
 
@@ -121,7 +124,7 @@ def _events(connection: sa.Connection, after: int) -> Sequence[Row]:
     query = (
         sa.select(e.id, e.pipeline_id, e.run_id, e.event_type, e.timestamp, e.actor, e.description, r.run_version)
         .select_from(t.events.outerjoin(t.pipeline_runs, r.run_id == e.run_id))
-        .where(e.id > after)
+        .where(e.id > after, e.pipeline_id != NO_PIPELINE)
         .order_by(e.id)
         .limit(AT_ONCE)
     )

@@ -1,4 +1,4 @@
-"""The trail: events sealed into chains, one for each run and one for each pipeline (S4)."""
+"""The trail: events sealed into chains, one for each run, one for each pipeline, and one for all else (S4)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ import sqlalchemy as sa
 from cairn.documents import canonical
 from cairn.store.descriptions import describe
 from cairn.store.prepared import insert_into
-from cairn.store.tables import events, pipeline_runs, pipelines
+from cairn.store.tables import chains, events, pipeline_runs, pipelines
 from cairn.store.types import Text, as_text
 
 GENESIS = ""  # what stands before the first event of a chain
+GLOBAL = "global"  # the chain of what belongs to no pipeline
+NO_PIPELINE = ""
 IDS = ("pipeline_id", "run_id", "execution_id", "checkpoint_id", "approval_id", "rollback_id")
 
 # The metadata comes in its canonical spelling: it is hashed and stored as the same bytes.
@@ -41,7 +43,7 @@ class Told:
 class Chain:
     """Where a chain of events stands."""
 
-    id: str  # of the run or the pipeline
+    id: str  # of the run or the pipeline, or GLOBAL
     pipeline_id: str
     run_id: str | None
     seq: int
@@ -123,6 +125,20 @@ def append_pipeline_event(
     sealed, rows = seal(chain, [told], actor, at)
     connection.execute(
         sa.update(pipelines).where(c.pipeline_id == pipeline_id).values(event_seq=sealed.seq, event_head=sealed.head)
+    )
+    insert(connection, rows)
+    return rows[0]["event_id"]
+
+
+def append_global_event(
+    connection: sa.Connection, type: str, actor: str, at: datetime, metadata: Mapping[str, Any] | None = None
+) -> str:
+    """Tell of something that belongs to no pipeline, such as a change of users or rules. Returns the event's id."""
+    row = _take(connection, chains.c.chain, GLOBAL, chains.c.event_seq, chains.c.event_head)
+    chain = Chain(GLOBAL, NO_PIPELINE, None, row.event_seq, row.event_head)
+    sealed, rows = seal(chain, [Told(type, metadata or {})], actor, at)
+    connection.execute(
+        sa.update(chains).where(chains.c.chain == GLOBAL).values(event_seq=sealed.seq, event_head=sealed.head)
     )
     insert(connection, rows)
     return rows[0]["event_id"]

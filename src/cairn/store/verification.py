@@ -11,7 +11,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 
 from cairn.store.events import GENESIS, event_id_of, hash_of
-from cairn.store.tables import events, pipeline_runs, pipelines
+from cairn.store.tables import chains, events, pipeline_runs, pipelines
 from cairn.store.types import Text, as_text
 
 _AT_ONCE = 1000
@@ -38,7 +38,7 @@ class Verdict:
 
 
 def verify(connection: sa.Connection, chain: str | None = None) -> Verdict:
-    """Check one chain, a run's or a pipeline's, or all of them."""
+    """Check one chain, a run's, a pipeline's or the global one, or all of them."""
     ends = _ends(connection, chain)
     broken: list[Broken] = []
     chains = count = 0
@@ -67,9 +67,10 @@ def _rows(connection: sa.Connection, chain: str | None) -> Iterator[sa.RowMappin
 
 
 def _ends(connection: sa.Connection, chain: str | None) -> dict[str, tuple[int, str]]:
-    """Where each chain ends, as its run or pipeline knows."""
+    """Where each chain ends, as its run or pipeline knows, or for the global one its own row."""
     found: dict[str, tuple[int, str]] = {}
-    for table, key in ((pipeline_runs, pipeline_runs.c.run_id), (pipelines, pipelines.c.pipeline_id)):
+    keys = ((pipeline_runs, "run_id"), (pipelines, "pipeline_id"), (chains, "chain"))
+    for table, key in ((table, table.c[name]) for table, name in keys):
         query = sa.select(key, table.c.event_seq, table.c.event_head).where(table.c.event_seq > 0)
         if chain is not None:
             query = query.where(key == chain)

@@ -1695,7 +1695,7 @@ export interface components {
         BrokenLink: {
             /**
              * Chain
-             * Format: uuid
+             * @description Id of the run or the pipeline, or `global`.
              */
             chain: string;
             /** Seq */
@@ -12004,16 +12004,18 @@ export interface operations {
                 pipeline_id?: string | null;
                 run_id?: string | null;
                 execution_id?: string | null;
+                /** @description Only what belongs to no pipeline. */
+                scope?: "global" | null;
                 /** @description One of these. */
                 event_type?: string[] | null;
-                /** @description Not before this moment. */
-                since?: string | null;
-                /** @description Before this moment. */
-                until?: string | null;
                 /** @description How many items at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before; left out for the first page. */
                 cursor?: string | null;
+                /** @description Not before this moment. */
+                since?: string | null;
+                /** @description Before this moment. */
+                until?: string | null;
             };
             header?: never;
             path?: never;

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 from pydantic import AwareDatetime
 
 from cairn.api.guarding import Guarded
@@ -16,19 +17,27 @@ from cairn.services.views.events import EventPage, Verdict
 router = APIRouter(prefix="/api/events", route_class=Guarded, tags=["Trail"])
 
 
+@dataclass(frozen=True, slots=True)
+class Period:
+    since: Annotated[AwareDatetime | None, Query(description="Not before this moment.")] = None
+    until: Annotated[AwareDatetime | None, Query(description="Before this moment.")] = None
+
+
 @router.get("")
 def list_events(
     services: Services,
     paging: Paging,
+    period: Annotated[Period, Depends()],
     pipeline_id: ById = None,
     run_id: ById = None,
     execution_id: ById = None,
+    scope: Annotated[Literal["global"] | None, Query(description="Only what belongs to no pipeline.")] = None,
     event_type: Annotated[list[Text] | None, Query(description="One of these.")] = None,
-    since: Annotated[AwareDatetime | None, Query(description="Not before this moment.")] = None,
-    until: Annotated[AwareDatetime | None, Query(description="Before this moment.")] = None,
 ) -> EventPage:
     """Events, newest first."""
-    wanted = EventFilter(pipeline_id, run_id, execution_id, tuple(event_type or ()), since, until)
+    wanted = EventFilter(
+        pipeline_id, run_id, execution_id, tuple(event_type or ()), period.since, period.until, scope is not None
+    )
     return services.reading.events(wanted, paging.limit, paging.cursor)
 
 

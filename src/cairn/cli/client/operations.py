@@ -83,12 +83,13 @@ class Client(Definitions, Runs):
         pipeline_id: str | None = None,
         run_id: str | None = None,
         execution_id: str | None = None,
+        scope: str | None = None,
         event_type: Sequence[str] = (),
         since: str | None = None,
         until: str | None = None,
         most: int | None = None,
     ) -> Answer:
-        named = {"pipeline_id": pipeline_id, "run_id": run_id, "execution_id": execution_id}
+        named = {"pipeline_id": pipeline_id, "run_id": run_id, "execution_id": execution_id, "scope": scope}
         query = {**named, "event_type": list(event_type), "since": since, "until": until}
         return await self._pages("/api/events", query, most)
 

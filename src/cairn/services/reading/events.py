@@ -11,6 +11,7 @@ from cairn.services.reading.filters import EventFilter
 from cairn.services.reading.paging import Order, Row, page
 from cairn.services.views.events import BrokenLink, Change, Event, EventPage, MessagePage, Verdict
 from cairn.store import tables as t
+from cairn.store.events import NO_PIPELINE
 from cairn.store.verification import verify
 
 V, E = t.events.c, t.checkpoint_executions.c
@@ -23,6 +24,8 @@ def list_events(connection: sa.Connection, wanted: EventFilter, limit: int, curs
         conditions.append(V.chain == wanted.run_id)  # a run's events are one chain
     if wanted.pipeline_id is not None:
         conditions.append(V.pipeline_id == wanted.pipeline_id)
+    if wanted.is_global:
+        conditions.append(V.pipeline_id == NO_PIPELINE)
     if wanted.execution_id is not None:
         conditions.append(V.execution_id == wanted.execution_id)
     if wanted.types:
@@ -39,7 +42,7 @@ def event(row: Row) -> Event:
     return Event(
         event_id=row.event_id,
         event_type=row.event_type,
-        pipeline_id=row.pipeline_id,
+        pipeline_id=row.pipeline_id or None,
         run_id=row.run_id,
         execution_id=row.execution_id,
         checkpoint_id=row.checkpoint_id,
@@ -109,5 +112,5 @@ def last_event(connection: sa.Connection) -> int:
 def changes_after(connection: sa.Connection, last: int, limit: int) -> tuple[int, list[Change]]:
     query = sa.select(V.id, V.pipeline_id, V.run_id, V.event_type).where(V.id > last).order_by(V.id).limit(limit)
     rows = connection.execute(query).all()
-    changes = [Change(row.pipeline_id, row.run_id, row.event_type) for row in rows]
+    changes = [Change(row.pipeline_id or None, row.run_id, row.event_type) for row in rows]
     return (rows[-1].id if rows else last), changes

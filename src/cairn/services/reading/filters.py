@@ -51,3 +51,4 @@ class EventFilter:
     types: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
+    is_global: bool = False  # only what belongs to no pipeline

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from cairn.services.views.base import Checksum, Document, Id, Instant, Page, View
 
@@ -30,7 +32,7 @@ class EventPage(Page[Event]):
 
 
 class BrokenLink(View):
-    chain: Id
+    chain: Annotated[str, Field(description="Id of the run or the pipeline, or `global`.")]
     seq: int
     reason: str
 

@@ -8,7 +8,7 @@ from cairn.store.tables.metadata import metadata
 from cairn.store.tables.rules import APPEND_ONLY, HUMAN_INTERACTIONS
 from cairn.store.tables.runs import approval_decisions, approvals, checkpoint_executions, pipeline_runs
 from cairn.store.tables.scripts import definition_scripts, execution_calls
-from cairn.store.tables.trail import archived_items, events, rollback_events
+from cairn.store.tables.trail import archived_items, chains, events, rollback_events
 from cairn.store.tables.views import views
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "artifacts",
     "blob_chunks",
     "blobs",
+    "chains",
     "checkpoint_definitions",
     "checkpoint_executions",
     "definition_revisions",

@@ -15,10 +15,10 @@ events = sa.Table(
     # Never reused without SQLite's AUTOINCREMENT: nothing is ever deleted.
     sa.Column("id", BigInteger, primary_key=True, autoincrement=True),
     text("event_id"),  # made from the hash; an index to say so would be most of what an event costs
-    text("chain"),  # the run's id, or the pipeline's
+    text("chain"),  # the run's id, or the pipeline's, or `global`
     whole("seq"),
     text("event_type"),
-    text("pipeline_id"),
+    text("pipeline_id"),  # empty for what belongs to none
     text("run_id", null=True),
     text("execution_id", null=True),
     text("checkpoint_id", null=True),
@@ -33,6 +33,15 @@ events = sa.Table(
     sa.UniqueConstraint("chain", "seq"),
     index("ix_events_of_pipeline", "pipeline_id", "id"),
     index("ix_events_of_execution", "execution_id", "id", where="execution_id IS NOT NULL"),
+)
+
+# Where the chains stand that belong to no run and no pipeline.
+chains = sa.Table(
+    "chains",
+    metadata,
+    text("chain", primary_key=True),
+    whole("event_seq"),
+    text("event_head"),
 )
 
 rollback_events = sa.Table(

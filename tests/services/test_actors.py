@@ -1,0 +1,30 @@
+"""Who is meant when people are named (D29, H3)."""
+
+from __future__ import annotations
+
+import pytest
+
+from cairn.services.actors import Actor, known_as
+
+ANN = Actor("ann", frozenset({"approver"}), "Ann@Example.com", frozenset({"Finance"}))
+
+
+@pytest.mark.parametrize("named", ["ann", "ANN", " ann ", "ann@example.com", "approver", "Approver", "finance"])
+def test_a_person_is_meant_by_name_address_role_or_group(named: str) -> None:
+    assert ANN.is_one_of(["somebody", named])
+
+
+@pytest.mark.parametrize("named", ["", "an", "annette", "ann@example", "admin", "finances", "example.com"])
+def test_nobody_else_is_meant(named: str) -> None:
+    assert not ANN.is_one_of([named])
+    assert not ANN.is_one_of([])
+
+
+def test_who_has_no_address_is_not_meant_by_none() -> None:
+    assert not Actor("bob").is_one_of([""])
+
+
+def test_who_stands_for_somebody_is_meant_where_that_one_is() -> None:
+    lent = known_as(ANN.name, ANN.email, ANN.roles, ANN.groups)
+    bob = Actor("bob", frozenset({"approver"}), stands_for=frozenset({"ann"}), lent=lent)
+    assert [bob.is_one_of([named]) for named in ("ann", "ann@example.com", "Finance", "admin")] == [True] * 3 + [False]
