@@ -12,7 +12,21 @@ import pytest
 from cairn.core import messages as m
 from cairn.core.decide import Decision, decide
 from cairn.core.errors import Refused
-from cairn.core.model import Approval, Checkpoint, Execution, Fault, Plan, Policy, Ruling, Run, State
+from cairn.core.model import (
+    Action,
+    Approval,
+    Checkpoint,
+    Execution,
+    Fault,
+    Kind,
+    Plan,
+    Policy,
+    Ruling,
+    Run,
+    State,
+    Terms,
+)
+from cairn.core.verdict import Judge, Question, Verdict, no_rules
 
 BEGIN = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 BROKEN = Fault("broken", "it broke")
@@ -37,9 +51,23 @@ def plan_of(
     return Plan(tuple(checkpoints), policies or {}, **settings)
 
 
+ACTION = Action("send_email", {"to": "a reviewer"})
+
+
+def asking(*kinds: Kind, **terms: Any) -> Judge:
+    """A rule that asks people about these kinds, on these terms."""
+
+    def judge(question: Question) -> Verdict:
+        asks = True if question.kind in kinds else None
+        return Verdict(asks, "careful", "global", 1, terms=Terms(**terms)) if asks else Verdict()
+
+    return judge
+
+
 class Desk:
-    def __init__(self, plan: Plan, *, started: bool = True) -> None:
+    def __init__(self, plan: Plan, *, started: bool = True, judge: Judge = no_rules) -> None:
         self.run = Run("run", plan)
+        self.judge = judge
         self.at = BEGIN
         self.sent = 0
         self.last = Decision(self.run, (), ())
@@ -50,9 +78,12 @@ class Desk:
     def send(self, command: m.Command, by: str = "ann", after: float = 1.0) -> Decision:
         self.at += timedelta(seconds=after)
         self.sent += 1
-        self.last = decide(self.run, command, m.Given(self.at, by, UUID(int=self.sent)))
+        self.last = decide(self.run, command, self.given(by))
         self.run = self.last.run
         return self.last
+
+    def given(self, by: str) -> m.Given:
+        return m.Given(self.at, by, UUID(int=self.sent), self.judge)
 
     def refuses(self, command: m.Command, error: type[Refused] = Refused, by: str = "ann") -> Refused:
         before = self.run
@@ -72,6 +103,10 @@ class Desk:
 
     def answer(self, key: str, decision: str, by: str = "ann", after: float = 1.0, **more: Any) -> Decision:
         return self.send(m.Decide(self.asked(key).id, decision, **more), by, after)
+
+    def propose(self, key: str, digest: str = "act", action: Action = ACTION) -> Decision:
+        e = self.e(key)
+        return self.send(m.ActionProposed(e.id, e.dispatch, digest, action), "worker")
 
     def time_out(self, key: str) -> Decision:
         e = self.e(key)

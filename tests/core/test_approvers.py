@@ -6,25 +6,25 @@ from datetime import timedelta
 
 from cairn.core import messages as m
 from cairn.core.errors import Stale
-from cairn.core.model import ApprovalStatus, Fault, OnExpiry, OnInvalid, Policy, RunStatus, WaitingOn
-from tests.core.desk import Desk, plan_of
+from cairn.core.model import ApprovalStatus, Fault, Kind, OnExpiry, OnInvalid, Policy, RunStatus, WaitingOn
+from tests.core.desk import Desk, asking, plan_of
 
 
 def asked(approvers: int = 2) -> Desk:
-    desk = Desk(plan_of("a", policies={"a": Policy(ask_completion=True, approvers=approvers)}))
+    desk = Desk(plan_of("a"), judge=asking(Kind.COMPLETION, needed=approvers))
     desk.finish("a")
     return desk
 
 
 def proposed(approvers: int = 2) -> Desk:
-    desk = Desk(plan_of("a", policies={"a": Policy(approvers=approvers)}))
-    desk.send(m.ActionProposed(desk.e("a").id, 1, "p0"), "worker")
+    desk = Desk(plan_of("a"), judge=asking(Kind.ACTION, needed=approvers))
+    desk.propose("a", "p0")
     return desk
 
 
 def expiring(on_expiry: OnExpiry) -> Desk:
-    policy = Policy(ask_completion=True, period=60.0, on_expiry=on_expiry)
-    desk = Desk(plan_of(("a", "b"), policies={"a": policy}))
+    judge = asking(Kind.COMPLETION, period=60.0, on_expiry=on_expiry)
+    desk = Desk(plan_of(("a", "b")), judge=judge)
     desk.finish("a")
     return desk
 
@@ -97,7 +97,8 @@ def test_who_agreed_may_still_modify_d26() -> None:
 
 
 def test_accepting_an_invalid_result_takes_as_many_people() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(on_invalid=OnInvalid.ASK_HUMAN, approvers=2)}))
+    policies = {"a": Policy(on_invalid=OnInvalid.ASK_HUMAN)}
+    desk = Desk(plan_of("a", policies=policies), judge=asking(Kind.VALIDATION, needed=2))
     desk.send(m.Invalid(desk.e("a").id, 1, "x"), "worker")
     desk.answer("a", "accept", "ann")
     assert desk.e("a").waiting_on is WaitingOn.VALIDATION_FEEDBACK
@@ -107,7 +108,11 @@ def test_accepting_an_invalid_result_takes_as_many_people() -> None:
 
 
 def test_an_input_and_an_escalation_take_one_person() -> None:
-    desk = Desk(plan_of(("a", "b"), policies=dict.fromkeys("ab", Policy(approvers=2))))
+    desk = Desk(plan_of(("a", "b")), judge=asking(*Kind, needed=2))
+    desk.answer("a", "approve", "ann")
+    desk.answer("a", "approve", "bob")
+    desk.answer("b", "approve", "ann")
+    desk.answer("b", "approve", "bob")
     desk.send(m.InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
     desk.send(m.LimitReached(desk.e("b").id, 1, "x"), "worker")
     desk.answer("a", "answer")
@@ -130,7 +135,10 @@ def test_an_approval_has_a_deadline_only_where_a_period_says_so_d23() -> None:
     desk = expiring(OnExpiry.FAIL)
     approval = desk.asked("a")
     assert approval.expires_at == desk.at + timedelta(seconds=60)
-    assert desk.did(m.SendLater) == [m.SendLater(60.0, m.ApprovalExpired(approval.id, 1))]
+    assert desk.did(m.SendLater) == [
+        m.SendLater(60.0, m.ApprovalExpired(approval.id, 1)),
+        m.SendLater(30.0, m.ReminderDue(approval.id, 1)),
+    ]
     desk = asked()
     assert (desk.asked("a").expires_at, desk.did(m.SendLater)) == (None, [])
 
@@ -162,7 +170,12 @@ def test_expiry_with_escalate_gives_one_more_period_then_fails_d23() -> None:
     asked = desk.asked("a")
     assert (asked.period, asked.expires_at) == (2, desk.at + timedelta(seconds=60))
     assert desk.last.effects == (m.SendLater(60.0, m.ApprovalExpired(approval, 2)),)
-    assert (desk.told, desk.last.events[0].detail) == (["approval_escalated"], {"kind": "completion"})
+    assert desk.detail(m.EventType.APPROVAL_ESCALATED) == {
+        "kind": "completion",
+        "to": [],
+        "period": 2,
+        "expires_at": (desk.at + timedelta(seconds=60)).isoformat(),
+    }
     desk.refuses(m.ApprovalExpired(approval, 1), Stale)
     desk.send(m.ApprovalExpired(approval, 2), "timer")
     assert desk.run.status is RunStatus.FAILED

@@ -27,7 +27,7 @@ def asked_completion() -> Desk:
 
 def asked_action() -> Desk:
     desk = Desk(plan_of("a"))
-    desk.send(m.ActionProposed(desk.e("a").id, 1, "transfer"), "worker")
+    desk.propose("a", "transfer")
     return desk
 
 

@@ -10,7 +10,7 @@ from cairn.core import messages as m
 from cairn.core.decide import decide
 from cairn.core.errors import Stale
 from cairn.core.model import Mode, Policy, RunStatus, WaitingOn
-from tests.core.desk import BEGIN, BROKEN, RESULT, Desk, plan_of
+from tests.core.desk import ACTION, BEGIN, BROKEN, RESULT, Desk, plan_of
 
 
 def reports(execution: str, dispatch: int) -> list[m.Command]:
@@ -19,7 +19,8 @@ def reports(execution: str, dispatch: int) -> list[m.Command]:
         m.Failed(execution, dispatch, BROKEN),
         m.Invalid(execution, dispatch, "x"),
         m.InputWanted(execution, dispatch, WaitingOn.QUESTION),
-        m.ActionProposed(execution, dispatch, "x"),
+        m.ActionProposed(execution, dispatch, "x", ACTION),
+        m.OutcomeUnknown(execution, dispatch),
         m.ReworkWanted(execution, dispatch, "a"),
         m.Blocked(execution, dispatch),
         m.LimitReached(execution, dispatch),

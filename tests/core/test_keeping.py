@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from cairn.core import messages as m
-from cairn.core.model import ApprovalStatus, Policy
-from tests.core.desk import Desk, plan_of
+from cairn.core.model import ApprovalStatus, Kind, Policy
+from tests.core.desk import Desk, asking, plan_of
 
 ASKING = {key: Policy(ask_completion=True) for key in "abc"}
 
@@ -23,8 +21,7 @@ def completed() -> Desk:
 
 
 def proposed(desk: Desk, digest: str = "pay") -> None:
-    e = desk.e("a")
-    desk.send(m.ActionProposed(e.id, e.dispatch, digest), "worker")
+    desk.propose("a", digest)
 
 
 # ---- completions -------------------------------------------------------------------------------------
@@ -145,8 +142,7 @@ def test_once_it_was_asked_about_again_its_approval_is_kept_d60() -> None:
 
 def test_an_approval_by_fewer_people_than_are_asked_now_is_not_kept_h3a() -> None:
     desk = completed()
-    policies = {key: Policy(ask_completion=True, approvers=2) for key in "abc"}
-    desk.run = desk.run.changed(plan=replace(desk.run.plan, policies=policies, revision=2))
+    desk.judge = asking(Kind.COMPLETION, needed=2)
     desk.send(m.RollBack("r", 0))
     desk.finish("b", "b2")
     for person in ("ann", "bob"):
@@ -156,8 +152,7 @@ def test_an_approval_by_fewer_people_than_are_asked_now_is_not_kept_h3a() -> Non
 
 
 def test_a_kept_approval_has_no_deadline_h3a() -> None:
-    policies = {key: Policy(ask_completion=True, period=60.0) for key in "abc"}
-    desk = Desk(plan_of("a", "b", "c", policies=policies))
+    desk = Desk(plan_of("a", "b", "c"), judge=asking(Kind.COMPLETION, period=60.0))
     for key in "abc":
         desk.finish(key, "x")
         desk.answer(key, "approve")

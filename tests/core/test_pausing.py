@@ -6,13 +6,14 @@ import pytest
 
 from cairn.core import messages as m
 from cairn.core.errors import Refused
-from cairn.core.model import Mode, OnFailure, Policy, Ruling, RunStatus, State, WaitingOn
-from tests.core.desk import Desk, plan_of
+from cairn.core.model import Kind, Mode, OnFailure, Policy, Ruling, RunStatus, State, WaitingOn
+from cairn.core.verdict import Judge, no_rules
+from tests.core.desk import Desk, asking, plan_of
 
 
-def paused(policy: Policy) -> Desk:
+def paused(policy: Policy, judge: Judge = no_rules) -> Desk:
     """A run that was paused while `a` waits for a person, with `b` to come."""
-    desk = Desk(plan_of("a", "b", policies={"a": policy}))
+    desk = Desk(plan_of("a", "b", policies={"a": policy}), judge=judge)
     if desk.states == {"a": "WORKING"}:
         desk.finish("a")
     desk.send(m.PauseRun())
@@ -155,7 +156,7 @@ def test_while_paused_a_delay_runs_out_and_nothing_starts_d19() -> None:
 
 
 def test_while_paused_deadlines_go_on_d19() -> None:
-    desk = paused(Policy(ask_completion=True, period=60.0))
+    desk = paused(Policy(), asking(Kind.COMPLETION, period=60.0))
     desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
     assert (desk.run.status, desk.states) == (RunStatus.FAILED, {"a": "FAILED"})
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from cairn.core import messages as m
 from cairn.core.errors import Repeated, Stale
-from cairn.core.model import Mode, OnExpiry, OnFailure, Policy, Ruling, RunStatus, State, WaitingOn
-from tests.core.desk import RESULT, Desk, plan_of
+from cairn.core.model import Kind, Mode, OnExpiry, OnFailure, Policy, Ruling, RunStatus, State, WaitingOn
+from tests.core.desk import RESULT, Desk, asking, plan_of
 
 
 def failing(on_failure: OnFailure, *stages: str | tuple[str, ...], max_auto_retries: int = 0) -> Desk:
@@ -95,8 +95,7 @@ def test_resume_with_a_failed_execution_is_refused_and_says_what_helps_d16() -> 
 
 
 def test_retrying_what_was_never_allowed_to_start_asks_again_d53() -> None:
-    policy = Policy(ask_start=True, period=60.0, on_expiry=OnExpiry.FAIL)
-    desk = Desk(plan_of("a", policies={"a": policy}))
+    desk = Desk(plan_of("a"), judge=asking(Kind.START, period=60.0, on_expiry=OnExpiry.FAIL))
     desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
     assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
     desk.send(m.RetryExecution(desk.e("a").id, 1))

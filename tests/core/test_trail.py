@@ -6,8 +6,8 @@ from typing import Any
 
 from cairn.core import messages as m
 from cairn.core.messages import EventType as T
-from cairn.core.model import Fault, OnFailure, OnInvalid, Policy, WaitingOn
-from tests.core.desk import RESULT, Desk, plan_of
+from cairn.core.model import Fault, Kind, OnFailure, OnInvalid, Policy, WaitingOn
+from tests.core.desk import RESULT, Desk, asking, plan_of
 
 
 def told(desk: Desk) -> list[tuple[Any, ...]]:
@@ -200,7 +200,7 @@ def test_a_rework() -> None:
 
 
 def test_questions_and_deadlines() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(period=60.0)}))
+    desk = Desk(plan_of("a"), judge=asking(Kind.INPUT, period=60.0))
     desk.send(m.InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION, "question"), "worker")
     desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
     assert told(desk)[0] == (T.APPROVAL_TIMEOUT, "a", True, None, {"kind": "input"})

@@ -69,6 +69,10 @@ class Walk(RuleBasedStateMachine):
     def definition_is_edited(self, data: st.DataObject) -> None:
         self.walker.edit(lambda options: data.draw(st.sampled_from(options)))
 
+    @rule(data=st.data())
+    def rules_are_changed(self, data: st.DataObject) -> None:
+        self.walker.rule(lambda options: data.draw(st.sampled_from(options)))
+
     @precondition(lambda self: self.walker.run.status is not RunStatus.COMPLETED)
     @rule()
     def friend_helps(self) -> None:

@@ -12,8 +12,9 @@ from uuid import UUID
 from cairn.core import messages as m
 from cairn.core.decide import Decision, decide
 from cairn.core.errors import Refused, Stale
-from cairn.core.model import CLOSED, Run, RunStatus, State
-from tests.core.walk_choices import late, policy
+from cairn.core.model import CLOSED, Kind, Run, RunStatus, State
+from cairn.core.verdict import NO_VERDICT, Question, Verdict
+from tests.core.walk_choices import book, late, policy
 from tests.core.walk_friend import drive
 from tests.core.walk_invariants import Ledger, check_decision, check_run
 
@@ -26,13 +27,21 @@ class Walker:
 
     def __init__(self, run: Run) -> None:
         self.run = run
+        self.book: dict[tuple[str, Kind], Verdict] = {}  # the rules in force
         self.ledger = Ledger()
         self.sent = 0
         self.trail: list[tuple[str, m.Command]] = []
         self.counted: Counter[str] = Counter()
 
     def given(self, by: str) -> m.Given:
-        return m.Given(BEGIN + timedelta(seconds=self.sent), by, UUID(int=self.sent))
+        return m.Given(BEGIN + timedelta(seconds=self.sent), by, UUID(int=self.sent), self.judge)
+
+    def judge(self, question: Question) -> Verdict:
+        return self.book.get((question.checkpoint, question.kind), NO_VERDICT)
+
+    def rule(self, pick: Pick) -> None:
+        """Other rules are in force from now on."""
+        self.book = book(pick, self.run.plan)
 
     def send(self, command: m.Command, by: str = "ann") -> Decision | None:
         before = self.run

@@ -8,9 +8,11 @@ from typing import Any
 from cairn.core import messages as m
 from cairn.core import moves
 from cairn.core.model import (
+    Action,
     Checkpoint,
     Execution,
     Fault,
+    Kind,
     Mode,
     OnBlocker,
     OnExpiry,
@@ -18,12 +20,15 @@ from cairn.core.model import (
     OnInvalid,
     Plan,
     Policy,
+    Risk,
     Ruling,
     Run,
     RunStatus,
     State,
+    Terms,
     WaitingOn,
 )
+from cairn.core.verdict import Verdict
 
 DELAYS = (WaitingOn.RETRY_DELAY, WaitingOn.EXTERNAL_BLOCKER)
 ERROR = Fault("fault", "it broke")
@@ -58,6 +63,26 @@ def plan(pick: Callable[[Sequence[Any]], Any]) -> Plan:
     )
 
 
+def book(pick: Callable[[Sequence[Any]], Any], plan: Plan) -> dict[tuple[str, Kind], Verdict]:
+    """Any rules that may be in force, by what they say about a checkpoint."""
+    found: dict[tuple[str, Kind], Verdict] = {}
+    for checkpoint in plan.checkpoints:
+        for kind in Kind:
+            asks = pick([None, None, None, True, False])
+            if asks is None:
+                continue
+            terms = Terms(
+                needed=pick([1, 1, 2]),
+                period=pick([None, 3600.0]),
+                on_expiry=pick(list(OnExpiry)),
+                escalate_after=pick([None, 60.0]),
+                escalate_to=("cleo",),
+            )
+            terms = terms if asks else Terms()  # whoever approves asks nobody
+            found[checkpoint.key, kind] = Verdict(asks, f"rule {len(found)}", "global", 1, terms=terms)
+    return found
+
+
 def policy(pick: Callable[[Sequence[Any]], Any]) -> Policy:
     return Policy(
         mode=pick([Mode.AGENTIC, Mode.SCRIPT, Mode.HUMAN_ONLY]),
@@ -70,9 +95,6 @@ def policy(pick: Callable[[Sequence[Any]], Any]) -> Policy:
         max_revisions=pick([0, 1, 2]),
         on_invalid=pick(list(OnInvalid)),
         max_validation_retries=pick([0, 1, 2]),
-        approvers=pick([1, 1, 2]),
-        period=pick([None, 3600.0]),
-        on_expiry=pick(list(OnExpiry)),
         digest="form",
     )
 
@@ -99,7 +121,8 @@ def reports(run: Run) -> list[m.Command]:
             m.Invalid(x, n, "y"),
             m.InputWanted(x, n, WaitingOn.QUESTION),
             m.InputWanted(x, n, WaitingOn.SCRIPT_INPUT),
-            m.ActionProposed(x, n, "act"),
+            *(m.ActionProposed(x, n, "act", Action("act", {}, risk)) for risk in (Risk.LOW, Risk.HIGH)),
+            m.OutcomeUnknown(x, n, "why"),
             m.Blocked(x, n),
             m.LimitReached(x, n, "x", (OUTPUT,)),
             m.LimitReached(x, n),
@@ -127,7 +150,10 @@ YES = ("approve", "accept", "answer")
 
 
 def timers(run: Run) -> list[m.Command]:
-    found: list[m.Command] = [m.ApprovalExpired(a.id, a.period) for a in run.pending if a.expires_at is not None]
+    timed = [a for a in run.pending if a.expires_at is not None]
+    found: list[m.Command] = [m.ApprovalExpired(a.id, a.period) for a in timed]
+    found += [m.ReminderDue(a.id, a.period) for a in timed]
+    found += [m.EscalationDue(a.id) for a in run.pending if a.terms.escalate_after is not None]
     found += [m.RetryDue(e.id, e.dispatch) for e in run.open if e.waiting_on in DELAYS]
     found += [m.TimedOut(e.id, e.dispatch) for e in working(run) if e.policy.timeout is not None]
     return found
@@ -140,6 +166,7 @@ def requests(run: Run) -> list[m.Command]:
     found: list[m.Command] = [m.PauseRun() if run.goes_on else m.ResumeRun()]
     found += [m.StartExecution(e.id) for e in run.open if e.state is State.PENDING]
     found += [m.RetryExecution(e.id, e.attempt) for e in run.failed]
+    found += [m.HandOver(a.id, ("dora",)) for a in run.pending]
     return found
 
 
@@ -179,7 +206,8 @@ def late(run: Run) -> list[m.Command]:
         found += [m.StartExecution(e.id), m.RetryExecution(e.id, e.attempt), m.CancelExecution(e.id)]
     for a in run.approvals.values():
         found += [m.Decide(a.id, decision) for decision in ("approve", "reject", "accept", "answer")]
-        found += [m.ApprovalExpired(a.id, 1), m.Decide(a.id, "approve", "old")]
+        found += [m.ApprovalExpired(a.id, 1), m.Decide(a.id, "approve", "old"), m.HandOver(a.id, ())]
+        found += [m.ReminderDue(a.id, 1), m.EscalationDue(a.id)]
     found += [m.TakeRunAway(r.id) for r in run.rollbacks] + [m.RollBack(r.id, -1) for r in run.rollbacks]
     return found
 

@@ -55,7 +55,7 @@ def _next(run: Run, n: int) -> m.Command:
 
 def _escalated(run: Run, e: Execution, a: Approval) -> str:
     first = run.plan[e.key].decides and run.plan.require_second_pass and run.pass_number == 1
-    if e.wants or (e.digest and not first):
+    if e.wants or e.doubts or (e.digest and not first):
         return "accept"
     return "restart" if first and e.digest else "retry"
 

@@ -258,7 +258,7 @@ def _check_open(ledger: Ledger, run: Run, e: Execution) -> None:
             assert asked == [Kind.START]
         case State.COMPLETION_ASKED:
             assert asked == [Kind.COMPLETION]
-            assert e.policy.ask_completion
+            assert e.policy.ask_completion or run.pending_of(e.id)[0].rule
         case State.WAITING if kind := PERSON_WAITS.get(e.waiting_on or WaitingOn.REWORK):
             assert asked == [kind]
         case _:

@@ -11,7 +11,7 @@ from tests.store.samples import SamplePlans, begin_story, make_document
 
 
 def test_decisions_are_seen_as_interactions_h1(database: Database) -> None:
-    plans = SamplePlans({"a": Policy(mode=Mode.HUMAN_ONLY, ask_start=True, ask_completion=True, approvers=1)})
+    plans = SamplePlans({"a": Policy(mode=Mode.HUMAN_ONLY, ask_start=True, ask_completion=True)})
     story = begin_story(database, make_document("a"), plans)
     story.send(m.StartRun())
 

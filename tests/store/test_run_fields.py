@@ -13,17 +13,21 @@ from cairn.core.model import (
     Execution,
     Fault,
     Kind,
+    OnExpiry,
     Rework,
+    Risk,
     Rollback,
     RollbackTrigger,
     Ruling,
     Run,
     RunStatus,
     State,
+    Terms,
     Vote,
     WaitingOn,
     Wish,
 )
+from cairn.core.verdict import Considered
 from cairn.store import Database, blobs, save_run
 from tests.store.samples import NOON, begin_story, make_document
 
@@ -59,6 +63,7 @@ def test_every_field_of_a_run_is_kept(database: Database) -> None:
         rework=Rework("a", "do it again \0", "it was wrong"),
         asked_by="e1",
         wants=Wish("c", "so", "because"),
+        doubts=True,
         archived_by="rollback",
         has_workspace=False,
         errors=10,
@@ -80,7 +85,8 @@ def test_every_field_of_a_run_is_kept(database: Database) -> None:
         digest="d2",
         asked_at=NOON,
         status=ApprovalStatus.TIMEOUT,
-        needed=2,
+        terms=Terms(2, ("b",), True, 60.5, OnExpiry.ESCALATE, 30.5, ("c",), ("teams",), ("d",)),
+        asked_of=("b", "c"),
         votes=(vote, replace(vote, by="ann")),
         period=2,
         expires_at=NOON + timedelta(days=1),
@@ -88,6 +94,17 @@ def test_every_field_of_a_run_is_kept(database: Database) -> None:
         reason="because",
         attempt=3,
         kept_from="p1",
+        reminded=2,
+        escalated=True,
+        rule="careful",
+        scope="global",
+        rules_revision=3,
+        priority=7,
+        audit=True,
+        operation_type="send_email",
+        risk=Risk.HIGH,
+        confidence=0.87,
+        considered=(Considered("careful", "global", "checkpoints", "asks"),),
     )
     rollback = Rollback(
         id="r",

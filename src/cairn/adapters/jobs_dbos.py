@@ -9,20 +9,20 @@ from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from uuid import uuid4
 
 import sqlalchemy as sa
 from dbos import DBOS, DBOSClient
 
 from cairn.adapters.dbos_enqueueing import EnqueueDesk
-from cairn.core.messages import ApprovalExpired, RetryDue, RunTimedOut, TimedOut, Timer
+from cairn.core.messages import Timer
 from cairn.ports import LaneJob, TimerJob
 
 APPLICATION = "cairn"
 JOB_VERSION = "jobs-1"  # pinned: work enqueued by one release is taken up by the next
 LANES, TIMERS = "lanes", "timers"
-TIMER_TYPES: dict[str, type[Timer]] = {cls.__name__: cls for cls in (RetryDue, TimedOut, ApprovalExpired, RunTimedOut)}
+TIMER_TYPES: dict[str, type[Timer]] = {cls.__name__: cls for cls in get_args(Timer)}
 UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")
 LISTENER_SECONDS = 0.05  # the engine's own listener, which Cairn does not use, ends within this time when stopped
 AT_ONCE = 500  # finished jobs that are removed in one transaction

@@ -15,7 +15,7 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from cairn.core.errors import Refused
+from cairn.core.errors import NotAllowed, Refused
 from cairn.definitions import DefinitionError, Severity
 from cairn.documents import DocumentError
 from cairn.documents.pointers import join
@@ -137,6 +137,8 @@ def _of_service(error: errors.ServiceError) -> Response:
 
 
 def _of_refusal(error: Refused) -> Response:
+    if isinstance(error, NotAllowed):
+        return answer(make("forbidden", error.message, possible=error.possible))
     return answer(make("refused", error.message, possible=error.possible))
 
 

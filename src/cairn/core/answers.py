@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from cairn.core import moves, rework
 from cairn.core.draft import Draft
-from cairn.core.errors import Refused, Stale
-from cairn.core.messages import Decide, EventType
+from cairn.core.errors import NotAllowed, Refused, Stale
+from cairn.core.messages import Decide, EventType, HandOver
 from cairn.core.model import (
     AGREEING,
     Approval,
@@ -59,6 +60,7 @@ def check(d: Draft, c: Decide) -> Approval:
         raise Refused("This run has no such approval.")
     if a.status is not ApprovalStatus.PENDING:
         raise Refused(f"It is not asked any more: the approval is {a.status.value}{_by_whom(a)}.")
+    _check_may(d, a)
     possible = tuple(moves.DECISIONS[a.kind])
     if c.decision not in possible:
         raise Refused(f"'{c.decision}' does not answer an approval of kind {a.kind.value}.", possible)
@@ -69,6 +71,32 @@ def check(d: Draft, c: Decide) -> Approval:
     if c.decision in AGREEING and c.decision != "modify" and d.given.by in a.agreeing:
         raise Refused("You have approved this already; another person has to.")
     return a
+
+
+def _check_may(d: Draft, a: Approval) -> None:
+    """Those whom it is put to decide; and where the rule says so, nobody decides about a run of their own (H3, D29)."""
+    given = d.given
+    if a.terms.not_by_starter and given.by == given.starter:
+        raise NotAllowed("You have started this run: somebody else has to decide.")
+    asked_of = {name.casefold() for name in a.asked_of}
+    if asked_of and given.counts_as is not None and asked_of.isdisjoint(given.counts_as):
+        raise NotAllowed(f"This is put to {', '.join(a.asked_of)}: one of them has to decide.", ("hand it over",))
+
+
+def hand_over(d: Draft, c: HandOver) -> None:
+    """Who may decide lets others decide instead."""
+    a = d.run.approvals.get(c.approval)
+    if a is None:
+        raise Refused("This run has no such approval.")
+    if a.status is not ApprovalStatus.PENDING:
+        raise Refused(f"It is not asked any more: the approval is {a.status.value}{_by_whom(a)}.")
+    _check_may(d, a)
+    if not c.to or c.to == a.asked_of:
+        raise Refused("Name whom it is to be handed over to.")
+    before = a.asked_of
+    a = d.put_approval(a.changed(asked_of=c.to))
+    told: dict[str, Any] = {"from": list(before), "to": list(c.to), "reason": c.reason}
+    d.tell(EventType.APPROVAL_ASSIGNED, a, kind=a.kind.value, **told)
 
 
 def _by_whom(a: Approval) -> str:
@@ -129,7 +157,10 @@ def _validate_again(d: Draft, e: Execution, c: Decide) -> None:
 
 
 def _escalation_retry(d: Draft, e: Execution, c: Decide) -> None:
-    """Grant the rework that it wants, or let it try again with new budgets."""
+    """Grant the rework that it wants, or let it try again with new budgets; an action in doubt is carried out again."""
+    if e.doubts:
+        d.go(e, doubts=False)
+        return
     if e.wants is not None:
         wish = e.wants
         rework.check(d.run, wish.key, e)
@@ -152,7 +183,9 @@ def _escalation_restart(d: Draft, e: Execution, _: Decide) -> None:
 def _escalation_accept(d: Draft, e: Execution, c: Decide) -> None:
     plan, instead = d.run.plan, ("retry", "restart", "fail")
     decides = plan[e.key].decides
-    if e.wants is not None:
+    if e.doubts:
+        d.go(e, doubts=False)  # it was carried out
+    elif e.wants is not None:
         rework.refuse(d, d.put(e.changed(wants=None)), e.wants.key, c.feedback)
     elif e.digest is None:
         raise Refused("There is no result to accept.", instead)

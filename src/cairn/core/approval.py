@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from cairn.core.states import ApprovalStatus, Kind
 from cairn.core.values import Changing
+from cairn.core.verdict import Considered, Risk, Terms
 
 AGREEING = frozenset({"approve", "modify", "accept"})  # decisions that several people may have to give
 
@@ -31,14 +32,31 @@ class Approval(Changing):
     digest: str  # of what is shown
     asked_at: datetime
     status: ApprovalStatus = ApprovalStatus.PENDING
-    needed: int = 1
+    terms: Terms = field(default_factory=Terms)
+    asked_of: tuple[str, ...] = ()  # who may decide now; none: whoever may decide at all
     votes: tuple[Vote, ...] = ()
     period: int = 1
+    reminded: int = 0  # the period in which people were reminded last
+    escalated: bool = False  # others have been brought in
     expires_at: datetime | None = None
     closed_at: datetime | None = None
     reason: str = ""
     attempt: int = 1  # of its execution, when it was asked
     kept_from: str | None = None  # the approval of equal content that it repeats (H3a)
+    rule: str = ""  # the one that asks, or has approved
+    scope: str = ""  # of that rule: global, or the pipeline's id
+    rules_revision: int = 0
+    priority: int = 100
+    audit: bool = False  # people look at this automatic approval afterwards
+    operation_type: str | None = None  # of a proposed action, and so are the next two
+    risk: Risk | None = None
+    confidence: float | None = None
+    considered: tuple[Considered, ...] = field(default=(), compare=False)  # written once, when it is asked
+
+    @property
+    def needed(self) -> int:
+        """How many different people have to agree."""
+        return 1 if self.kind in (Kind.INPUT, Kind.ESCALATION) else self.terms.needed
 
     @property
     def counted(self) -> tuple[Vote, ...]:

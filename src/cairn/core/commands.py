@@ -7,15 +7,19 @@ from datetime import datetime
 from uuid import UUID
 
 from cairn.core.model import Fault, Ruling, WaitingOn
+from cairn.core.verdict import Action, Judge, no_rules
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What comes with every command: when, who, and the id that ids of new things are made from."""
+    """What comes with every command: when, who, the id that ids of new things are made from, the rules in force."""
 
     at: datetime
     by: str
     command_id: UUID
+    judge: Judge = field(default=no_rules, compare=False)
+    starter: str = ""  # who started the run
+    counts_as: frozenset[str] | None = None  # names that this person answers to; None: every one
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,15 @@ class Decide:
     modified: str | None = None  # digest of the modified parameters
 
 
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    """Let others decide an approval."""
+
+    approval: str
+    to: tuple[str, ...]
+    reason: str = ""
+
+
 # ---- runners; each ends its dispatch -------------------------------------------------
 
 
@@ -167,7 +180,18 @@ class InputWanted:
 class ActionProposed:
     execution: str
     dispatch: int
-    digest: str  # of the action's parameters
+    digest: str  # of the action
+    action: Action
+    reasons: str = ""  # why it is as risky as it is
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeUnknown:
+    """An approved action was begun, and nobody knows whether it was carried out."""
+
+    execution: str
+    dispatch: int
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,14 +256,36 @@ class ApprovalExpired:
 
 
 @dataclass(frozen=True, slots=True)
+class EscalationDue:
+    """Others are brought in."""
+
+    approval: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReminderDue:
+    approval: str
+    period: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunTimedOut:
     clock: int
 
 
 RunCommand = StartRun | PauseRun | ResumeRun | CancelRun | RestartRun | RollBack | TakeRunAway | UndoRollback
-ExecutionCommand = StartExecution | RetryExecution | CancelExecution | AskRework | Decide
+ExecutionCommand = StartExecution | RetryExecution | CancelExecution | AskRework | Decide | HandOver
 Report = (
-    Finished | Failed | Invalid | InputWanted | ActionProposed | ReworkWanted | Blocked | LimitReached | Interrupted
+    Finished
+    | Failed
+    | Invalid
+    | InputWanted
+    | ActionProposed
+    | OutcomeUnknown
+    | ReworkWanted
+    | Blocked
+    | LimitReached
+    | Interrupted
 )
-Timer = RetryDue | TimedOut | ApprovalExpired | RunTimedOut
+Timer = RetryDue | TimedOut | ApprovalExpired | EscalationDue | ReminderDue | RunTimedOut
 Command = RunCommand | ExecutionCommand | Report | Timer

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid5
 
 from cairn.core import moves
 from cairn.core.errors import Refused
 from cairn.core.messages import (
-    ApprovalExpired,
     DropWorkspaces,
     Effect,
     Event,
@@ -19,7 +18,6 @@ from cairn.core.messages import (
     MoveToErrored,
     Output,
     Promote,
-    SendLater,
     Stage,
     Stop,
 )
@@ -28,7 +26,6 @@ from cairn.core.model import (
     Approval,
     ApprovalStatus,
     Execution,
-    Kind,
     Rollback,
     Run,
     RunStatus,
@@ -160,6 +157,11 @@ class Draft:
         self.run = self.run.with_executions(e)
         return e
 
+    @property
+    def next_id(self) -> str:
+        """Of what is made next, if anything is."""
+        return made_id(self.given.command_id, self.run.id, self._made + 1)
+
     def new_id(self) -> str:
         self._made += 1
         self.run = self.run.changed(issued=self.run.issued + 1)
@@ -228,24 +230,6 @@ class Draft:
             self.effects.append(DropWorkspaces(tuple(e.id for e in held)))
 
     # ---- approvals -----------------------------------------------------------------------------------
-    def ask(self, e: Execution, kind: Kind, digest: str, reason: str = "") -> None:
-        policy, at = e.policy, self.given.at
-        a = Approval(
-            self.new_id(),
-            e.id,
-            kind,
-            digest,
-            at,
-            needed=1 if kind in (Kind.INPUT, Kind.ESCALATION) else policy.approvers,
-            expires_at=at + timedelta(seconds=policy.period) if policy.period is not None else None,
-            reason=reason,
-            attempt=e.attempt,
-        )
-        self.put_approval(a)
-        self.tell(EventType.APPROVAL_ASKED, a, kind=kind.value, digest=digest, needed=a.needed, reason=reason)
-        if policy.period is not None:
-            self.effects.append(SendLater(policy.period, ApprovalExpired(a.id, 1)))
-
     def put_approval(self, a: Approval) -> Approval:
         self.run = self.run.with_approval(a)
         return a

@@ -12,6 +12,10 @@ class Refused(Exception):
         self.possible = possible
 
 
+class NotAllowed(Refused):
+    """Somebody else has to do it."""
+
+
 class Stale(Refused):
     """It comes from a dispatch, timer, pass or content that is no longer current: workers and timers drop it."""
 

@@ -43,7 +43,9 @@ class EventType(StrEnum):
     APPROVAL_ASKED = "approval_asked"  # a question is put to people
     APPROVAL_GIVEN = "approval_given"  # one of several that are needed
     APPROVAL_KEPT = "approval_kept"  # equal content was approved before
-    APPROVAL_ESCALATED = "approval_escalated"  # nobody decided in the first period
+    APPROVAL_REMINDED = "approval_reminded"  # half of the time to decide is over
+    APPROVAL_ESCALATED = "approval_escalated"  # nobody decided in time: others are brought in
+    APPROVAL_ASSIGNED = "approval_assigned"  # handed over to others
     APPROVAL_APPROVED = "approval_approved"  # answered with yes, or with what was asked for
     APPROVAL_AUTO_APPROVED = "approval_auto_approved"  # the same, by a rule
     APPROVAL_REJECTED = "approval_rejected"  # answered with no

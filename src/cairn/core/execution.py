@@ -74,6 +74,7 @@ class Execution(Changing):
     rework: Rework | None = None
     asked_by: str | None = None  # parent_execution_id
     wants: Wish | None = None
+    doubts: bool = False  # whether an action of its own was carried out is not known
     archived_by: str | None = None  # rollback id
     has_workspace: bool = True
     errors: int = 0

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from cairn.core.draft import Draft
 from cairn.core.messages import EventType
 from cairn.core.model import AGREED, Approval, ApprovalStatus, Execution, Kind, Run
+from cairn.core.verdict import Verdict
 
 DECIDED = AGREED | {ApprovalStatus.REJECTED, ApprovalStatus.REVISION_REQUESTED}
 
 
-def keep(d: Draft, e: Execution, kind: Kind, digest: str) -> bool:
-    """Repeat an earlier approval of this content, if there is one."""
-    earlier = approved_before(d.run, e, kind, digest)
+def keep(d: Draft, e: Execution, kind: Kind, digest: str, verdict: Verdict) -> bool:
+    """Repeat an earlier approval of this content by the same rule, if there is one."""
+    earlier = approved_before(d.run, e, kind, digest, verdict)
     if earlier is None:
         return False
     at = d.given.at
@@ -31,12 +32,12 @@ def keep(d: Draft, e: Execution, kind: Kind, digest: str) -> bool:
     return True
 
 
-def approved_before(run: Run, e: Execution, kind: Kind, digest: str) -> Approval | None:
+def approved_before(run: Run, e: Execution, kind: Kind, digest: str, verdict: Verdict) -> Approval | None:
     if e.asks_anew:
         return None
     alike = [a for a in decided(run, e) if a.kind is kind and a.digest == digest]
-    # What counts is what was said last, by as many people as are asked now.
-    if not alike or alike[-1].status not in AGREED or alike[-1].needed < e.policy.approvers:
+    # What counts is what was said last, on the terms that it would be asked on now.
+    if not alike or alike[-1].status not in AGREED or _terms(alike[-1]) != _terms(verdict):
         return None
     if kind is Kind.ACTION:
         # Proposed once more in one attempt it is a second action: each attempt may do it as often as an earlier one.
@@ -44,6 +45,11 @@ def approved_before(run: Run, e: Execution, kind: Kind, digest: str) -> Approval
         if times.pop((e.id, e.attempt), 0) >= max(times.values(), default=0):
             return None
     return alike[-1]
+
+
+def _terms(of: Approval | Verdict) -> tuple[object, ...]:
+    """Who asks, and whom."""
+    return of.rule, of.scope, of.terms.needed, of.terms.approvers, of.terms.not_by_starter
 
 
 def decided(run: Run, e: Execution) -> Iterator[Approval]:

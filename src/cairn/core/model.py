@@ -33,6 +33,7 @@ from cairn.core.states import (
     WaitingOn,
 )
 from cairn.core.values import Changing
+from cairn.core.verdict import Action, Risk, Terms
 
 __all__ = [
     "AGREED",
@@ -42,6 +43,7 @@ __all__ = [
     "LIVE",
     "OPEN",
     "SHOWN",
+    "Action",
     "Approval",
     "ApprovalStatus",
     "Checkpoint",
@@ -57,6 +59,7 @@ __all__ = [
     "Plan",
     "Policy",
     "Rework",
+    "Risk",
     "Rollback",
     "RollbackTrigger",
     "Ruling",
@@ -64,6 +67,7 @@ __all__ = [
     "RunStatus",
     "Standing",
     "State",
+    "Terms",
     "Vote",
     "WaitingOn",
     "Wish",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import assert_never
 
-from cairn.core import kept, rework
+from cairn.core import asking, rework
 from cairn.core.draft import Draft
 from cairn.core.messages import EventType, RetryDue, SendLater
 from cairn.core.model import (
@@ -49,12 +49,14 @@ def _within_limits(d: Draft, ruling: Ruling) -> tuple[Ruling, str]:
 
 def to_completion(d: Draft, e: Execution) -> None:
     """Complete it, or ask first where that is wanted and has not been answered for the same content."""
-    if not e.policy.ask_completion or kept.keep(d, e, Kind.COMPLETION, e.digest or ""):
+    digest = e.digest or ""
+    verdict = asking.passes(d, e, Kind.COMPLETION, digest, flag=e.policy.ask_completion)
+    if verdict is None:
         complete(d, e)
     else:
         e = d.move(e, Verb.ASK_COMPLETION)
         d.stage(e)
-        d.ask(e, Kind.COMPLETION, e.digest or "")
+        asking.put(d, e, Kind.COMPLETION, digest, verdict)
 
 
 def complete(d: Draft, e: Execution) -> None:
@@ -64,7 +66,7 @@ def complete(d: Draft, e: Execution) -> None:
 def escalate(d: Draft, e: Execution, reason: str) -> None:
     e = d.move(e, Verb.WAIT, reason, waiting_on=WaitingOn.ESCALATION)
     d.stage(e)
-    d.ask(e, Kind.ESCALATION, e.digest or "", reason)
+    asking.ask(d, e, Kind.ESCALATION, e.digest or "", reason)
 
 
 # ---- not well ------------------------------------------------------------------------------------

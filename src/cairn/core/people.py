@@ -49,6 +49,8 @@ def command_execution(d: Draft, command: m.ExecutionCommand) -> None:
             _ask_rework(d, command)
         case m.Decide():
             answers.answer(d, command)
+        case m.HandOver():
+            answers.hand_over(d, command)
         case _:
             assert_never(command)
 
@@ -125,6 +127,7 @@ def _retry(d: Draft, c: m.RetryExecution) -> None:
             outputs=(),
             ruling=None,
             wants=None,
+            doubts=False,
             has_workspace=True,
         )
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from cairn.core.states import Mode, OnBlocker, OnExpiry, OnFailure, OnInvalid
+from cairn.core.states import Mode, OnBlocker, OnFailure, OnInvalid
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,6 @@ class Policy:
     max_revisions: int = 3
     on_invalid: OnInvalid = OnInvalid.RETRY
     max_validation_retries: int = 2
-    approvers: int = 1
-    period: float | None = None
-    on_expiry: OnExpiry = OnExpiry.FAIL
     digest: str = ""  # of the checkpoint's definition: what a person sees who lets it start or fills it in
 
 

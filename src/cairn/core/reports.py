@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import assert_never
 
-from cairn.core import kept, rework
+from cairn.core import asking, rework
 from cairn.core import messages as m
 from cairn.core.draft import Draft
 from cairn.core.errors import Refused, Stale
@@ -39,9 +39,11 @@ def take(d: Draft, report: m.Report) -> None:
         case m.Invalid():
             _invalid(d, d.produce(e, report.digest, report.outputs), report.error)
         case m.InputWanted():
-            d.ask(d.move(e, Verb.WAIT, waiting_on=report.waiting_on), Kind.INPUT, report.digest)
+            asking.ask(d, d.move(e, Verb.WAIT, waiting_on=report.waiting_on), Kind.INPUT, report.digest)
         case m.ActionProposed():
-            _action_proposed(d, e, report.digest)
+            _action_proposed(d, e, report)
+        case m.OutcomeUnknown():
+            escalate(d, d.put(e.changed(doubts=True)), report.reason)
         case m.ReworkWanted():
             _rework_wanted(d, e, report)
         case m.Blocked():
@@ -63,7 +65,7 @@ def _invalid(d: Draft, e: Execution, error: Fault) -> None:
     if policy.on_invalid is OnInvalid.ASK_HUMAN:
         e = d.move(e, Verb.WAIT, waiting_on=WaitingOn.VALIDATION_FEEDBACK)
         d.stage(e)
-        d.ask(e, Kind.VALIDATION, e.digest or "", error.message)
+        asking.ask(d, e, Kind.VALIDATION, e.digest or "", error.message)
     else:
         validate_again(d, e, error.message)
 
@@ -75,11 +77,13 @@ def validate_again(d: Draft, e: Execution, why: str) -> None:
     d.go(e, attempt=e.attempt + 1, validations_used=used, interruptions=0, worked=0.0, answered=False)
 
 
-def _action_proposed(d: Draft, e: Execution, digest: str) -> None:
-    if kept.keep(d, e, Kind.ACTION, digest):
+def _action_proposed(d: Draft, e: Execution, report: m.ActionProposed) -> None:
+    verdict = asking.propose(d, e, report.digest, report.action)
+    if verdict is None:
         d.go(e)
     else:
-        d.ask(d.move(e, Verb.WAIT, waiting_on=WaitingOn.ACTION_APPROVAL), Kind.ACTION, digest)
+        e = d.move(e, Verb.WAIT, waiting_on=WaitingOn.ACTION_APPROVAL)
+        asking.put_action(d, e, report.digest, report.action, verdict, report.reasons)
 
 
 def _rework_wanted(d: Draft, e: Execution, report: m.ReworkWanted) -> None:

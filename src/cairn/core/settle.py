@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cairn.core import asking
 from cairn.core.draft import Draft, seconds_between
 from cairn.core.messages import Dispatch, EventType, RunTimedOut, SendLater, SetPassAside, TimedOut
 from cairn.core.model import (
@@ -87,9 +88,13 @@ def is_first(run: Run) -> bool:
 
 
 def begin(d: Draft, e: Execution, by_itself: bool) -> None:
-    """Its turn has come: ask, start, or wait for somebody to start it (X2)."""
-    if e.policy.ask_start and not e.start_approved:
-        d.ask(d.move(e, Verb.ASK_START), Kind.START, e.policy.digest)
+    """Its turn has come: ask, start, or wait for somebody to start it (X2). An approval is the start."""
+    flag, digest = e.policy.ask_start, e.policy.digest
+    verdict = None if e.start_approved else asking.passes(d, e, Kind.START, digest, flag=flag)
+    if verdict is not None:
+        asking.put(d, d.move(e, Verb.ASK_START), Kind.START, digest, verdict)
+    elif flag and not e.start_approved:
+        d.go(e, start_approved=True)
     elif by_itself:
         d.go(e)
 
@@ -99,7 +104,7 @@ def _hand_out(d: Draft, e: Execution) -> None:
     if e.started_at is None:
         d.drop_workspaces(_left_behind(d.run, e))
     if e.policy.mode is Mode.HUMAN_ONLY and not e.answered:
-        d.ask(d.move(e, Verb.WAIT, waiting_on=WaitingOn.HUMAN_FORM), Kind.INPUT, e.policy.digest)
+        asking.ask(d, d.move(e, Verb.WAIT, waiting_on=WaitingOn.HUMAN_FORM), Kind.INPUT, e.policy.digest)
         return
     e = d.move(e, Verb.WORK)
     d.effects.append(Dispatch(e.id, e.dispatch))

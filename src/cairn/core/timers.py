@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import assert_never
+from datetime import datetime, timedelta
+from typing import Any, assert_never
 
 from cairn.core import messages as m
 from cairn.core.draft import Draft
@@ -24,6 +24,10 @@ def take(d: Draft, timer: m.Timer) -> None:
             _timed_out(d, working(d, timer))
         case m.ApprovalExpired():
             _approval_expired(d, timer)
+        case m.EscalationDue():
+            _escalation_due(d, timer)
+        case m.ReminderDue():
+            _remind(d, timer)
         case m.RunTimedOut():
             _run_timed_out(d, timer)
         case _:
@@ -56,13 +60,11 @@ def _run_timed_out(d: Draft, c: m.RunTimedOut) -> None:
 
 
 def _approval_expired(d: Draft, c: m.ApprovalExpired) -> None:
-    a = d.run.approvals.get(c.approval)
-    if a is None or a.status is not ApprovalStatus.PENDING or a.period != c.period:
-        raise Stale("It has been decided, withdrawn or extended.")
+    a = _pending(d, c.approval, c.period)
     e = d.run.executions[a.execution]
-    match e.policy.on_expiry:
+    match a.terms.on_expiry:
         case OnExpiry.ESCALATE if a.period == 1:
-            _extend(d, a, e.policy.period or 0.0)
+            _extend(d, a, a.terms.period or 0.0)
         case OnExpiry.CANCEL:
             d.close(a, ApprovalStatus.TIMEOUT)
             d.cancel_open("nobody decided in time")
@@ -72,11 +74,45 @@ def _approval_expired(d: Draft, c: m.ApprovalExpired) -> None:
             fail(d, e, Fault("approval_timeout", "Nobody decided in time."))
             fail_run(d, "nobody decided in time")
         case _:
-            assert_never(e.policy.on_expiry)
+            assert_never(a.terms.on_expiry)
+
+
+def _pending(d: Draft, approval: str, period: int | None = None) -> Approval:
+    a = d.run.approvals.get(approval)
+    if a is None or a.status is not ApprovalStatus.PENDING or period not in (None, a.period):
+        raise Stale("It has been decided, withdrawn or extended.")
+    return a
 
 
 def _extend(d: Draft, a: Approval, period: float) -> None:
     """More approvers and one more period (D23)."""
-    a = d.put_approval(a.changed(period=2, expires_at=d.given.at + timedelta(seconds=period)))
-    d.tell(m.EventType.APPROVAL_ESCALATED, a, kind=a.kind.value)
+    a = _bring_in(d, a.changed(period=2, expires_at=d.given.at + timedelta(seconds=period)))
     d.effects.append(m.SendLater(period, m.ApprovalExpired(a.id, 2)))
+
+
+def _remind(d: Draft, c: m.ReminderDue) -> None:
+    a = _pending(d, c.approval, c.period)
+    if a.reminded >= a.period:
+        raise Stale("People have been reminded already.")
+    a = d.put_approval(a.changed(reminded=a.period))
+    d.tell(m.EventType.APPROVAL_REMINDED, a, kind=a.kind.value, expires_at=_text(a.expires_at))
+
+
+def _escalation_due(d: Draft, c: m.EscalationDue) -> None:
+    a = _pending(d, c.approval)
+    if a.escalated:
+        raise Stale("It has been escalated already.")
+    _bring_in(d, a)
+
+
+def _bring_in(d: Draft, a: Approval) -> Approval:
+    """Those whom it is escalated to may decide as well."""
+    asked_of = tuple(dict.fromkeys((*a.asked_of, *a.terms.escalate_to))) if a.asked_of else ()
+    a = d.put_approval(a.changed(asked_of=asked_of, escalated=True))
+    told: dict[str, Any] = {"to": list(a.terms.escalate_to), "period": a.period, "expires_at": _text(a.expires_at)}
+    d.tell(m.EventType.APPROVAL_ESCALATED, a, kind=a.kind.value, **told)
+    return a
+
+
+def _text(at: datetime | None) -> str | None:
+    return at.isoformat() if at is not None else None

@@ -6,6 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
@@ -17,7 +18,9 @@ from cairn.core.messages import (
     ApprovalExpired,
     Command,
     Dispatch,
+    EscalationDue,
     Given,
+    ReminderDue,
     Report,
     RetryDue,
     RunTimedOut,
@@ -26,6 +29,7 @@ from cairn.core.messages import (
     Timer,
 )
 from cairn.core.model import CLOSED, Execution
+from cairn.core.verdict import Judge, no_rules
 from cairn.ports import Clock, JobEngine
 from cairn.services import lineage
 from cairn.services.calls import keep_call
@@ -48,12 +52,21 @@ T = TypeVar("T")
 
 
 class Engine:
-    def __init__(self, database: Database, jobs: JobEngine, plans: Plans, effects: Effects, clock: Clock) -> None:
+    def __init__(
+        self,
+        database: Database,
+        jobs: JobEngine,
+        plans: Plans,
+        effects: Effects,
+        clock: Clock,
+        judge: Callable[[sa.Connection, Loaded], Judge] | None = None,
+    ) -> None:
         self.database = database
         self.plans = plans
         self.effects = effects
         self.clock = clock
         self._jobs = jobs
+        self.judge = judge  # the rules in force, as a transaction sees them
         self._locks = Locks()
         self._warm = OrderedDict[str, Loaded]()
         self._under_way: set[asyncio.Task[Any]] = set()
@@ -168,6 +181,7 @@ class Engine:
         `before` is the run as it stands in this transaction, where the caller has it.
         """
         before = before or self._warm.get(run_id) or self.load(connection, run_id)
+        given = self._ruled(connection, before, given)
         decision = lineage.complete_told(connection, _decide(connection, before, command, given), brought.artifacts)
         filing = plan_files(connection, before, decision, given, brought.artifacts)
         drivers, jobs = _drivers(decision, lane)
@@ -201,8 +215,13 @@ class Engine:
     def foresee(self, connection: sa.Connection, run_id: str, command: Command, given: Given) -> Step:
         """What the command would do, without doing it."""
         before = self.load(connection, run_id, lock=False)
-        decision = _decide(connection, before, command, given)
+        decision = _decide(connection, before, command, self._ruled(connection, before, given))
         return Step(before, before, decision, given, plan_files(connection, before, decision, given, ()))
+
+    def _ruled(self, connection: sa.Connection, before: Loaded, given: Given) -> Given:
+        """With the rules that are in force in this transaction."""
+        judge = self.judge(connection, before) if self.judge is not None else no_rules
+        return replace(given, judge=judge, starter=before.facts.created_by)
 
     def load(self, connection: sa.Connection, run_id: str, *, lock: bool = True) -> Loaded:
         loaded = load_run(connection, run_id, self.plans, lock=lock and self.database.kind == "postgresql")
@@ -280,5 +299,9 @@ def timer_id(run_id: str, command: Timer) -> str:
             return f"timeout:{command.execution}:{command.dispatch}"
         case ApprovalExpired():
             return f"expiry:{command.approval}:{command.period}"
+        case EscalationDue():
+            return f"escalation:{command.approval}"
+        case ReminderDue():
+            return f"reminder:{command.approval}:{command.period}"
         case RunTimedOut():
             return f"run-timeout:{run_id}:{command.clock}"

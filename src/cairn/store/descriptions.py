@@ -52,6 +52,8 @@ SENTENCES: Mapping[str, str] = {
     "approval_asked": "People are asked about {subject}.",
     "approval_given": "{given} of {needed} approvals of {subject} are given.",
     "approval_kept": "Nobody is asked about {subject}: the same content was approved before.",
+    "approval_reminded": "Half of the time to decide on {subject} is over.",
+    "approval_assigned": "The decision on {subject} was handed over.",
     "approval_escalated": "Nobody decided on {subject} in time: more people are asked.",
     "approval_approved": "People decided on {subject}: {decision}.",
     "approval_auto_approved": "A rule approved {subject}.",

@@ -12,7 +12,7 @@ from cairn.core.decide import Decision
 from cairn.core.messages import EventType, Given
 from cairn.core.model import Approval, Execution, Run
 from cairn.store import events
-from cairn.store.aggregate import Values, approval_values, execution_values
+from cairn.store.aggregate import Values, approval_values, considered_value, execution_values
 from cairn.store.artifact_rows import NewArtifact, put_contents, save_artifacts
 from cairn.store.errors import Fenced, LostRace
 from cairn.store.events import Told
@@ -172,6 +172,7 @@ def _new_approval(after: Loaded, a: Approval, ordinal: int) -> Values:
         "kind": a.kind.value,
         "waiting_on": waiting_on.value if waiting_on else None,
         "asked_at": a.asked_at,
+        "considered": considered_value(a),
     }
 
 

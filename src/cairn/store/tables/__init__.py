@@ -1,6 +1,7 @@
 """The tables: one word for each idea, the same as in the API (SPEC §1)."""
 
 from cairn.store.tables.access import api_tokens, idempotency_keys, sessions, settings
+from cairn.store.tables.actions import actions, approval_comments, learning_cases
 from cairn.store.tables.content import artifacts, blob_chunks, blobs, execution_logs, uploads
 from cairn.store.tables.definitions import checkpoint_definitions, definition_revisions, pipelines
 from cairn.store.tables.lineage import artifact_consumption, job_dependencies
@@ -14,7 +15,9 @@ from cairn.store.tables.views import views
 __all__ = [
     "APPEND_ONLY",
     "HUMAN_INTERACTIONS",
+    "actions",
     "api_tokens",
+    "approval_comments",
     "approval_decisions",
     "approvals",
     "archived_items",
@@ -32,6 +35,7 @@ __all__ = [
     "execution_logs",
     "idempotency_keys",
     "job_dependencies",
+    "learning_cases",
     "metadata",
     "pipeline_runs",
     "pipelines",

@@ -31,12 +31,12 @@ def size(name: str) -> sa.Column[int]:
     return sa.Column(name, sa.BigInteger, nullable=False)
 
 
-def real(name: str) -> sa.Column[float]:
-    return sa.Column(name, sa.Double, nullable=False)
+def real(name: str, *, null: bool = False) -> sa.Column[float]:
+    return sa.Column(name, sa.Double, nullable=null)
 
 
-def flag(name: str) -> sa.Column[bool]:
-    return sa.Column(name, sa.Boolean, nullable=False)
+def flag(name: str, **options: Any) -> sa.Column[bool]:
+    return sa.Column(name, sa.Boolean, nullable=False, **options)
 
 
 def moment(name: str, *, null: bool = False) -> sa.Column[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.core.model import ApprovalStatus, ExecutionStatus, Kind, Ruling, RunStatus, State, WaitingOn
+from cairn.core.model import ApprovalStatus, ExecutionStatus, Kind, Risk, Ruling, RunStatus, State, WaitingOn
 from cairn.store.tables.metadata import flag, index, json, metadata, moment, real, refers, text, whole
 from cairn.store.types import one_of
 
@@ -109,6 +109,7 @@ checkpoint_executions = sa.Table(
     moment("working_since", null=True),
     real("worked"),
     text("sandbox", null=True),  # the level that its last process was shut in at
+    flag("doubts", server_default=sa.false()),  # whether an action of its own was carried out is not known
     sa.UniqueConstraint("run_id", "ordinal"),
     one_of("status", ExecutionStatus),
     one_of("state", State),
@@ -140,11 +141,30 @@ approvals = sa.Table(
     text("reason"),
     whole("attempt_number"),  # of its execution when it was asked
     text("kept_from", refers("approvals.approval_id"), null=True),  # the one of equal content that it repeats (H3a)
+    json("terms", null=True),  # under which people are asked
+    json("asked_of", null=True),  # who may decide now; null: whoever may decide at all
+    whole("reminded", server_default="0"),
+    flag("escalated", server_default=sa.false()),
+    text("rule", null=True),  # the one that asks, or has approved, and so are the next three
+    text("rule_scope", null=True),  # global, or the pipeline's id
+    whole("rules_revision", null=True),
+    json("considered", null=True),  # every rule that was looked at, and why
+    whole("priority", server_default="100"),
+    flag("audit", server_default=sa.false()),  # people look at this automatic approval afterwards
+    text("operation_type", null=True),  # of a proposed action, and so are the next three
+    text("risk_level", null=True),
+    whole("risk_order", server_default="4"),  # the riskiest first
+    real("confidence", null=True),
     sa.UniqueConstraint("run_id", "ordinal"),
     one_of("kind", Kind),
     one_of("waiting_on", WaitingOn),
     one_of("status", ApprovalStatus),
+    one_of("risk_level", Risk),
     index("ix_approvals_of_execution", "execution_id"),
+    index("ix_approvals_by_risk", "risk_order", "asked_at", "approval_id", where="status = 'pending'"),
+    index("ix_approvals_by_priority", "priority", "asked_at", "approval_id", where="status = 'pending'"),
+    index("ix_approvals_by_rule", "rule_scope", "rule", "asked_at", where="rule IS NOT NULL"),
+    index("ix_approvals_by_operation", "operation_type", "asked_at", where="operation_type IS NOT NULL"),
     index("ix_approvals_asked", "asked_at", "approval_id"),
     index("ix_approvals_pending", "asked_at", "approval_id", where="status = 'pending'"),
     index("ix_approvals_due", "expires_at", "approval_id", where="status = 'pending'"),

@@ -1,0 +1,65 @@
+"""Actions that were proposed and what came of them, what people corrected, and what they said about it."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from cairn.core.model import Risk
+from cairn.store.tables.metadata import index, json, metadata, moment, real, refers, text, whole
+from cairn.store.types import one_of
+
+OUTCOMES = ("proposed", "begun", "done", "failed", "unknown", "returned", "test")
+
+actions = sa.Table(
+    "actions",
+    metadata,
+    text("approval_id", refers("approvals.approval_id"), primary_key=True),
+    text("execution_id", refers("checkpoint_executions.execution_id")),
+    whole("call_number", null=True),  # of the script that proposed it
+    text("operation_type"),
+    json("parameters"),  # as proposed
+    text("reasoning"),
+    real("confidence", null=True),
+    text("claimed_risk", null=True),  # by the proposer
+    text("risk_level"),  # the higher of that and the declared one (D28)
+    json("risk_reasons"),
+    json("supporting_data", null=True),
+    text("outcome"),
+    json("result", null=True),
+    text("idempotency_key"),
+    moment("proposed_at"),
+    moment("begun_at", null=True),
+    moment("ended_at", null=True),
+    one_of("risk_level", Risk),
+    one_of("claimed_risk", Risk),
+    one_of("outcome", *OUTCOMES),
+    index("ix_actions_of_execution", "execution_id"),
+)
+
+learning_cases = sa.Table(
+    "learning_cases",
+    metadata,
+    text("case_id", primary_key=True),
+    text("approval_id", refers("approvals.approval_id")),
+    text("pipeline_id", refers("pipelines.pipeline_id")),
+    text("operation_type"),
+    json("original"),
+    json("modified"),
+    json("changes"),
+    text("feedback"),
+    text("by"),
+    moment("at"),
+    index("ix_learning_cases_of_operation", "operation_type", "at", "case_id"),
+    index("ix_learning_cases_of_approval", "approval_id"),
+)
+
+approval_comments = sa.Table(
+    "approval_comments",
+    metadata,
+    text("comment_id", primary_key=True),
+    text("approval_id", refers("approvals.approval_id")),
+    text("by"),
+    moment("at"),
+    text("text"),
+    index("ix_approval_comments_of", "approval_id", "at", "comment_id"),
+)

@@ -1,0 +1,252 @@
+"""Rules are asked before people are: H2, H6, D27; who may decide: H3, D29; bringing others in: H5."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from cairn.core import messages as m
+from cairn.core.decide import decide
+from cairn.core.errors import NotAllowed, Refused, Stale
+from cairn.core.model import Action, ApprovalStatus, Kind, Policy, Risk, RunStatus, Terms, WaitingOn
+from cairn.core.verdict import Condition, Considered, Judge, Question, Verdict
+from tests.core.desk import BEGIN, Desk, asking, plan_of
+
+MET = Considered("small", "global", "auto_approval", "approves", (Condition("amount", "<= 50", "35", True),))
+MISSED = Considered("large", "global", "checkpoints", "does not match")
+
+
+def saying(verdict: Verdict, seen: list[Question] | None = None) -> Judge:
+    def judge(question: Question) -> Verdict:
+        if seen is not None:
+            seen.append(question)
+        return verdict
+
+    return judge
+
+
+APPROVES = Verdict(False, "small", "global", 3, 7, considered=(MISSED, MET), notify=True, audit=True)
+
+
+# ---- start and completion --------------------------------------------------------------------------
+def test_a_rule_asks_where_the_flag_is_off_d27() -> None:
+    desk = Desk(plan_of("a", "b"), judge=asking(Kind.START, Kind.COMPLETION))
+    assert desk.states == {"a": "START_ASKED"}
+    desk.answer("a", "approve")
+    desk.finish("a")
+    assert desk.states == {"a": "COMPLETION_ASKED"}
+    approval = desk.asked("a")
+    assert (approval.rule, approval.scope, approval.rules_revision) == ("careful", "global", 1)
+    desk.answer("a", "approve")
+    assert desk.states == {"a": "COMPLETED", "b": "START_ASKED"}
+
+
+def test_a_rule_approves_where_the_flag_asks_and_says_why_h6() -> None:
+    policy = Policy(ask_start=True, ask_completion=True)
+    desk = Desk(plan_of("a", policies={"a": policy}, auto_advance=False), judge=saying(APPROVES))
+    assert desk.states == {"a": "WORKING"}  # the approval is the start
+    desk.finish("a")
+    assert desk.run.status is RunStatus.COMPLETED
+    assert desk.detail(m.EventType.APPROVAL_AUTO_APPROVED) == {
+        "kind": "completion",
+        "decision": "approve",
+        "digest": "d",
+        "approved_by": "rule:small",
+        "conditions": [{"field": "amount", "wanted": "<= 50", "actual": "35"}],
+        "notify": True,
+        "audit": True,
+        "rule": "small",
+        "scope": "global",
+        "rules_revision": 3,
+    }
+    start, completion = desk.run.approvals.values()
+    assert [a.status for a in (start, completion)] == [ApprovalStatus.AUTO_APPROVED] * 2
+    assert (completion.audit, completion.priority, completion.considered) == (True, 7, (MISSED, MET))
+    assert [(vote.by, vote.decision) for vote in completion.votes] == [("rule:small", "approve")]
+
+
+def test_a_rule_that_approves_starts_nothing_that_a_person_is_to_start_x2() -> None:
+    desk = Desk(plan_of("a", "b", auto_advance=False), judge=saying(APPROVES))
+    desk.finish("a")
+    assert desk.states == {"a": "COMPLETED", "b": "PENDING"}
+    assert list(desk.run.approvals) == []  # nobody asked
+
+
+def test_the_question_names_the_approval_that_is_made_of_it() -> None:
+    seen: list[Question] = []
+    desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True)}), judge=saying(Verdict(), seen))
+    approval = desk.asked("a")
+    assert seen == [Question(Kind.START, approval.id, desk.e("a").id, "a", desk.at)]
+
+
+def test_no_rule_answers_a_form_or_an_escalation_but_it_sets_the_terms_h2() -> None:
+    terms = Terms(period=60.0, approvers=("editors",))
+    desk = Desk(plan_of("a"), judge=saying(replace(APPROVES, asks=None, terms=terms)))
+    desk.send(m.InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
+    approval = desk.asked("a")
+    assert (approval.status, approval.terms, approval.asked_of) == (ApprovalStatus.PENDING, terms, ("editors",))
+
+
+# ---- actions ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("risk", list(Risk))
+def test_without_a_rule_anything_above_low_risk_asks_h2(risk: Risk) -> None:
+    desk = Desk(plan_of("a"))
+    desk.propose("a", "x", Action("send_email", {"to": "b"}, risk, 0.87))
+    (approval,) = desk.run.approvals.values()
+    assert (approval.operation_type, approval.risk, approval.confidence) == ("send_email", risk, 0.87)
+    if risk is Risk.LOW:
+        assert desk.states == {"a": "WORKING"}
+        assert (approval.status, approval.votes[0].by) == (ApprovalStatus.AUTO_APPROVED, "rule:low risk")
+    else:
+        assert desk.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
+        assert approval.status is ApprovalStatus.PENDING
+
+
+def test_an_emergency_stop_holds_low_risk_too_h6() -> None:
+    desk = Desk(plan_of("a"), judge=saying(Verdict(stopped=True)))
+    desk.propose("a", "x", Action("read", {}, Risk.LOW))
+    assert desk.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
+
+
+def test_a_rule_approves_an_action_and_the_question_has_it_h6() -> None:
+    seen: list[Question] = []
+    desk = Desk(plan_of("a"), judge=saying(APPROVES, seen))
+    action = Action("refund", {"amount": 35}, Risk.MEDIUM, 0.92)
+    desk.propose("a", "x", action)
+    assert desk.states == {"a": "WORKING"}
+    assert seen[-1].action == action
+    told = desk.detail(m.EventType.APPROVAL_AUTO_APPROVED)
+    assert (told["operation_type"], told["risk_level"], told["confidence"]) == ("refund", "medium", 0.92)
+
+
+def test_another_rule_asks_anew_for_equal_content_h3a() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1)}))
+    desk.propose("a", "pay")
+    desk.answer("a", "approve")
+    desk.fail("a")
+    desk.due("a")
+    desk.judge = asking(Kind.ACTION)
+    desk.propose("a", "pay")
+    assert desk.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
+
+
+# ---- an outcome that nobody knows --------------------------------------------------------------------
+def doubtful() -> Desk:
+    desk = Desk(plan_of("a"))
+    desk.propose("a")
+    desk.answer("a", "approve")
+    e = desk.e("a")
+    desk.send(m.OutcomeUnknown(e.id, e.dispatch, "The mail may have left."), "worker")
+    return desk
+
+
+def test_an_unknown_outcome_asks_r9() -> None:
+    desk = doubtful()
+    assert (desk.e("a").waiting_on, desk.e("a").doubts) == (WaitingOn.ESCALATION, True)
+    approval = desk.asked("a")
+    assert (approval.kind, approval.reason) == (Kind.ESCALATION, "The mail may have left.")
+
+
+@pytest.mark.parametrize("decision", ["retry", "accept"])
+def test_people_say_how_an_unknown_outcome_goes_on_r9(decision: str) -> None:
+    desk = doubtful()
+    desk.answer("a", decision)
+    e = desk.e("a")
+    assert (desk.states, e.doubts, e.attempt) == ({"a": "WORKING"}, False, 1)
+
+
+def test_retrying_what_failed_in_doubt_begins_without_it_r9() -> None:
+    desk = doubtful()
+    desk.answer("a", "fail")
+    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    assert (desk.states, desk.e("a").doubts) == ({"a": "WORKING"}, False)
+
+
+# ---- who may decide ----------------------------------------------------------------------------------
+def answer_as(desk: Desk, by: str, *, counts_as: frozenset[str] | None, starter: str = "ann") -> None:
+    command = m.Decide(desk.asked("a").id, "approve")
+    given = m.Given(BEGIN, by, UUID(int=99), desk.judge, starter, counts_as)
+    desk.run = decide(desk.run, command, given).run
+
+
+def held(**terms: object) -> Desk:
+    return Desk(plan_of("a"), judge=asking(Kind.START, **terms))
+
+
+def test_only_those_whom_it_is_put_to_decide_h3() -> None:
+    desk = held(approvers=("Finance", "lead@example.com"))
+    with pytest.raises(NotAllowed) as refused:
+        answer_as(desk, "bob", counts_as=frozenset({"bob", "approver"}))
+    assert refused.value.message == "This is put to Finance, lead@example.com: one of them has to decide."
+    answer_as(desk, "bob", counts_as=frozenset({"bob", "finance"}))
+    assert desk.states == {"a": "WORKING"}
+
+
+def test_an_admin_may_always_decide_d29() -> None:
+    desk = held(approvers=("finance",))
+    answer_as(desk, "root", counts_as=None)
+    assert desk.states == {"a": "WORKING"}
+
+
+def test_nobody_decides_about_a_run_of_their_own_where_the_rule_says_so_d29() -> None:
+    desk = held(not_by_starter=True)
+    with pytest.raises(NotAllowed) as refused:
+        answer_as(desk, "ann", counts_as=None)
+    assert refused.value.message == "You have started this run: somebody else has to decide."
+    answer_as(desk, "bob", counts_as=frozenset())
+    assert desk.states == {"a": "WORKING"}
+
+
+def test_an_approval_is_handed_over_h3() -> None:
+    desk = held(approvers=("finance",))
+    approval = desk.asked("a").id
+    desk.send(m.HandOver(approval, ("legal",), "a contract"))
+    assert desk.asked("a").asked_of == ("legal",)
+    assert desk.detail(m.EventType.APPROVAL_ASSIGNED) == {
+        "kind": "start",
+        "from": ["finance"],
+        "to": ["legal"],
+        "reason": "a contract",
+    }
+    with pytest.raises(NotAllowed):
+        answer_as(desk, "bob", counts_as=frozenset({"finance"}))
+    assert desk.refuses(m.HandOver(approval, ())).message == "Name whom it is to be handed over to."
+    desk.answer("a", "approve")
+    assert (
+        desk.refuses(m.HandOver(approval, ("x",))).message
+        == "It is not asked any more: the approval is approved by ann."
+    )
+    desk.refuses(m.HandOver("none", ("x",)), Refused)
+
+
+# ---- reminders and escalation --------------------------------------------------------------------------
+def test_people_are_reminded_once_a_period_h5() -> None:
+    desk = held(period=60.0)
+    approval = desk.asked("a")
+    desk.send(m.ReminderDue(approval.id, 1), "timer")
+    assert approval.expires_at is not None
+    assert desk.detail(m.EventType.APPROVAL_REMINDED) == {
+        "kind": "start",
+        "expires_at": approval.expires_at.isoformat(),
+    }
+    desk.refuses(m.ReminderDue(approval.id, 1), Stale)
+    desk.refuses(m.ReminderDue(approval.id, 2), Stale)
+
+
+def test_others_are_brought_in_once_h5() -> None:
+    desk = held(approvers=("finance",), escalate_after=30.0, escalate_to=("manager@example.com", "finance"))
+    approval = desk.asked("a")
+    assert desk.did(m.SendLater) == [m.SendLater(30.0, m.EscalationDue(approval.id))]
+    desk.send(m.EscalationDue(approval.id), "timer")
+    assert desk.asked("a").asked_of == ("finance", "manager@example.com")
+    assert desk.detail(m.EventType.APPROVAL_ESCALATED) == {
+        "kind": "start",
+        "to": ["manager@example.com", "finance"],
+        "period": 1,
+        "expires_at": None,
+    }
+    desk.refuses(m.EscalationDue(approval.id), Stale)
+    desk.answer("a", "approve")
+    desk.refuses(m.EscalationDue(approval.id), Stale)
