@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cairn.core.conditions import MISSING, AnyOf, Facts, OneOf, Operator, Test, holds, shown
+from cairn.core.conditions import MISSING, AnyOf, Comparison, Facts, Field, OneOf, Operator, Test, holds, shown
 from cairn.core.states import Kind
 from cairn.core.verdict import Condition, Question, Risk
 from tests.core.rulings import action, compared, field, question, sure
@@ -41,6 +41,12 @@ PLAIN = question(Kind.COMPLETION)
         (compared("amount", "<=", 50), REFUND, Condition("amount", "<= 50", "99.99", False)),
         (compared("order.items.0.id", "==", 7), REFUND, Condition("order.items.0.id", "== 7", "7", True)),
         (compared("order.items.1.id", "==", 7), REFUND, Condition("order.items.1.id", "== 7", "missing", False)),
+        (
+            Comparison(Field("o", ("order", "items", "0", "id")), Operator.LESS, 8),
+            REFUND,
+            Condition("o", "< 8", "7", True),
+        ),
+        (compared("order.items.id", "==", 7), REFUND, Condition("order.items.id", "== 7", "missing", False)),
         (compared("order.id", "==", 7), REFUND, Condition("order.id", "== 7", "missing", False)),
         (compared("amount.cents", "==", 7), REFUND, Condition("amount.cents", "== 7", "missing", False)),
     ],

@@ -90,11 +90,18 @@ def follow(steps: Sequence[str | int], value: Any) -> Any:
         match value, step:
             case Mapping(), str() if step in value:
                 value = cast("Mapping[str, Any]", value)[step]
-            case list() | tuple(), int() if step < len(cast("Sequence[Any]", value)):
-                value = cast("Sequence[Any]", value)[step]
+            case list() | tuple(), _ if (at := _position(step)) is not None and at < len(cast("Sequence[Any]", value)):
+                value = cast("Sequence[Any]", value)[at]
             case _:
                 return MISSING
     return value
+
+
+def _position(step: str | int) -> int | None:
+    """In a list; `items.0.id` is as good as `items[0].id`."""
+    if isinstance(step, int):
+        return step
+    return int(step) if step.isdecimal() and len(step) < 10 else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,117 @@
+"""What a schema cannot say of rules: what they mean together, and what could not work (H2, D70)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+from zoneinfo import available_timezones
+
+from cairn.core.rules import DEFAULT_PERIOD
+from cairn.definitions.findings import Finding, warning
+from cairn.definitions.lenient import items, look, objects, section, text
+from cairn.definitions.mapping import PathError, parse_path
+from cairn.definitions.part import Document
+from cairn.definitions.rules.compiling import minutes, several
+from cairn.documents import Value
+from cairn.documents.pointers import child, join
+
+_FOR_APPROVING = ("rollout_percentage", "audit_sample_percentage", "notify")  # of an action, where nobody is asked
+
+
+class Wanted(NamedTuple):
+    """How many people a rule wants, and whom."""
+
+    path: str
+    needed: int
+    people: tuple[str, ...]
+
+
+def check_meaning(document: Value) -> Iterator[Finding]:
+    yield from _check_names(document)
+    for path, rule in _rules(document):
+        yield from _check_paths(path, rule)
+        yield from _check_action(child(path, "action"), section(rule, "action"))
+    yield from _check_hours(document)
+
+
+def _rules(document: Value) -> Iterator[tuple[str, Document]]:
+    """Every rule of both sections, with its place."""
+    for at, rule in objects(document, "checkpoints"):
+        yield join(("checkpoints", at)), rule
+    for at, rule in objects(document, "auto_approval", "rules"):
+        yield join(("auto_approval", "rules", at)), rule
+
+
+def _check_names(document: Value) -> Iterator[Finding]:
+    """The name tells a rule from the others in the trail, in the rollout and in what it is scored by."""
+    first: dict[str, str] = {}
+    for path, rule in _rules(document):
+        name = text(rule, "name")
+        if name is None:
+            continue
+        if name in first:
+            yield Finding(child(path, "name"), f"the name {name!r} is taken already, by {first[name]}: choose another")
+        first.setdefault(name, path)
+
+
+def _check_paths(path: str, rule: Document) -> Iterator[Finding]:
+    for conditions in ("trigger", "conditions"):
+        for key in ("data_threshold", "custom_field"):
+            place = join((conditions, key))
+            found = look(rule, conditions, key)
+            tests = [(path + place, found)] if isinstance(found, dict) else _listed(path + place, rule, conditions, key)
+            for where, test in tests:
+                field = text(test, "field")
+                if not field:
+                    continue
+                try:
+                    parse_path(field)
+                except PathError as error:
+                    yield Finding(child(where, "field"), str(error))
+
+
+def _listed(path: str, rule: Document, *way: str) -> list[tuple[str, Value]]:
+    return [(child(path, at), test) for at, test in enumerate(items(rule, *way))]
+
+
+def _check_action(path: str, action: Document) -> Iterator[Finding]:
+    period = action.get("timeout_seconds", DEFAULT_PERIOD)
+    escalation = section(action, "escalation")
+    counts = bool(escalation) and escalation.get("enabled", True) is True
+    after = escalation.get("after_seconds")
+    if counts and isinstance(after, int | float) and isinstance(period, int | float) and after >= period >= 1:
+        yield Finding(
+            path + "/escalation/after_seconds",
+            f"people would be brought in after {after:g} seconds, when the time to decide, {period:g}, is over",
+        )
+    if action.get("on_timeout") == "escalate" and not counts:
+        yield warning(path + "/on_timeout", "nobody is named to escalate to: those who are asked get more time")
+    if action.get("auto_approve") is True:
+        return
+    yield from (
+        warning(child(path, key), f"`{key}` has no effect: it is about automatic approvals, and this rule asks")
+        for key in _FOR_APPROVING
+        if key in action
+    )
+
+
+def _check_hours(document: Value) -> Iterator[Finding]:
+    path = "/auto_approval/global_settings/business_hours"
+    hours = section(document, "auto_approval", "global_settings", "business_hours")
+    zone = text(hours, "timezone")
+    if zone is not None and zone not in available_timezones():
+        yield Finding(f"{path}/timezone", f"there is no time zone {zone}; write it as America/New_York")
+    for days in ("monday_friday", "saturday_sunday"):
+        span = minutes(text(hours, days) or "")
+        if span is not None and span[0] >= span[1]:
+            yield Finding(f"{path}/{days}", "the end has to be later than the begin, on the same day")
+
+
+def wanted_people(document: Value) -> Iterator[Wanted]:
+    """What the rules that ask want, where they say so."""
+    for at, rule in objects(document, "checkpoints"):
+        action = section(rule, "action")
+        needed, people = action.get("require_approval_count", 1), several(action.get("approvers"))
+        if isinstance(needed, int | float) and (needed > 1 or people):
+            key = "require_approval_count" if needed > 1 else "approvers"
+            yield Wanted(join(("checkpoints", at, "action", key)), int(needed), people)

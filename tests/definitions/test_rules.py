@@ -1,0 +1,231 @@
+"""Rules as documents: every file of the corpus, and what goes beyond its schema (H2, D70)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import jsonschema_rs
+import pytest
+
+from cairn.core.rules import Rulebook
+from cairn.definitions import DefinitionError, Finding, Severity
+from cairn.definitions.rules import load, schema
+from cairn.documents import decode_json, decode_yaml, encode_yaml
+
+FOLDER = Path(__file__).parent / "rules_corpus"
+VALID = sorted((FOLDER / "valid").iterdir())
+EXPECTED = cast("dict[str, dict[str, str]]", decode_json((FOLDER / "expected.json").read_bytes()))
+
+
+def faults(text: str, **more: Any) -> list[Finding]:
+    with pytest.raises(DefinitionError) as caught:
+        load(text, **more)
+    return [found for found in caught.value.findings if found.severity is Severity.ERROR]
+
+
+def rule(action: str = "{}", trigger: str = "{ risk_level: high }", name: str = "Rule") -> str:
+    return f"  - name: {name}\n    trigger: {trigger}\n    action: {action}\n"
+
+
+def rules(*written: str) -> str:
+    return "checkpoints:\n" + "".join(written)
+
+
+def hours(zone: str, days: str) -> str:
+    head = "auto_approval:\n  enabled: true\n  global_settings:\n    business_hours:\n"
+    return f"{head}      timezone: {zone}\n      {days}\n"
+
+
+# ---- the corpus --------------------------------------------------------------------------------------------
+def test_the_corpus_is_whole() -> None:
+    assert {path.name for path in (FOLDER / "invalid").iterdir()} == set(EXPECTED)
+    assert (len(VALID), len(EXPECTED)) == (7, 89)
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema_rs.meta.validate(schema())
+    assert schema()["$id"] == "urn:cairn:schema:rules:1.0"
+
+
+@pytest.mark.parametrize("path", VALID, ids=lambda path: path.name)
+def test_valid_rules_pass(path: Path) -> None:
+    read = load(path.read_bytes())
+    assert read.document == decode_yaml(path.read_bytes())[0]
+    assert {found.severity for found in read.warnings} <= {Severity.WARNING}
+    assert (load(encode_yaml(read.document)).rulebook, read.rulebook) == (read.rulebook, read.rulebook)
+
+
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_wrong_rules_are_refused_at_their_place(name: str) -> None:
+    case = EXPECTED[name]
+    found = faults((FOLDER / "invalid" / name).read_text("utf-8"))
+    assert {fault.path for fault in found} == {case["path"]}
+    assert all(fault.line is not None and fault.column is not None for fault in found)
+    if "names" in case:
+        assert any(f"`{case['names']}`" in fault.message for fault in found)
+
+
+def test_nothing_is_no_rule() -> None:
+    assert [load(text).rulebook for text in ("", "# none yet\n", "{}")] == [Rulebook()] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("checkpoints: [\n", (2, 1), ""),
+        ("a: &x 1\nb: *x\n", (1, 4), "&x is an anchor, which is not taken: write the value out wherever it is wanted"),
+        ("checkpoints: !!python/object:os.system {}\n", (1, 14), ""),
+        ("version: 1.0\nversion: 1.0\n", (2, 1), "the key 'version' stands twice; the first is in line 1"),
+    ],
+)
+def test_a_text_that_is_no_document(text: str, place: tuple[int, int], message: str) -> None:
+    found = faults(text)
+    assert [(fault.line, fault.column) for fault in found] == [place]
+    assert message in found[0].message
+
+
+# ---- beyond the schema -----------------------------------------------------------------------------------------
+MEANT = {
+    "one name twice": (
+        rules(rule(), rule()),
+        Finding(
+            "/checkpoints/1/name",
+            "the name 'Rule' is taken already, by /checkpoints/0: choose another",
+            line=5,
+            column=11,
+        ),
+    ),
+    "one name in both sections": (
+        rules(rule()) + "auto_approval:\n  enabled: true\n  rules:\n"
+        "    - { name: Rule, conditions: { kind: start }, action: { auto_approve: true } }\n",
+        Finding(
+            "/auto_approval/rules/0/name",
+            "the name 'Rule' is taken already, by /checkpoints/0: choose another",
+            line=8,
+            column=15,
+        ),
+    ),
+    "escalation after the deadline": (
+        rules(rule("{ timeout_seconds: 60, escalation: { after_seconds: 60, escalate_to: boss } }")),
+        Finding(
+            "/checkpoints/0/action/escalation/after_seconds",
+            "people would be brought in after 60 seconds, when the time to decide, 60, is over",
+            line=4,
+            column=65,
+        ),
+    ),
+    "escalation after the default deadline": (
+        rules(rule("{ escalation: { after_seconds: 7200, escalate_to: boss } }")),
+        Finding(
+            "/checkpoints/0/action/escalation/after_seconds",
+            "people would be brought in after 7200 seconds, when the time to decide, 3600, is over",
+            line=4,
+            column=44,
+        ),
+    ),
+    "a field that is no path": (
+        rules(rule(trigger="{ data_threshold: { field: 'a..b', operator: '>', value: 1 } }")),
+        Finding(
+            "/checkpoints/0/trigger/data_threshold/field",
+            "'a..b' is not a path: a path goes on with .name, [0] or [\"name\"], but here it goes on with '..b'",
+            line=3,
+            column=41,
+        ),
+    ),
+    "one field of several that is no path": (
+        rules(rule(trigger="{ custom_field: [{ field: a, value: 1 }, { field: '.b', value: 1 }] }")),
+        Finding(
+            "/checkpoints/0/trigger/custom_field/1/field",
+            "'.b' is not a path: it begins with the key of a checkpoint, or with `input`",
+            line=3,
+            column=64,
+        ),
+    ),
+    "a time zone that is none": (
+        hours("Mars/Olympus", "monday_friday: 09:00-17:00"),
+        Finding(
+            "/auto_approval/global_settings/business_hours/timezone",
+            "there is no time zone Mars/Olympus; write it as America/New_York",
+            line=5,
+            column=17,
+        ),
+    ),
+    "hours over midnight": (
+        hours("UTC", "saturday_sunday: 22:00-06:00"),
+        Finding(
+            "/auto_approval/global_settings/business_hours/saturday_sunday",
+            "the end has to be later than the begin, on the same day",
+            line=6,
+            column=24,
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MEANT)
+def test_what_could_not_work(case: str) -> None:
+    text, fault = MEANT[case]
+    assert faults(text) == [fault]
+
+
+def test_what_is_ill_formed_is_told_once() -> None:
+    assert [fault.path for fault in faults(rules("  - name: 5\n", rule(name="5")))] == [
+        "/checkpoints/0",
+        "/checkpoints/0",
+        "/checkpoints/0/name",
+        "/checkpoints/1/name",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        ("{ on_timeout: escalate }", "nobody is named to escalate to: those who are asked get more time"),
+        ("{ notify: true }", "`notify` has no effect: it is about automatic approvals, and this rule asks"),
+    ],
+)
+def test_what_is_doubtful_is_told_and_taken(action: str, message: str) -> None:
+    read = load(rules(rule(action)))
+    assert [found.message for found in read.warnings] == [message]
+    assert load(rules(rule("{ auto_approve: true, notify: true, rollout_percentage: 5 }"))).warnings == ()
+
+
+# ---- people (D70) ------------------------------------------------------------------------------------------------
+PEOPLE = {"finance": 2, "boss": 1}
+
+
+def count(named: tuple[str, ...]) -> int:
+    return sum(PEOPLE.get(one, 0) for one in named) if named else 3
+
+
+@pytest.mark.parametrize(
+    ("action", "path", "message"),
+    [
+        (
+            "{ require_approval_count: 4 }",
+            "require_approval_count",
+            "4 people have to approve, and there is only 3 who may decide: ",
+        ),
+        (
+            "{ require_approval_count: 3, approvers: finance }",
+            "require_approval_count",
+            "3 people have to approve, and there is only 2 who may decide among finance: ",
+        ),
+        (
+            "{ approvers: [nobody, no one] }",
+            "approvers",
+            "1 person has to approve, and there is nobody who may decide among nobody, no one: ",
+        ),
+    ],
+)
+def test_more_approvers_than_exist(action: str, path: str, message: str) -> None:
+    found = faults(rules(rule(action)), count=count)
+    assert [(fault.path, fault.message) for fault in found] == [
+        (f"/checkpoints/0/action/{path}", f"{message}name others, invite people, or ask for fewer")
+    ]
+
+
+@pytest.mark.parametrize("action", ["{ require_approval_count: 3 }", "{ approvers: boss }", "{}"])
+def test_as_many_approvers_as_exist(action: str) -> None:
+    assert len(load(rules(rule(action)), count=count).rulebook.rules) == 1

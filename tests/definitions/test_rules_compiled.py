@@ -1,0 +1,168 @@
+"""What the judge gets of a document of rules: every key of it (H2)."""
+
+from __future__ import annotations
+
+from cairn.core.conditions import CONFIDENCE, AnyOf, Comparison, Field, OneOf, Operator
+from cairn.core.hours import Hours, Span
+from cairn.core.rules import Rule, Rulebook, Section
+from cairn.core.states import OnExpiry
+from cairn.core.verdict import Terms
+from cairn.definitions.rules import load
+from tests.definitions.test_rules import FOLDER
+
+
+def test_the_rules_of_the_first_story() -> None:
+    assert load((FOLDER / "valid" / "seed-checkpoint-rules.yaml").read_text("utf-8")).rulebook == Rulebook(
+        (
+            Rule(
+                "High-Value Financial Operations",
+                Section.CHECKPOINTS,
+                False,
+                (
+                    OneOf("risk_level", ("high", "critical")),
+                    OneOf("operation_type", ("financial_transaction", "refund")),
+                    Comparison(Field("amount", ("amount",)), Operator.GREATER, 1000),
+                ),
+                priority=1,
+                terms=Terms(
+                    needed=2,
+                    period=3600.0,
+                    escalate_after=1800.0,
+                    escalate_to=("manager@example.com",),
+                    channels=("teams", "email"),
+                    recipients=("finance-team@example.com",),
+                ),
+                channels=("teams", "email"),
+            ),
+            Rule(
+                "Data Deletion Safety",
+                Section.CHECKPOINTS,
+                False,
+                (
+                    OneOf("operation_type", ("delete", "drop_table", "truncate")),
+                    OneOf("risk_level", ("high", "critical")),
+                ),
+                priority=2,
+                terms=Terms(
+                    period=7200.0, on_expiry=OnExpiry.CANCEL, channels=("teams",), recipients=("admin@example.com",)
+                ),
+                channels=("teams",),
+            ),
+            Rule(
+                "Low Confidence Decisions",
+                Section.CHECKPOINTS,
+                False,
+                (Comparison(CONFIDENCE, Operator.LESS, 0.75),),
+                priority=3,
+                terms=Terms(period=1800.0, channels=("teams",)),
+                channels=("teams",),
+            ),
+            Rule(
+                "Auto-Approve Safe Operations",
+                Section.CHECKPOINTS,
+                True,
+                (OneOf("risk_level", ("low",)), OneOf("operation_type", ("read", "query", "search"))),
+                priority=10,
+            ),
+        )
+    )
+
+
+def test_the_rules_of_the_fourth_story() -> None:
+    auto = Section.AUTO_APPROVAL
+    assert load((FOLDER / "valid" / "seed-auto-approval.yaml").read_text("utf-8")).rulebook == Rulebook(
+        (
+            Rule(
+                "Auto-Approve Safe Reads",
+                auto,
+                True,
+                (
+                    OneOf("risk_level", ("low",)),
+                    OneOf("operation_type", ("read", "query", "search")),
+                    Comparison(CONFIDENCE, Operator.AT_LEAST, 0.8),
+                ),
+            ),
+            Rule(
+                "Auto-Approve Small Refunds",
+                auto,
+                True,
+                (
+                    OneOf("risk_level", ("low", "medium")),
+                    OneOf("operation_type", ("financial_transaction",)),
+                    Comparison(Field("amount", ("amount",)), Operator.AT_MOST, 50),
+                    Comparison(CONFIDENCE, Operator.AT_LEAST, 0.9),
+                ),
+                terms=Terms(period=3600.0, channels=("teams",)),
+                notify=True,
+                channels=("teams",),
+            ),
+            Rule(
+                "Gradual Auto-Approve Emails",
+                auto,
+                True,
+                (
+                    OneOf("operation_type", ("send_email",)),
+                    OneOf("risk_level", ("low",)),
+                    Comparison(CONFIDENCE, Operator.AT_LEAST, 0.85),
+                ),
+                rollout=25.0,
+            ),
+        ),
+        hours=Hours("America/New_York", Span(540, 1020)),
+    )
+
+
+def test_every_key_is_compiled() -> None:
+    first, second = load(
+        (FOLDER / "valid" / "every-trigger-and-every-action-key.yaml").read_text("utf-8")
+    ).rulebook.rules
+    assert first == Rule(
+        "Everything at once",
+        Section.CHECKPOINTS,
+        False,
+        (
+            OneOf("risk_level", ("low", "medium", "high", "critical")),
+            OneOf("operation_type", ("external_api_call",)),
+            AnyOf(
+                (
+                    Comparison(Field("amount", ("amount",)), Operator.AT_LEAST, 1000.5),
+                    Comparison(Field("order.items_count", ("order", "items_count")), Operator.NOT_EQUAL, 0),
+                )
+            ),
+            Comparison(CONFIDENCE, Operator.LESS, 0.8),
+            Comparison(Field("customer.tier", ("customer", "tier")), Operator.IN, ("gold", "platinum")),
+        ),
+        priority=0,
+        terms=Terms(
+            needed=3,
+            approvers=("role:approver", "reviewer@example.com"),
+            period=60.0,
+            on_expiry=OnExpiry.ESCALATE,
+            escalate_after=30.0,
+            escalate_to=("manager@example.com",),
+            channels=("slack",),
+            recipients=("#approvals",),
+        ),
+        notify=True,
+        channels=("webhook", "email"),
+        rollout=0.0,
+        audit=12.5,
+    )
+    assert second == Rule(
+        "Timeout that fails",
+        Section.CHECKPOINTS,
+        False,
+        (Comparison(Field("region", ("region",)), Operator.EQUAL, "EU"),),
+    )
+
+
+def test_a_section_that_is_off_has_its_rules_disabled() -> None:
+    text = (FOLDER / "valid" / "keep-for-people-and-shadow.yaml").read_text("utf-8")
+    book = load(text).rulebook
+    assert [(one.name, one.enabled, one.shadow) for one in book.rules] == [
+        ("Never the big ones", True, False),
+        ("Try this one out", False, True),
+    ]
+    assert (book.stopped, book.hours) == (True, None)
+    off = load(text.replace("enabled: true", "enabled: false", 1)).rulebook
+    assert [one.enabled for one in off.rules] == [False, False]
