@@ -5,8 +5,11 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass
 
+from pydantic import SecretStr
+
 from cairn.adapters.clock import SystemClock
 from cairn.adapters.jobs_dbos import DbosJobs
+from cairn.adapters.key_file import GivenKeys, KeyFile
 from cairn.adapters.mail_smtp import SmtpMailer, SmtpServer
 from cairn.adapters.outward_guard import Allowed, Guard
 from cairn.adapters.sandbox import BestSandbox
@@ -16,12 +19,16 @@ from cairn.core.model import Mode
 from cairn.definitions import Limits as DefinitionLimits
 from cairn.files import Tree
 from cairn.ports import Bounds, Clock, JobEngine, Level, Mailer, Runner, Sandbox, Web
+from cairn.ports.keys import Keys
 from cairn.runners import FunctionRegistry, function, make_runners
 from cairn.runners import Limits as RunnerLimits
 from cairn.runners.script_rules import ScriptRules
 from cairn.services.access import Access
+from cairn.services.accounts import Accounts, open_accounts
+from cairn.services.acts import Acts
 from cairn.services.approvals import Approvals
 from cairn.services.briefing import Briefing
+from cairn.services.directory import Directory
 from cairn.services.doctor import Doctor
 from cairn.services.doctor_machine import Machine
 from cairn.services.effects import Effects
@@ -43,6 +50,7 @@ from cairn.services.retention import Days, Retention
 from cairn.services.rework import Reworks
 from cairn.services.rollbacks import Rollbacks
 from cairn.services.runs import Runs
+from cairn.services.secrets import Secrets
 from cairn.services.system_log import SystemLog
 from cairn.services.uploads import Uploads
 from cairn.store import Database
@@ -79,6 +87,9 @@ class Cairn:
     reworks: Reworks
     uploads: Uploads
     access: Access
+    accounts: Accounts
+    directory: Directory
+    secrets: Secrets
     idempotency: Idempotency
     reading: Reading
 
@@ -151,6 +162,16 @@ def _mailer(settings: Settings, clock: Clock) -> Mailer:
     )
 
 
+def _value(secret: SecretStr | None) -> str | None:
+    return secret.get_secret_value() if secret is not None else None
+
+
+def _keys(settings: Settings) -> Keys:
+    file = KeyFile(settings.data_dir.resolve())
+    given = [key.strip() for key in (_value(settings.secret_key) or "").split(",") if key.strip()]
+    return GivenKeys(given, file) if given else file
+
+
 def build(settings: Settings, *, functions: FunctionRegistry = function, clock: Clock | None = None) -> Cairn:
     """Open the database, bring it up to date, and wire everything. Nothing runs yet: see `worker`."""
     for module in ("cairn.runners.sample_functions", *settings.functions):
@@ -167,6 +188,8 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
     tree = Tree(settings.data_dir.resolve() / "pipelines")
     jobs = DbosJobs(settings.url, database.system_engine, poll_seconds=settings.poll_seconds)
     hub, plans = Hub(), Plans()
+    acts, directory = Acts(database, clock, hub), Directory(clock)
+    access = Access(database, clock, directory, _value(settings.admin_token))
     logbook = Logbook(database, hub, clock)
     projection = Projection(database, tree, logbook)
     engine = Engine(database, jobs, plans, Effects(database, projection, hub), clock)
@@ -235,7 +258,10 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         rollbacks=Rollbacks(engine),
         reworks=Reworks(engine),
         uploads=Uploads(database, clock, max_bytes=settings.max_file_bytes),
-        access=Access(database, clock, settings.admin_token.get_secret_value() if settings.admin_token else None),
+        access=access,
+        accounts=open_accounts(acts, access),
+        directory=directory,
+        secrets=Secrets(acts, _keys(settings)),
         idempotency=Idempotency(database, clock),
         reading=Reading(database, plans, engine, briefing),
     )

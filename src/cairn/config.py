@@ -21,6 +21,10 @@ class Settings(BaseSettings):
     host: str = Field(default="127.0.0.1", description="Address to listen on; loopback unless you say otherwise.")
     port: int = Field(default=8700, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
     admin_token: SecretStr | None = Field(default=None, description="A token that signs in as admin, for automation.")
+    secret_key: SecretStr | None = Field(
+        default=None,
+        description="Keys of the secret store, newest first, with commas; without them, a file in the data folder.",
+    )
     allowed_hosts: list[str] = Field(
         default_factory=list, description="Host names that the server answers to besides loopback and its own address."
     )

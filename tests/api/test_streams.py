@@ -15,7 +15,7 @@ from cairn.services.views.events import Change
 from cairn.store import tables as t
 from tests.api.house import House, Json
 from tests.api.listening import Told, listening
-from tests.api.test_entry import token_for
+from tests.api.people import revoke_all, token_for
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -167,12 +167,8 @@ async def test_a_stream_ends_when_its_listener_may_no_longer_look(
     token = await token_for(house, "viewer")
     async with listening(house, "/api/stream", token) as stream:
         assert (await stream.next()).event == "ping"
-        tokens = t.api_tokens
-        revoke = sa.update(tokens).where(tokens.c.actor == "some viewer").values(revoked_at=house.cairn.clock.now())
-        await house.cairn.database.transact(lambda c: c.execute(revoke))
-        house.cairn.access._believed.clear()  # pyright: ignore[reportPrivateUsage]
+        await revoke_all(house, "some-viewer")
         await stream.ended()
-    await house.cairn.database.transact(lambda c: c.execute(sa.delete(tokens).where(tokens.c.actor == "some viewer")))
 
 
 async def test_a_run_stream_ends_when_its_listener_may_no_longer_look(
@@ -183,12 +179,8 @@ async def test_a_run_stream_ends_when_its_listener_may_no_longer_look(
     token = await token_for(house, "viewer")
     async with listening(house, f"/api/runs/{run['run_id']}/stream", token) as stream:
         await stream.until("run_completed")
-        tokens = t.api_tokens
-        revoke = sa.update(tokens).where(tokens.c.actor == "some viewer").values(revoked_at=house.cairn.clock.now())
-        await house.cairn.database.transact(lambda c: c.execute(revoke))
-        house.cairn.access._believed.clear()  # pyright: ignore[reportPrivateUsage]
+        await revoke_all(house, "some-viewer")
         await stream.ended()
-    await house.cairn.database.transact(lambda c: c.execute(sa.delete(tokens).where(tokens.c.actor == "some viewer")))
 
 
 async def test_who_leaves_is_forgotten(house: House) -> None:

@@ -144,7 +144,18 @@ async def test_contents_sessions_and_keys_that_nobody_needs_are_swept(house: Hou
                     created_at=old,
                 )
             ),
-            c.execute(sa.insert(s).values(session_digest="d", actor="a", roles=[], created_at=old, expires_at=old)),
+            c.execute(
+                sa.insert(s).values(
+                    session_digest="d",
+                    session_id="i",
+                    user_name="admin",
+                    signed_in_with="token",
+                    address="",
+                    user_agent="",
+                    created_at=old,
+                    expires_at=old,
+                )
+            ),
         )
     )
     await retention(house, timedelta(hours=25)).sweep()

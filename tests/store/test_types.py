@@ -43,14 +43,16 @@ Write: TypeAlias = Callable[[sa.Connection], object]
 def token(**changes: Any) -> dict[str, Any]:
     row: dict[str, Any] = {
         "token_digest": "d",
+        "user_name": "admin",
         "name": "n",
-        "actor": "a",
-        "roles": [],
+        "scopes": [],
         "created_at": NOON,
+        "created_by": "admin",
         "expires_at": None,
+        "last_used_at": None,
         "revoked_at": None,
     }
-    return row | changes
+    return {"token_id": f"id of {changes.get('token_digest', 'd')}"} | row | changes
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)

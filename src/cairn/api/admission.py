@@ -9,6 +9,7 @@ from fastapi import Request, Response
 
 from cairn.services.actors import Actor, Allowed
 from cairn.services.errors import Forbidden, Unauthenticated
+from cairn.services.signing_in import Visitor
 
 if TYPE_CHECKING:
     from cairn.services.access import Access
@@ -22,7 +23,7 @@ async def admit(request: Request, access: Access, allowed: Allowed) -> Actor:
     token = bearer(request)
     secret = request.cookies.get(COOKIE)
     if token is not None:
-        actor = await access.bearer(token)
+        actor = await access.bearer(token, address_of(request))
     elif secret:
         if request.method not in SAFE and not is_same_origin(request):
             raise Forbidden(
@@ -77,6 +78,14 @@ def names_host(origin: str, request: Request) -> bool:
         return urlsplit(origin).netloc.lower() == request.headers.get("host", "").lower()
     except ValueError:
         return False
+
+
+def visitor_of(request: Request) -> Visitor:
+    return Visitor(address_of(request), request.headers.get("user-agent", ""))
+
+
+def address_of(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def set_cookie(response: Response, request: Request, secret: str, seconds: int) -> None:

@@ -66,6 +66,29 @@ SENTENCES: Mapping[str, str] = {
     "rollback_made": "The run was rolled back to checkpoint {place}.",
     "rollback_undone": "A rollback was undone.",
     "archive_discarded": "What a rollback had archived was deleted: it has been kept for its time.",
+    "user_created": "{user} was made a user.",
+    "user_changed": "{user} was changed: {changed}.",
+    "user_groups_changed": "{user} is in other groups.",
+    "user_removed": "{user} was removed.",
+    "user_restored": "{user} is a user again.",
+    "password_changed": "{user} has a new password.",
+    "identity_linked": "{user} can sign in with {provider}.",
+    "sessions_ended": "{count} sessions of {user} were ended.",
+    "group_created": "The group {group} was made.",
+    "group_changed": "The group {group} is described otherwise.",
+    "group_members_changed": "The group {group} has other members.",
+    "group_removed": "The group {group} was removed.",
+    "invitation_created": "{user} was invited.",
+    "invitation_accepted": "{user} has accepted the invitation.",
+    "invitation_revoked": "The invitation of {user} was taken back.",
+    "token_created": "A token of {user} was made: {token}.",
+    "token_revoked": "A token of {user} was revoked: {token}.",
+    "delegation_created": "{to_user} decides for {from_user} for a while.",
+    "delegation_ended": "{to_user} no longer decides for {from_user}.",
+    "secret_created": "The secret {secret} was stored.",
+    "secret_changed": "The secret {secret} was replaced.",
+    "secret_removed": "The secret {secret} was removed.",
+    "secrets_rotated": "All {count} secrets were encrypted anew.",
     "drift_repaired": "The folder did not match the records: {written} files were written again, {moved} moved aside.",
 }
 
@@ -184,6 +207,8 @@ class _Words(dict[str, str]):
             return str(counts.get("written" if key == "written" else "moved_aside", 0))
         if key == "artifacts" and isinstance(value, list):
             return ", ".join(str(made["name"]) for made in cast("list[dict[str, Any]]", value))[:LONGEST]
+        if key == "changed" and isinstance(value, list):
+            return ", ".join(str(field) for field in cast("list[Any]", value)).replace("_", " ")[:LONGEST]
         if key == "waiting_on":
             return str(value).replace("_", " ")
         return "none" if value is None else str(value)[:LONGEST]

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 import cairn
-from cairn.api.admission import COOKIE, bearer, is_foreign, is_same_origin, set_cookie
+from cairn.api.admission import COOKIE, bearer, is_foreign, is_same_origin, set_cookie, visitor_of
 from cairn.api.bodies import SignIn
 from cairn.api.guarding import Guarded
 from cairn.api.wiring import By, Services
@@ -37,8 +37,8 @@ async def sign_in(body: SignIn, request: Request, response: Response, services: 
     """Sign in with a token. The session is held by a cookie."""
     if is_foreign(request):
         raise Forbidden("Signing in is only possible from the server's own pages.")
-    address = request.client.host if request.client else ""
-    signed_in = await services.access.sign_in(body.token, address)
+    signing_in, visitor = services.accounts.signing_in, visitor_of(request)
+    signed_in = await signing_in.with_token(body.token, visitor)
     set_cookie(response, request, signed_in.secret, _SECONDS)
     return _session(services, signed_in.actor)
 

@@ -1,11 +1,12 @@
 """The tables: one word for each idea, the same as in the API (SPEC §1)."""
 
-from cairn.store.tables.access import api_tokens, idempotency_keys, sessions, settings
+from cairn.store.tables.access import api_tokens, idempotency_keys, secrets, sessions, settings
 from cairn.store.tables.actions import actions, approval_comments, learning_cases
 from cairn.store.tables.content import artifacts, blob_chunks, blobs, execution_logs, uploads
 from cairn.store.tables.definitions import checkpoint_definitions, definition_revisions, pipelines
 from cairn.store.tables.lineage import artifact_consumption, job_dependencies
 from cairn.store.tables.metadata import metadata
+from cairn.store.tables.people import delegations, group_members, groups, invitations, user_identities, users
 from cairn.store.tables.rules import APPEND_ONLY, HUMAN_INTERACTIONS
 from cairn.store.tables.runs import approval_decisions, approvals, checkpoint_executions, pipeline_runs
 from cairn.store.tables.scripts import definition_scripts, execution_calls
@@ -30,18 +31,25 @@ __all__ = [
     "checkpoint_executions",
     "definition_revisions",
     "definition_scripts",
+    "delegations",
     "events",
     "execution_calls",
     "execution_logs",
+    "group_members",
+    "groups",
     "idempotency_keys",
+    "invitations",
     "job_dependencies",
     "learning_cases",
     "metadata",
     "pipeline_runs",
     "pipelines",
     "rollback_events",
+    "secrets",
     "sessions",
     "settings",
     "uploads",
+    "user_identities",
+    "users",
     "views",
 ]

@@ -1,0 +1,46 @@
+"""Everything about who there is and how they come in, in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cairn.services.access import Access
+from cairn.services.acts import Acts
+from cairn.services.delegations import Delegations
+from cairn.services.groups import Groups
+from cairn.services.invitations import Invitations
+from cairn.services.passwords import Passwords
+from cairn.services.reading.people import People
+from cairn.services.sessions import Sessions
+from cairn.services.signing_in import SigningIn
+from cairn.services.tokens import Tokens
+from cairn.services.users import Users
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    users: Users
+    groups: Groups
+    invitations: Invitations
+    tokens: Tokens
+    sessions: Sessions
+    delegations: Delegations
+    signing_in: SigningIn
+    people: People  # who reads all of these
+
+
+def open_accounts(acts: Acts, access: Access, passwords: Passwords | None = None) -> Accounts:
+    """What `access` believes is forgotten with every change."""
+    acts.forget_with(access.forget)
+    passwords = passwords or Passwords()
+    signing_in = SigningIn(acts.database, acts.clock, access, passwords)
+    return Accounts(
+        users=Users(acts),
+        groups=Groups(acts),
+        invitations=Invitations(acts, passwords, signing_in),
+        tokens=Tokens(acts),
+        sessions=Sessions(acts, passwords),
+        delegations=Delegations(acts),
+        signing_in=signing_in,
+        people=People(acts.database, acts.clock),
+    )

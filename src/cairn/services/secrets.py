@@ -1,0 +1,188 @@
+"""Secrets: encrypted at rest, never given back, never logged (S2). Keys can be changed at any time."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from time import monotonic
+from typing import Any, cast
+from urllib.parse import quote
+
+import sqlalchemy as sa
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+
+from cairn.documents import decode_json, encode_json
+from cairn.ports.keys import Keys
+from cairn.services.actors import Actor
+from cairn.services.acts import Act, Acts
+from cairn.services.errors import NotFound, ServiceError, WrongInput
+from cairn.store import tables as t
+
+C = t.secrets.c
+SHORTEST, LONGEST = 4, 64 * 1024  # characters of a value: what is shorter cannot be told from other text
+MASKED = "•••"
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,99}")
+_BELIEVED = 5.0  # seconds that values are remembered for
+
+
+class Unreadable(ServiceError):
+    """It was encrypted with a key that is not there."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"The secret {name} cannot be read: it was encrypted with another key. Bring that key back, or set it anew."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A secret without its value; one that is not readable was encrypted with a key that is not there."""
+
+    name: str
+    created_at: datetime
+    created_by: str
+    changed_at: datetime
+    changed_by: str
+    is_readable: bool
+
+
+class Secrets:
+    def __init__(self, acts: Acts, keys: Keys) -> None:
+        self._acts = acts
+        self._keys = keys
+        self._changing = asyncio.Lock()  # nothing is encrypted with a key that is being dropped
+        self._known: tuple[float, dict[str, str | None]] | None = None
+        self._pattern: re.Pattern[str] | None = None
+        self._generation = 0
+        acts.forget_with(self._forget)
+
+    # ---- changes -------------------------------------------------------------------------------------
+    async def put(self, name: str, value: str, by: Actor) -> None:
+        """Set a secret, or replace it."""
+        if not _NAME.fullmatch(name):
+            message = "A name begins with a letter and has letters, digits and . _ - after it, at most 100 characters."
+            raise WrongInput([("/name", message)])
+        if not SHORTEST <= len(value) <= LONGEST:
+            raise WrongInput([("/value", f"A secret has {SHORTEST} to {LONGEST:,} characters.")])
+        async with self._changing:
+            keys = self._keys.all() or self._keys.add()
+            sealed = seal(keys, name, value)
+            await self._acts.carry_out(lambda act: _put(act, name, sealed), by)
+
+    async def remove(self, name: str, by: Actor) -> None:
+        await self._acts.carry_out(lambda act: _remove(act, name), by)
+
+    async def rotate(self, by: Actor) -> int:
+        """Encrypt every secret anew: with a new key, or with the newest of the settings. Says how many there are."""
+        async with self._changing:
+            fernet = _fernet(self._keys.add())
+            count = await self._acts.carry_out(lambda act: _rotate(act, fernet), by)
+            self._keys.keep_newest()
+        return count
+
+    # ---- reading -------------------------------------------------------------------------------------
+    def get(self, name: str) -> str | None:
+        """The value, for those who need it inside the program; None if there is none."""
+        values = self._values()
+        if name not in values:
+            return None
+        if (value := values[name]) is None:
+            raise Unreadable(name)
+        return value
+
+    def list(self) -> list[Kept]:
+        values = self._values()
+        rows = self._acts.database.read(lambda c: c.execute(sa.select(t.secrets).order_by(C.name)).all())
+        return [
+            Kept(
+                row.name,
+                row.created_at,
+                row.created_by,
+                row.changed_at,
+                row.changed_by,
+                values.get(row.name) is not None,
+            )
+            for row in rows
+        ]
+
+    def mask(self, text: str) -> str:
+        """The text without any secret that is known, however it is spelled there."""
+        self._values()
+        return self.mask_remembered(text)
+
+    def mask_remembered(self, text: str) -> str:
+        """The same with what is in memory: for logs, which are also written while the database is away."""
+        return self._pattern.sub(MASKED, text) if self._pattern is not None else text
+
+    def _values(self) -> dict[str, str | None]:
+        known, generation = self._known, self._generation
+        if known is not None and monotonic() - known[0] < _BELIEVED:
+            return known[1]
+        at = monotonic()
+        rows = self._acts.database.read(lambda c: c.execute(sa.select(C.name, C.sealed)).all())
+        fernet = _fernet(self._keys.all()) if rows else None
+        values = {row.name: _opened(fernet, row) for row in rows}
+        self._pattern = _pattern(value for value in values.values() if value is not None)
+        if generation == self._generation:
+            self._known = (at, values)
+        return values
+
+    def _forget(self) -> None:
+        self._generation += 1
+        self._known = None
+
+
+def _fernet(keys: Iterable[str]) -> MultiFernet | None:
+    made = [Fernet(key) for key in keys]
+    return MultiFernet(made) if made else None
+
+
+def seal(keys: Iterable[str], name: str, value: str) -> str:
+    """With its name, so that no row can be given another's value."""
+    inside = encode_json({"name": name, "value": value})
+    return MultiFernet([Fernet(key) for key in keys]).encrypt(inside).decode()
+
+
+def _opened(fernet: MultiFernet | None, row: Any) -> str | None:
+    try:
+        inside = cast("dict[str, str]", decode_json(fernet.decrypt(row.sealed))) if fernet is not None else {}
+    except InvalidToken:
+        return None
+    return inside["value"] if inside.get("name") == row.name else None
+
+
+def _pattern(values: Iterable[str]) -> re.Pattern[str] | None:
+    """Each value as it is, as JSON writes it and as an address does; the longest first."""
+    spelled = {word for v in values for word in (v, encode_json(v).decode()[1:-1], quote(v, safe=""), quote(v))}
+    wanted = sorted((word for word in spelled if len(word) >= SHORTEST), key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, wanted))) if wanted else None
+
+
+def _put(act: Act, name: str, sealed: str) -> None:
+    changed = {"sealed": sealed, "changed_at": act.at, "changed_by": act.by.name}
+    if act.connection.execute(sa.update(t.secrets).where(C.name == name).values(changed)).rowcount:
+        act.record("secret_changed", secret=name)
+        return
+    made = {"name": name, "created_at": act.at, "created_by": act.by.name, **changed}
+    act.connection.execute(sa.insert(t.secrets).values(made))
+    act.record("secret_created", secret=name)
+
+
+def _remove(act: Act, name: str) -> None:
+    if act.connection.execute(sa.delete(t.secrets).where(C.name == name)).rowcount == 0:
+        raise NotFound("secret", repr(name)[:80])
+    act.record("secret_removed", secret=name)
+
+
+def _rotate(act: Act, fernet: MultiFernet | None) -> int:
+    rows = act.connection.execute(sa.select(C.name, C.sealed).order_by(C.name).with_for_update()).all()
+    for row in rows:
+        if _opened(fernet, row) is None or fernet is None:
+            raise Unreadable(row.name)
+        sealed = fernet.rotate(row.sealed).decode()
+        act.connection.execute(sa.update(t.secrets).where(C.name == row.name).values(sealed=sealed))
+    act.record("secrets_rotated", count=len(rows))
+    return len(rows)

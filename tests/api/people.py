@@ -1,0 +1,34 @@
+"""People who come to a house's tests, with the roles that they need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cairn.services.actors import ADMIN
+from cairn.services.errors import NotFound
+from cairn.services.tokens import NewToken
+from cairn.services.users import NewUser
+from tests.api.house import House
+
+
+async def user_with(house: House, *roles: str, name: str | None = None) -> str:
+    """A user with these roles, made the first time."""
+    name = name or f"some-{'-'.join(roles) or 'nobody'}"
+    try:
+        house.cairn.accounts.people.user(name)
+    except NotFound:
+        await house.cairn.accounts.users.create(NewUser(name, roles=roles), ADMIN)
+    return name
+
+
+async def token_for(house: House, *roles: str, scopes: Sequence[str] | None = None, name: str | None = None) -> str:
+    """A token of somebody with these roles."""
+    user = await user_with(house, *roles, name=name)
+    wanted = NewToken(user, "test", None if scopes is None else tuple(scopes))
+    return (await house.cairn.accounts.tokens.create(wanted, ADMIN)).token
+
+
+async def revoke_all(house: House, user: str) -> None:
+    tokens = house.cairn.accounts.people.tokens(user=user, all=False, limit=500, cursor=None)
+    for token in tokens.items:
+        await house.cairn.accounts.tokens.revoke(token.token_id, ADMIN)

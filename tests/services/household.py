@@ -1,0 +1,82 @@
+"""Accounts on a database of their own, with a clock that the test sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from argon2 import PasswordHasher
+
+from cairn.adapters.key_file import KeyFile
+from cairn.services.access import Access
+from cairn.services.accounts import Accounts, open_accounts
+from cairn.services.actors import ADMIN, Actor
+from cairn.services.acts import Acts
+from cairn.services.directory import Directory
+from cairn.services.hub import Hub
+from cairn.services.passwords import Passwords
+from cairn.services.reading.events import list_events
+from cairn.services.reading.filters import EventFilter
+from cairn.services.secrets import Secrets
+from cairn.services.signing_in import Visitor
+from cairn.services.users import NewUser
+from cairn.store import Database, verify
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+HERE = Visitor("10.0.0.1", "a browser")
+PASSWORD = "several plain words"
+CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
+@dataclass
+class SetClock:
+    at: datetime = NOON
+
+    def now(self) -> datetime:
+        self.at += timedelta(microseconds=1)
+        return self.at
+
+    def go(self, **time: float) -> None:
+        self.at += timedelta(**time)
+
+
+@dataclass
+class Household:
+    database: Database
+    folder: Path
+    admin_token: str | None = None
+    clock: SetClock = field(default_factory=SetClock)
+
+    acts: Acts = field(init=False)
+    directory: Directory = field(init=False)
+    access: Access = field(init=False)
+    accounts: Accounts = field(init=False)
+    secrets: Secrets = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.acts = Acts(self.database, self.clock, Hub())
+        self.directory = Directory(self.clock)
+        self.access = Access(self.database, self.clock, self.directory, self.admin_token)
+        self.accounts = open_accounts(self.acts, self.access, Passwords(CHEAP))
+        self.secrets = Secrets(self.acts, KeyFile(self.folder))
+
+    async def user(self, name: str, *roles: str, **more: Any) -> str:
+        return await self.accounts.users.create(NewUser(name, roles=roles, **more), ADMIN)
+
+    async def user_with_password(self, name: str, *roles: str, password: str = PASSWORD, **more: Any) -> str:
+        invited = await self.accounts.invitations.invite(NewUser(name, roles=roles, **more), 1, ADMIN)
+        await self.accounts.invitations.accept(invited.token, password, None, HERE)
+        return invited.user
+
+    def actor(self, name: str) -> Actor:
+        found = self.database.read(lambda c: self.directory.find(c, name))
+        assert found is not None
+        return found.actor
+
+    def told(self) -> list[tuple[str, str, dict[str, Any]]]:
+        """The global trail, oldest first, whole: event, who, what."""
+        assert self.database.read(verify).broken == ()
+        found = self.database.read(lambda c: list_events(c, EventFilter(is_global=True), 500, None))
+        return [(event.event_type, event.actor, event.metadata) for event in found.items[::-1]]
