@@ -25,6 +25,9 @@ from cairn.runners import Limits as RunnerLimits
 from cairn.runners.script_rules import ScriptRules
 from cairn.services.access import Access
 from cairn.services.accounts import Accounts, open_accounts
+from cairn.services.actions.carrying import Carrying
+from cairn.services.actions.modifying import Modifying
+from cairn.services.actions.ways import Ways
 from cairn.services.acts import Acts
 from cairn.services.approvals import Approvals
 from cairn.services.briefing import Briefing
@@ -204,8 +207,9 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
     rules = _script_rules(settings)
     runners = make_runners(limits, functions, sandbox, rules)
     modes = frozenset(mode.value for mode in runners)
+    mailer, web = _mailer(settings, clock), HttpxWeb(Guard(Allowed.of(settings.outward_allowed)))
     answers = FormAnswers(database, plans)
-    approvals = Approvals(engine, answers)
+    approvals = Approvals(engine, answers, Modifying(database, plans))
     briefing = Briefing(database, plans, tree, logbook, limits)
     definition_limits = DefinitionLimits(
         max_checkpoints=settings.max_checkpoints,
@@ -221,8 +225,8 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         engine=engine,
         runners=runners,
         sandbox=sandbox,
-        mailer=_mailer(settings, clock),
-        web=HttpxWeb(Guard(Allowed.of(settings.outward_allowed))),
+        mailer=mailer,
+        web=web,
         briefing=briefing,
         logbook=logbook,
         lanes=Lanes(
@@ -231,6 +235,7 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
             Storing(database),
             keeper,
             runners,
+            Carrying(engine, Ways(database, mailer, web)),
             most=settings.max_runners,
             most_scripts=settings.most_scripts,
         ),

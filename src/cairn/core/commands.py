@@ -183,6 +183,8 @@ class ActionProposed:
     digest: str  # of the action
     action: Action
     reasons: str = ""  # why it is as risky as it is
+    made: str | None = None  # digest of what it has made so far
+    outputs: tuple[Output, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

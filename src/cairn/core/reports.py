@@ -78,11 +78,14 @@ def validate_again(d: Draft, e: Execution, why: str) -> None:
 
 
 def _action_proposed(d: Draft, e: Execution, report: m.ActionProposed) -> None:
+    if report.outputs:
+        e = d.produce(e, report.made, report.outputs)
     verdict = asking.propose(d, e, report.digest, report.action)
     if verdict is None:
         d.go(e)
     else:
         e = d.move(e, Verb.WAIT, waiting_on=WaitingOn.ACTION_APPROVAL)
+        d.stage(e)
         asking.put_action(d, e, report.digest, report.action, verdict, report.reasons)
 
 

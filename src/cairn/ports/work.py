@@ -167,7 +167,22 @@ class WantsRework:
     seen: bytes | None = None  # the content that `call.seen` names
 
 
-Outcome = Produced | Faulted | Unfit | Asks | WantsRework
+@dataclass(frozen=True, slots=True)
+class ProposesAction:
+    """Something is to be done outside: once it is allowed, it is called again."""
+
+    operation_type: str
+    parameters: Mapping[str, Any]
+    reasoning: str = ""
+    confidence: float | None = None  # from 0 to 1
+    risk_level: str | None = None  # as the proposer sees it
+    supporting_data: Any = None
+    artifacts: tuple[Content | Stored, ...] = ()  # that it has staged so far
+    call: Call | None = None  # to be recorded with the report
+    seen: bytes | None = None  # the content that `call.seen` names
+
+
+Outcome = Produced | Faulted | Unfit | Asks | WantsRework | ProposesAction
 
 
 class Runner(Protocol):

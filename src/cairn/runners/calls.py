@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from cairn.core.model import Fault
-from cairn.documents import decode_json
-from cairn.ports import Call, Content, Material, Stored, WantsRework, Work
+from cairn.documents import DocumentError, decode_json, encode_json
+from cairn.ports import Call, Content, Material, ProposesAction, Stored, WantsRework, Work
+from cairn.runners.proposing import call_of, proposal
 from cairn.runners.script_seen import Views, checksum_of
 
 SHOWN = 200  # characters of an argument in a message
@@ -17,16 +18,17 @@ SHOWN = 200  # characters of an argument in a message
 class Waits(BaseException):
     """The call ends here, until it is answered. Whoever catches it hands it on."""
 
-    def __init__(self, number: int, arguments: Mapping[str, str]) -> None:
+    def __init__(self, number: int, kind: str, arguments: Mapping[str, Any]) -> None:
         super().__init__("the function is called again when this is done: hand this on")
         self.number = number
+        self.kind = kind
         self.arguments = arguments
 
 
 class Differs(BaseException):
     """The function does not make the calls that it made before."""
 
-    def __init__(self, number: int, before: Call, now: Mapping[str, str] | None) -> None:
+    def __init__(self, number: int, before: Call, now: tuple[str, Mapping[str, Any]] | None) -> None:
         super().__init__("the function does not repeat its calls")
         self.number = number
         self.before = before
@@ -34,21 +36,22 @@ class Differs(BaseException):
 
     @property
     def fault(self) -> Fault:
-        is_now = f"it is {_told(self.now)}" if self.now is not None else "the function ended without it"
+        was = _told(self.before.kind, self.before.arguments)
+        is_now = f"it is {_told(*self.now)}" if self.now is not None else "the function ended without it"
         return Fault(
             "not_repeated",
             f"The function was called again to go on, and has to make the same calls again. Its call {self.number} was"
-            f" {_told(self.before.arguments)}; now {is_now}. Let nothing that it asks for depend on time or chance.",
+            f" {was}; now {is_now}. Let nothing that it asks for depend on time or chance.",
         )
 
 
-def _told(arguments: Mapping[str, Any]) -> str:
+def _told(kind: str, arguments: Mapping[str, Any]) -> str:
     shown = ", ".join(f"{name}={str(value)[:SHOWN]!r}" for name, value in arguments.items())
-    return f"request_rework({shown})"
+    return f"{call_of(kind)}({shown})"
 
 
 class Answer(dict[str, Any]):
-    """What came of a call, by key or by attribute: `ended`, `reason`, `execution_id`, `artifacts`."""
+    """What came of a call, by key or by attribute."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -109,24 +112,35 @@ class Recorded:
 
     # ---- what it waits for ---------------------------------------------------------------------------------
     def request_rework(self, checkpoint: str, prompt: str, reason: str) -> Answer:
-        arguments = {"checkpoint": str(checkpoint), "prompt": str(prompt), "reason": str(reason)}
+        return self._call("rework", {"checkpoint": str(checkpoint), "prompt": str(prompt), "reason": str(reason)})
+
+    def propose_action(self, arguments: Mapping[str, Any]) -> Answer:
+        try:
+            written = encode_json(dict(arguments))
+        except DocumentError as error:
+            raise TypeError(f"the action cannot be written as JSON: {error}") from None
+        return self._call("action", cast("dict[str, Any]", decode_json(written, max_bytes=len(written))))
+
+    def _call(self, kind: str, arguments: Mapping[str, Any]) -> Answer:
         number, calls = self._made, self._work.calls
         self._made += 1
         if number < len(calls):
-            if dict(calls[number].arguments) != arguments:
-                raise Differs(number + 1, calls[number], arguments)
+            if (calls[number].kind, dict(calls[number].arguments)) != (kind, arguments):
+                raise Differs(number + 1, calls[number], (kind, arguments))
             answer = calls[number].answer
             if answer is not None:
                 self._show(number + 1)
                 return Answer(answer)
-        raise Waits(number + 1, arguments)
+        raise Waits(number + 1, kind, arguments)
 
     def check_repeated(self) -> None:
         """Calls that were made before have been made again."""
         if self._made < len(self._work.calls):
             raise Differs(self._made + 1, self._work.calls[self._made], None)
 
-    def wanted(self, waits: Waits, artifacts: tuple[Content | Stored, ...]) -> WantsRework:
+    def wanted(self, waits: Waits, artifacts: tuple[Content | Stored, ...]) -> WantsRework | ProposesAction:
         said, seen = waits.arguments, self._views.now()
-        call = Call(waits.number, "rework", said, None, checksum_of(seen))
+        call = Call(waits.number, waits.kind, said, None, checksum_of(seen))
+        if waits.kind == "action":
+            return proposal(said, artifacts, call, seen)
         return WantsRework(said["checkpoint"], said["prompt"], said["reason"], artifacts, call, seen)

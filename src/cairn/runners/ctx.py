@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from cairn.documents import DocumentError, decode_json, encode_json
 from cairn.ports import Material, Rework, Stored
 from cairn.runners.calls import Answer
+from cairn.runners.proposing import checked
 
 Level: TypeAlias = Literal["info", "warning", "error"]
 LEVELS = get_args(Level)
@@ -70,6 +71,7 @@ class Desk:
     log: Log
     progress: Progress
     request_rework: Callable[[str, str, str], Answer]
+    propose_action: Callable[[Mapping[str, Any]], Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,24 @@ class Ctx:
         then on `inputs` and `references` are the new ones.
         """
         return self._desk.request_rework(checkpoint, prompt, reason)
+
+    def propose_action(
+        self,
+        operation_type: str,
+        parameters: Mapping[str, Any],
+        reasoning: str = "",
+        confidence: float | None = None,
+        risk_level: str | None = None,
+        supporting_data: Any = None,
+    ) -> Answer:
+        """Have something done outside, once that is allowed.
+
+        The call ends here. When it is decided the function is called again and gets as the answer `decision`, the
+        `parameters` that were approved, whether they were `modified`, and the `result` where Cairn itself has carried
+        the action out.
+        """
+        arguments = checked(operation_type, parameters, reasoning, confidence, risk_level, supporting_data)
+        return self._desk.propose_action(arguments)
 
     def log(self, message: str, level: Level = "info", **details: Any) -> None:
         """Write a line into the execution's log."""

@@ -101,12 +101,15 @@ class FunctionRunner:
         parameters = copy.deepcopy(config.parameters) if config.parameters else config.parameters
         try:
             if registered.is_async:
-                desk = Desk(staging.put, work.log, work.progress, recorded.request_rework)
+                desk = Desk(staging.put, work.log, work.progress, recorded.request_rework, recorded.propose_action)
                 returned = await registered.function(ctx_of(work, recorded, desk), **parameters)
             else:
                 line = Line()
                 put, ask = line.guard(staging.put), line.guard(recorded.request_rework)
-                ctx = ctx_of(work, recorded, Desk(put, line.post(work.log), line.post(work.progress), ask))
+                desk = Desk(
+                    put, line.post(work.log), line.post(work.progress), ask, line.guard(recorded.propose_action)
+                )
+                ctx = ctx_of(work, recorded, desk)
                 returned, error = await line.run(partial(registered.function, ctx, **parameters))
                 if error is not None:
                     return _come_to(error, registered.function, recorded, staging)

@@ -12,6 +12,7 @@ from cairn.runners.declared import expected
 from cairn.runners.limits import Limits, megabytes
 from cairn.runners.mismatches import Mismatch
 from cairn.runners.outputs import judge
+from cairn.runners.proposing import call_of, proposal
 from cairn.runners.script_line import Broken, Line, Message
 from cairn.runners.script_output import Book
 from cairn.runners.script_seen import Views, checksum_of
@@ -111,9 +112,14 @@ class Talk:
         return outcome
 
     async def _wait(self, message: Message, arguments: Any) -> Outcome:
-        if message.text("call") != "rework":
+        kind = message.text("call")
+        if kind not in ("rework", "action"):
             raise Broken("nobody waits for that")
         said = _object(arguments)
+        if kind == "action":
+            seen = await asyncio.to_thread(self._views.now)
+            call = Call(_number(message), kind, said, None, checksum_of(seen))
+            return proposal(said, tuple(self._staging.so_far().artifacts), call, seen)
         key, prompt, reason = (str(said.get(name, "")) for name in ("checkpoint", "prompt", "reason"))
         seen = await asyncio.to_thread(self._views.now)
         call = Call(_number(message), "rework", said, None, checksum_of(seen))
@@ -132,10 +138,9 @@ def differs(number: int, before: Any, now: Any) -> Fault:
 
 
 def _call(told: Any) -> str:
-    names = {"rework": "request_rework", "action": "propose_action"}
     kind, arguments = str(_object(told).get("kind")), _object(_object(told).get("arguments"))
     shown = ", ".join(f"{name}={str(value)[:SHOWN]!r}" for name, value in arguments.items())
-    return f"{names.get(kind, kind)}({shown})"
+    return f"{call_of(kind)}({shown})"
 
 
 def _object(value: Any) -> dict[str, Any]:

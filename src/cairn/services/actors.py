@@ -60,8 +60,12 @@ class Actor:
 
     def is_one_of(self, people: Iterable[str]) -> bool:
         """Is it, or somebody it stands for, named among them: by name, address, role or group?"""
-        known = known_as(self.name, self.email, self.roles, self.groups) | self.stands_for | self.lent
-        return any(named.strip().casefold() in known for named in people)
+        return any(named.strip().casefold() in self.answers_to for named in people)
+
+    @property
+    def answers_to(self) -> frozenset[str]:
+        """Every word that names it, or somebody it stands for; in small letters."""
+        return known_as(self.name, self.email, self.roles, self.groups) | self.stands_for | self.lent
 
 
 def known_as(name: str, email: str, roles: Iterable[str], groups: Iterable[str]) -> frozenset[str]:

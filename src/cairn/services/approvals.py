@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict, Unpack
 from uuid import UUID
 
 import sqlalchemy as sa
 
 from cairn.core.errors import Refused
-from cairn.core.messages import Decide
+from cairn.core.messages import Decide, Given, HandOver
 from cairn.core.model import ApprovalStatus, ExecutionStatus, Kind
+from cairn.services.actions.modifying import Modifying
 from cairn.services.actors import Actor
 from cairn.services.engine import Engine, Step
 from cairn.services.errors import NotFound, WrongInput
 from cairn.services.form_answers import FormAnswers
+from cairn.services.products import NOTHING
 from cairn.store import tables as t
 from cairn.store.aggregate import Row
 
 NEEDS_WORDS = {"reject": "reason", "revise": "feedback"}
+
+
+class Words(TypedDict, total=False):
+    """What may go with a decision: see `Said`."""
+
+    digest: str | None
+    feedback: str
+    fields: Mapping[str, Any] | None
+    modified_params: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What somebody answers."""
+
+    decision: str
+    digest: str | None = None  # of what was looked at
+    feedback: str = ""
+    fields: Mapping[str, Any] | None = None  # of a form
+    modified_params: Mapping[str, Any] | None = None  # of an action, in place of those that were proposed
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,23 +56,16 @@ class Asked:
 
 
 class Approvals:
-    def __init__(self, engine: Engine, answers: FormAnswers) -> None:
+    def __init__(self, engine: Engine, answers: FormAnswers, modifying: Modifying) -> None:
         self._engine = engine
         self._answers = answers
+        self._modifying = modifying
 
     async def decide(
-        self,
-        approval_id: str,
-        decision: str,
-        *,
-        digest: str | None = None,
-        feedback: str = "",
-        fields: Mapping[str, Any] | None = None,
-        by: Actor,
-        command_id: UUID | None = None,
+        self, approval_id: str, decision: str, *, by: Actor, command_id: UUID | None = None, **said: Unpack[Words]
     ) -> Step:
         asked = await self._engine.database.aread(lambda c: find(c, approval_id))
-        return await self._decide(asked, decision, digest, feedback, fields, by, command_id)
+        return await self._decide(asked, Said(decision, **said), by, command_id)
 
     async def decide_pending(
         self,
@@ -58,36 +73,43 @@ class Approvals:
         decision: str,
         *,
         kinds: frozenset[Kind] | None = None,
-        digest: str | None = None,
-        feedback: str = "",
-        fields: Mapping[str, Any] | None = None,
         by: Actor,
         command_id: UUID | None = None,
+        **said: Unpack[Words],
     ) -> Step:
         """Answer whatever is pending for an execution (D41)."""
         asked = await self._engine.database.aread(lambda c: pending(c, execution_id, kinds))
-        return await self._decide(asked, decision, digest, feedback, fields, by, command_id)
+        return await self._decide(asked, Said(decision, **said), by, command_id)
 
-    async def _decide(
-        self,
-        asked: Asked,
-        decision: str,
-        digest: str | None,
-        feedback: str,
-        fields: Mapping[str, Any] | None,
-        by: Actor,
-        command_id: UUID | None,
-    ) -> Step:
+    async def _decide(self, asked: Asked, said: Said, by: Actor, command_id: UUID | None) -> Step:
+        decision = said.decision
         if asked.kind is Kind.START and decision in ("reject", "revise"):
             decision = "refuse"  # D22, D68
-        if decision in NEEDS_WORDS and not feedback.strip():
+        if decision in NEEDS_WORDS and not said.feedback.strip():
             word = NEEDS_WORDS[decision]
             raise WrongInput([(f"/{word}", f"Say why: '{word}' is required to {decision}.")])
-        answer = None
+        command = Decide(asked.approval_id, decision, said.digest, said.feedback)
+        brought = NOTHING
         if decision == "answer":
-            answer = await self._answers.keep(asked.execution_id, fields or {})
-        command = Decide(asked.approval_id, decision, digest, feedback, answer)
-        return await self._engine.send(asked.run_id, command, self._engine.given(by.name, command_id))
+            command = replace(command, answer=await self._answers.keep(asked.execution_id, said.fields or {}))
+        elif said.modified_params is not None:
+            if (asked.kind, decision) != (Kind.ACTION, "approve"):
+                raise WrongInput([("/modified_params", "Only the approval of an action can have other parameters.")])
+            command, brought = await self._modifying.modify(asked.approval_id, command, said.modified_params)
+        return await self._engine.send(asked.run_id, command, self.given(by, command_id), brought=brought)
+
+    async def hand_over(
+        self, approval_id: str, to: Sequence[str], reason: str, *, by: Actor, command_id: UUID | None = None
+    ) -> Step:
+        """Let others decide."""
+        asked = await self._engine.database.aread(lambda c: find(c, approval_id))
+        command = HandOver(approval_id, tuple(dict.fromkeys(name.strip() for name in to)), reason)
+        return await self._engine.send(asked.run_id, command, self.given(by, command_id))
+
+    def given(self, by: Actor, command_id: UUID | None = None) -> Given:
+        """With all that this person may be named as among those who are asked; admins count as everybody (D29)."""
+        counts_as = None if by.is_admin else by.answers_to
+        return replace(self._engine.given(by.name, command_id), counts_as=counts_as)
 
 
 def find(connection: sa.Connection, approval_id: str) -> Asked:

@@ -10,7 +10,7 @@ from functools import partial
 import sqlalchemy as sa
 
 from cairn.core.model import Execution, Mode, State
-from cairn.definitions import CheckpointDefinition
+from cairn.definitions import CheckpointDefinition, PipelineDefinition
 from cairn.files import Tree, layout
 from cairn.ports import Call, Stored, Upload, Work
 from cairn.runners import Limits
@@ -43,12 +43,16 @@ class Briefing:
     # ---- for the worker ----------------------------------------------------------------------------------
     async def checkpoint(self, loaded: Loaded, e: Execution) -> CheckpointDefinition:
         """The definition that an execution is carried out by."""
+        return (await self.definition(loaded, e)).checkpoint(e.key)
+
+    async def definition(self, loaded: Loaded, e: Execution) -> PipelineDefinition:
+        """The whole of it."""
         facts = loaded.facts
         definition = self._plans.known(facts.pipeline_id, e.definition)
         if definition is None:
             read = self._plans.definition
             definition = await self._database.aread(lambda c: read(c, facts.pipeline_id, e.definition))
-        return definition.checkpoint(e.key)
+        return definition
 
     async def work(self, loaded: Loaded, e: Execution) -> Work:
         """Everything for one dispatch. What is large, or must be there, is read now; the rest when it is wanted."""

@@ -9,14 +9,15 @@ import sqlalchemy as sa
 
 from cairn.core.messages import Given
 from cairn.core.model import Execution
-from cairn.ports import Call, WantsRework
+from cairn.ports import Call, ProposesAction, WantsRework
+from cairn.services.actions import proposals
 from cairn.store import blobs, script_rows
 from cairn.store import tables as t
 
 ANSWERED = ("ended", "reason", "execution_id", "artifacts")
 
 
-def keep_call(connection: sa.Connection, e: Execution, wanted: WantsRework, given: Given) -> None:
+def keep_call(connection: sa.Connection, e: Execution, wanted: WantsRework | ProposesAction, given: Given) -> None:
     """In the transaction of the report."""
     call = wanted.call
     if call is not None:
@@ -37,11 +38,27 @@ def read_calls(connection: sa.Connection, e: Execution) -> tuple[Call, ...]:
     ).scalars()
     own = [event for event in told if event.get("requested_by") == e.key]
     answers = [{name: event.get(name) for name in ANSWERED} for event in own]
+    of_reworks = iter(answers)
+    of_actions = _of_actions(connection, e) if any(row.kind == "action" for row in rows) else {}
     return tuple(
-        Call(row.number, row.kind, row.arguments, _at(answers, position), row.seen_checksum)
-        for position, row in enumerate(rows)
+        Call(
+            row.number,
+            row.kind,
+            row.arguments,
+            of_actions.get(row.number) if row.kind == "action" else next(of_reworks, None),
+            row.seen_checksum,
+        )
+        for row in rows
     )
 
 
-def _at(answers: list[dict[str, Any]], position: int) -> Mapping[str, Any] | None:
-    return answers[position] if position < len(answers) else None
+def _of_actions(connection: sa.Connection, e: Execution) -> dict[int, Mapping[str, Any] | None]:
+    """By the number of the call; the last proposal counts, where one was asked for twice."""
+    a, p = t.actions.c, t.approvals.c
+    rows = connection.execute(
+        sa.select(t.actions, p.status)
+        .join(t.approvals, p.approval_id == a.approval_id)
+        .where(a.execution_id == e.id, a.revision_iteration == e.revision, a.call_number.is_not(None))
+        .order_by(p.ordinal)
+    )
+    return {row.call_number: proposals.answer_of(connection, row) for row in rows}

@@ -17,6 +17,7 @@ from cairn.core.errors import Refused
 from cairn.core.messages import (
     ApprovalExpired,
     Command,
+    Decide,
     Dispatch,
     EscalationDue,
     Given,
@@ -32,6 +33,7 @@ from cairn.core.model import CLOSED, Execution
 from cairn.core.verdict import Judge, no_rules
 from cairn.ports import Clock, JobEngine
 from cairn.services import lineage
+from cairn.services.actions import learning, proposals
 from cairn.services.calls import keep_call
 from cairn.services.effects import Effects, Step
 from cairn.services.errors import NotFound
@@ -202,6 +204,11 @@ class Engine:
                 keep_context(connection, command.execution, brought.context)
             if brought.wanted is not None:
                 keep_call(connection, before.run.executions[command.execution], brought.wanted, given)
+            if brought.weighed is not None:
+                asked = proposals.made_of(before, decision.run.approvals, command.execution)
+                proposals.keep(connection, before.run.executions[command.execution], brought.weighed, asked, given)
+        if isinstance(command, Decide) and brought.learnt is not None:
+            learning.keep(connection, before.facts.pipeline_id, brought.learnt, command, given)
         if records and (rollback := by_failure(before.run, decision.run)) is not None:
             record(connection, rollback, given, before.facts, taken(before, decision, filing))
         for job in jobs:

@@ -10,11 +10,23 @@ from time import monotonic
 from typing import Any, assert_never
 
 from cairn.core.errors import Refused
-from cairn.core.messages import Failed, Finished, InputWanted, Interrupted, Invalid, Report, ReworkWanted
+from cairn.core.messages import (
+    ActionProposed,
+    Failed,
+    Finished,
+    InputWanted,
+    Interrupted,
+    Invalid,
+    OutcomeUnknown,
+    Report,
+    ReworkWanted,
+)
 from cairn.core.model import Execution, Fault, Mode, State
 from cairn.documents import digest
-from cairn.ports import Asks, Faulted, Outcome, Produced, Runner, Unfit, WantsRework
+from cairn.ports import Asks, Faulted, Outcome, Produced, ProposesAction, Runner, Unfit, WantsRework
 from cairn.runners import CannotBegin, carry_out
+from cairn.services.actions.carrying import Carrying
+from cairn.services.actions.proposals import weigh
 from cairn.services.briefing import UNTOLD, Briefing, Told
 from cairn.services.engine import Engine, Step
 from cairn.services.errors import NotFound
@@ -42,7 +54,7 @@ class Running:
 class Came:
     """What came of a dispatch, and what it was given."""
 
-    outcome: Outcome
+    outcome: Outcome | OutcomeUnknown
     told: Told = UNTOLD
 
 
@@ -54,6 +66,7 @@ class Lanes:
         storing: Storing,
         keeper: Keeper,
         runners: Mapping[Mode, Runner],
+        carrying: Carrying,
         *,
         most: int,
         most_scripts: int | None = None,
@@ -64,6 +77,7 @@ class Lanes:
         self._storing = storing
         self._keeper = keeper
         self._runners = runners
+        self._carrying = carrying
         self._slots = asyncio.Semaphore(most)
         self._script_slots = asyncio.Semaphore(most_scripts or most)
         self._lanes: dict[str, asyncio.Task[None]] = {}
@@ -159,6 +173,9 @@ class Lanes:
             async with self._script_slots if e.policy.mode is Mode.SCRIPT else self._slots:
                 placed.set_result(monotonic())
                 self._check_current(loaded, e)
+                doubt = await patiently(lambda: self._carrying.carry_out(loaded, e))
+                if doubt is not None:
+                    return Came(doubt)
                 work = await patiently(lambda: self._briefing.work(loaded, e))
                 outcome = await carry_out(self._runners, work)
                 return Came(outcome, await patiently(lambda: self._briefing.told(work)))
@@ -222,6 +239,10 @@ class Lanes:
             case Asks():
                 report = InputWanted(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question))
                 return await self._report(run_id, report, job, brought)
+            case ProposesAction():
+                return await self._propose(loaded, e, outcome, job, brought)
+            case OutcomeUnknown():
+                return await self._report(run_id, outcome, job, brought)
             case WantsRework():
                 made = await self._store(loaded, e, outcome)
                 words = plain(outcome.reason), plain(outcome.prompt)
@@ -231,7 +252,21 @@ class Lanes:
             case _:
                 assert_never(outcome)
 
-    async def _store(self, loaded: Loaded, e: Execution, outcome: Produced | Unfit | WantsRework) -> Products:
+    async def _propose(self, loaded: Loaded, e: Execution, outcome: ProposesAction, job: str, brought: Brought) -> Step:
+        definition = await self._briefing.definition(loaded, e)
+        weighed = weigh(definition, outcome)
+        run_id = loaded.facts.run_id
+        if isinstance(weighed, Fault):
+            return await self._report(run_id, Failed(e.id, e.dispatch, plain_fault(weighed)), job, brought)
+        made = await self._store(loaded, e, outcome)
+        reasons = plain(" ".join(weighed.reasons))
+        report = ActionProposed(e.id, e.dispatch, weighed.digest, weighed.action, reasons, made.digest, made.outputs)
+        brought = replace(brought, artifacts=made.artifacts, wanted=outcome, weighed=weighed)
+        return await self._report(run_id, report, job, brought)
+
+    async def _store(
+        self, loaded: Loaded, e: Execution, outcome: Produced | Unfit | WantsRework | ProposesAction
+    ) -> Products:
         checkpoint = await self._briefing.checkpoint(loaded, e)
         return await patiently(lambda: self._storing.store(e, checkpoint, outcome.artifacts))
 

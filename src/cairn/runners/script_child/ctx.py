@@ -189,20 +189,50 @@ class Ctx:
         before, and gets as the answer how the rework ended: `ended`, `reason`, `execution_id`, `artifacts`. From
         then on `inputs` and `references` are the new ones.
         """
-        return self._call("rework", checkpoint=str(checkpoint), prompt=str(prompt), reason=str(reason))
+        said = {"checkpoint": str(checkpoint), "prompt": str(prompt), "reason": str(reason)}
+        return self._call("rework", said)
 
-    def propose_action(self, *_: Any, **__: Any) -> Answer:
-        """Not there yet."""
-        raise NotImplementedError(
-            "propose_action is not there yet: nobody can approve an action. Leave the call out, or have the result"
-            " of the whole checkpoint approved with `approve: complete`."
-        )
+    def propose_action(
+        self,
+        operation_type: str,
+        parameters: dict[str, Any],
+        reasoning: str = "",
+        confidence: float | None = None,
+        risk_level: str | None = None,
+        supporting_data: Any = None,
+    ) -> Answer:
+        """Have something done outside, once that is allowed.
+
+        The process ends here. When it is decided the script is called again and gets as the answer `decision`, the
+        `parameters` that were approved, whether they were `modified`, and the `result` where Cairn itself has carried
+        the action out.
+        """
+        if not isinstance(operation_type, str) or not operation_type:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError("propose_action: operation_type is a word, such as 'send_email'")
+        if not isinstance(parameters, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"propose_action: parameters is a dict, not {type(parameters).__name__}")
+        is_number = isinstance(confidence, (int, float)) and not isinstance(confidence, bool)
+        if confidence is not None and not (is_number and 0 <= confidence <= 1):
+            raise ValueError("propose_action: confidence is a number from 0 to 1, or None")
+        said = {
+            "operation_type": operation_type,
+            "parameters": parameters,
+            "reasoning": str(reasoning),
+            "confidence": confidence,
+            "risk_level": None if risk_level is None else str(risk_level),
+            "supporting_data": supporting_data,
+        }
+        try:
+            written = encode(said)
+        except Unwritable as error:
+            raise TypeError(f"propose_action: what it says cannot be written as JSON: {error}") from None
+        return self._call("action", json.loads(written))
 
     def done(self) -> None:
         """For loops, which are not there yet."""
         self.log("done() changes nothing: loops are not there yet, the checkpoint is carried out once.")
 
-    def _call(self, kind: str, **arguments: str) -> Answer:
+    def _call(self, kind: str, arguments: dict[str, Any]) -> Answer:
         number = self._made
         self._made += 1
         if number < len(self._calls):

@@ -15,7 +15,8 @@ actions = sa.Table(
     metadata,
     text("approval_id", refers("approvals.approval_id"), primary_key=True),
     text("execution_id", refers("checkpoint_executions.execution_id")),
-    whole("call_number", null=True),  # of the script that proposed it
+    whole("revision_iteration"),  # of its execution
+    whole("call_number", null=True),  # of whoever proposed it, in that revision
     text("operation_type"),
     json("parameters"),  # as proposed
     text("reasoning"),

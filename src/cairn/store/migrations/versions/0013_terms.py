@@ -60,6 +60,7 @@ def _actions() -> None:
         "actions",
         sa.Column("approval_id", sa.Text(), nullable=False),
         sa.Column("execution_id", sa.Text(), nullable=False),
+        sa.Column("revision_iteration", sa.Integer(), nullable=False),
         sa.Column("call_number", sa.Integer(), nullable=True),
         sa.Column("operation_type", sa.Text(), nullable=False),
         sa.Column("parameters", sa.Text(), nullable=False),
