@@ -30,6 +30,7 @@ from cairn.services.actions.modifying import Modifying
 from cairn.services.actions.ways import Ways
 from cairn.services.acts import Acts
 from cairn.services.approvals import Approvals
+from cairn.services.backtests import Backtests
 from cairn.services.briefing import Briefing
 from cairn.services.directory import Directory
 from cairn.services.doctor import Doctor
@@ -49,9 +50,13 @@ from cairn.services.plans import Plans
 from cairn.services.products import Storing
 from cairn.services.projection import Projection
 from cairn.services.reading import Reading
+from cairn.services.reading.rule_reader import RuleReading
 from cairn.services.retention import Days, Retention
 from cairn.services.rework import Reworks
 from cairn.services.rollbacks import Rollbacks
+from cairn.services.rules import Rules
+from cairn.services.rules_file import NAME as RULES
+from cairn.services.rules_in_force import RulesInForce
 from cairn.services.runs import Runs
 from cairn.services.secrets import Secrets
 from cairn.services.system_log import SystemLog
@@ -88,6 +93,9 @@ class Cairn:
     approvals: Approvals
     rollbacks: Rollbacks
     reworks: Reworks
+    rules: Rules
+    rule_reading: RuleReading
+    backtests: Backtests
     uploads: Uploads
     access: Access
     accounts: Accounts
@@ -105,7 +113,16 @@ class Cairn:
             Level(self.settings.script_sandbox),
             self.sandbox.probe,
         )
-        return Doctor(self.database, self.keeper, self.reading, self.retention, self.jobs, self.clock, machine)
+        return Doctor(
+            self.database,
+            self.keeper,
+            self.reading,
+            self.retention,
+            self.jobs,
+            self.clock,
+            machine,
+            self.rules.file,
+        )
 
     def close(self) -> None:
         self.hub.close()
@@ -195,7 +212,8 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
     access = Access(database, clock, directory, _value(settings.admin_token))
     logbook = Logbook(database, hub, clock)
     projection = Projection(database, tree, logbook)
-    engine = Engine(database, jobs, plans, Effects(database, projection, hub), clock)
+    rules_in_force = RulesInForce(database, plans)
+    engine = Engine(database, jobs, plans, Effects(database, projection, hub), clock, rules_in_force.judge)
     mending = Mending(database, plans, projection, clock)
     keeper = Keeper(database, engine, projection, mending, clock)
     limits = RunnerLimits(
@@ -204,8 +222,8 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         max_context_length=settings.max_context_length,
     )
     sandbox = BestSandbox(settings.data_dir.resolve())
-    rules = _script_rules(settings)
-    runners = make_runners(limits, functions, sandbox, rules)
+    script_rules = _script_rules(settings)
+    runners = make_runners(limits, functions, sandbox, script_rules)
     modes = frozenset(mode.value for mode in runners)
     mailer, web = _mailer(settings, clock), HttpxWeb(Guard(Allowed.of(settings.outward_allowed)))
     answers = FormAnswers(database, plans)
@@ -216,6 +234,7 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         max_timeout_minutes=settings.max_checkpoint_timeout_minutes,
         max_auto_retries=settings.max_retry_attempts,
     )
+    rules = Rules(database, clock, hub, settings.data_dir.resolve() / RULES, directory.count_deciders)
     return Cairn(
         settings=settings,
         database=database,
@@ -255,13 +274,16 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
             keeper,
             limits=definition_limits,
             functions=functions,
-            carried_out=CarriedOut(modes, rules),
+            carried_out=CarriedOut(modes, script_rules),
         ),
         runs=Runs(engine, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=Executions(engine, approvals),
         approvals=approvals,
         rollbacks=Rollbacks(engine),
         reworks=Reworks(engine),
+        rules=rules,
+        rule_reading=RuleReading(database, rules_in_force, rules.file, clock),
+        backtests=Backtests(database, plans, rules_in_force),
         uploads=Uploads(database, clock, max_bytes=settings.max_file_bytes),
         access=access,
         accounts=open_accounts(acts, access),

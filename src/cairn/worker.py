@@ -21,6 +21,7 @@ ADOPT_SECONDS = 15.0  # how often work without a driver is looked for
 FILED_SECONDS = 1.0  # how often it is written down whose files stand
 JOBS_SECONDS = 600.0  # how often jobs that are over are removed
 DAILY_SECONDS = 60.0  # how often it is asked whether the day's sweep is due
+WATCH_SECONDS = 0.4  # how often it is looked whether the file of rules has changed
 MEND_SECONDS = 5.0  # how often files that could not follow are tried again
 TIMER = "timer"  # who reports
 
@@ -38,6 +39,7 @@ class Worker:
     async def start(self) -> None:
         keeper, retention, system_log = self._cairn.keeper, self._cairn.retention, self._cairn.system_log
         await self._end_leftovers()
+        await self._cairn.rules.file.follow()  # what was written while nobody looked holds from the first step on
         self._engine.effects.attach(self)
         await self._cairn.jobs.start(self._lanes.lane, self.timer)
         await self._take_up()
@@ -45,6 +47,7 @@ class Worker:
         for seconds, act in (
             (FILED_SECONDS, keeper.write_down_filed),
             (FILED_SECONDS, system_log.follow),
+            (WATCH_SECONDS, self._cairn.rules.file.follow),
             (MEND_SECONDS, keeper.mend_failed),
             (ADOPT_SECONDS, self.adopt),
             (ADOPT_SECONDS, system_log.note),

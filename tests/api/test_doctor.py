@@ -18,6 +18,7 @@ LOOKED_AT = [
     "disk",
     "permissions",
     "sandbox",
+    "rules",
     "clock",
     "schema",
     "database",

@@ -43,7 +43,7 @@ from cairn.services.locks import Locks
 from cairn.services.plans import Plans
 from cairn.services.products import NOTHING, Brought, keep_context
 from cairn.services.rollback_records import by_failure, record, taken
-from cairn.store import Database, Fenced, Loaded, LostRace, RunFacts, load_run, save_run
+from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, RunFacts, load_run, save_run
 from cairn.store import tables as t
 
 __all__ = ["Engine", "Step"]
@@ -61,7 +61,7 @@ class Engine:
         plans: Plans,
         effects: Effects,
         clock: Clock,
-        judge: Callable[[sa.Connection, Loaded], Judge] | None = None,
+        judge: Callable[[sa.Connection, Loaded, Sequence[NewArtifact]], Judge] | None = None,
     ) -> None:
         self.database = database
         self.plans = plans
@@ -183,7 +183,7 @@ class Engine:
         `before` is the run as it stands in this transaction, where the caller has it.
         """
         before = before or self._warm.get(run_id) or self.load(connection, run_id)
-        given = self._ruled(connection, before, given)
+        given = self._ruled(connection, before, given, brought)
         decision = lineage.complete_told(connection, _decide(connection, before, command, given), brought.artifacts)
         filing = plan_files(connection, before, decision, given, brought.artifacts)
         drivers, jobs = _drivers(decision, lane)
@@ -225,9 +225,9 @@ class Engine:
         decision = _decide(connection, before, command, self._ruled(connection, before, given))
         return Step(before, before, decision, given, plan_files(connection, before, decision, given, ()))
 
-    def _ruled(self, connection: sa.Connection, before: Loaded, given: Given) -> Given:
-        """With the rules that are in force in this transaction."""
-        judge = self.judge(connection, before) if self.judge is not None else no_rules
+    def _ruled(self, connection: sa.Connection, before: Loaded, given: Given, brought: Brought = NOTHING) -> Given:
+        """With the rules that are in force in this transaction, which also see what a report brings."""
+        judge = self.judge(connection, before, brought.artifacts) if self.judge is not None else no_rules
         return replace(given, judge=judge, starter=before.facts.created_by)
 
     def load(self, connection: sa.Connection, run_id: str, *, lock: bool = True) -> Loaded:

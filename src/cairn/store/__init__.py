@@ -1,6 +1,6 @@
 """What Cairn keeps: tables, the one transaction, runs, contents and the trail."""
 
-from cairn.store import blobs, events, pipeline_rows
+from cairn.store import blobs, events, pipeline_rows, rule_rows
 from cairn.store.artifact_rows import NewArtifact
 from cairn.store.database import Database
 from cairn.store.errors import (
@@ -46,6 +46,7 @@ __all__ = [
     "insert_run",
     "load_run",
     "pipeline_rows",
+    "rule_rows",
     "save_lineage",
     "save_run",
     "verify",

@@ -65,6 +65,7 @@ SENTENCES: Mapping[str, str] = {
     "approval_revision_requested": "{name} was sent back for a revision.",
     "approval_timeout": "Nobody decided on {subject} in time.",
     "approval_withdrawn": "Nobody has to decide on {subject} any more.",
+    "approval_reviewed": "Somebody looked at an automatic approval of {name} afterwards.",
     "rework_asked": "{name} was sent back to be done again: {reason}",
     "rework_told": "{name} goes on: the work that was sent back has ended.",
     "rollback_made": "The run was rolled back to checkpoint {place}.",
@@ -93,6 +94,9 @@ SENTENCES: Mapping[str, str] = {
     "secret_changed": "The secret {secret} was replaced.",
     "secret_removed": "The secret {secret} was removed.",
     "secrets_rotated": "All {count} secrets were encrypted anew.",
+    "rules_saved": "The rules were changed, revision {revision}.",
+    "emergency_stop_set": "Every automatic approval was stopped: {reason}",
+    "emergency_stop_lifted": "Automatic approvals go on.",
     "drift_repaired": "The folder did not match the records: {written} files were written again, {moved} moved aside.",
 }
 
@@ -153,6 +157,13 @@ CHOICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "validation": "The result of {name} was rejected.",
             "escalation": "It was decided that {name} fails.",
             "input": "Filling in the form of {name} was declined.",
+        },
+    ),
+    "approval_reviewed": (
+        "agrees",
+        {
+            "True": "Somebody agrees with an automatic approval of {name}, afterwards.",
+            "False": "Somebody disagrees with an automatic approval of {name}, afterwards.",
         },
     ),
     "rework_told": (

@@ -4,10 +4,11 @@ from cairn.store.tables.access import api_tokens, idempotency_keys, secrets, ses
 from cairn.store.tables.actions import actions, approval_comments, learning_cases
 from cairn.store.tables.content import artifacts, blob_chunks, blobs, execution_logs, uploads
 from cairn.store.tables.definitions import checkpoint_definitions, definition_revisions, pipelines
+from cairn.store.tables.guards import APPEND_ONLY, HUMAN_INTERACTIONS
 from cairn.store.tables.lineage import artifact_consumption, job_dependencies
 from cairn.store.tables.metadata import metadata
 from cairn.store.tables.people import delegations, group_members, groups, invitations, user_identities, users
-from cairn.store.tables.rules import APPEND_ONLY, HUMAN_INTERACTIONS
+from cairn.store.tables.rules import audit_reviews, emergency_stops, rule_heads, rule_versions
 from cairn.store.tables.runs import approval_decisions, approvals, checkpoint_executions, pipeline_runs
 from cairn.store.tables.scripts import definition_scripts, execution_calls
 from cairn.store.tables.trail import archived_items, chains, events, rollback_events
@@ -24,6 +25,7 @@ __all__ = [
     "archived_items",
     "artifact_consumption",
     "artifacts",
+    "audit_reviews",
     "blob_chunks",
     "blobs",
     "chains",
@@ -32,6 +34,7 @@ __all__ = [
     "definition_revisions",
     "definition_scripts",
     "delegations",
+    "emergency_stops",
     "events",
     "execution_calls",
     "execution_logs",
@@ -45,6 +48,8 @@ __all__ = [
     "pipeline_runs",
     "pipelines",
     "rollback_events",
+    "rule_heads",
+    "rule_versions",
     "secrets",
     "sessions",
     "settings",

@@ -164,6 +164,7 @@ approvals = sa.Table(
     index("ix_approvals_by_risk", "risk_order", "asked_at", "approval_id", where="status = 'pending'"),
     index("ix_approvals_by_priority", "priority", "asked_at", "approval_id", where="status = 'pending'"),
     index("ix_approvals_by_rule", "rule_scope", "rule", "asked_at", where="rule IS NOT NULL"),
+    index("ix_approvals_sampled", "asked_at", "approval_id", where="audit"),
     index("ix_approvals_by_operation", "operation_type", "asked_at", where="operation_type IS NOT NULL"),
     index("ix_approvals_asked", "asked_at", "approval_id"),
     index("ix_approvals_pending", "asked_at", "approval_id", where="status = 'pending'"),

@@ -1,0 +1,51 @@
+"""Rules in tests: put into force for one pipeline or for all, and taken away again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from textwrap import dedent
+
+from cairn.core.errors import Refused
+from cairn.core.rules import GLOBAL
+from cairn.services.actors import ADMIN, Actor
+from cairn.services.errors import WrongInput
+from cairn.services.users import NewUser
+from cairn.services.views.approvals import Approval
+from cairn.services.views.rules import Explanation
+from tests.services.house import House
+
+REVIEWER = Actor("a reviewer", frozenset({"approver"}))
+
+
+async def rule(house: House, text: str, scope: str = GLOBAL) -> int:
+    """The revision that they have then."""
+    return (await house.cairn.rules.save(scope, dedent(text), by=ADMIN)).revision
+
+
+async def second_approver(house: House) -> None:
+    """So that a rule can want two people."""
+    with suppress(WrongInput, Refused):  # one test may have made it for the others
+        await house.cairn.accounts.users.create(NewUser("reviewer", roles=("approver",)), by=ADMIN)
+
+
+@asynccontextmanager
+async def globally(house: House, text: str) -> AsyncGenerator[int]:
+    """Rules that hold for all pipelines, while a test is about them."""
+    try:
+        yield await rule(house, text)
+    finally:
+        await rule(house, "")
+
+
+def approvals(house: House, run_id: str) -> list[Approval]:
+    """All of a run, in the order in which they were asked."""
+    from cairn.core.model import ApprovalStatus
+    from cairn.services.reading.filters import ApprovalFilter
+
+    wanted = ApprovalFilter(tuple(ApprovalStatus), (), None, run_id, "age")
+    return house.cairn.reading.approvals(wanted, 500, None).items
+
+
+def why(house: House, approval_id: str) -> Explanation:
+    return house.cairn.rule_reading.explain(approval_id)

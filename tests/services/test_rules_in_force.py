@@ -1,0 +1,190 @@
+"""Rules decide on starts and results: they ask where no flag does, approve where one does (H2, H6, D27)."""
+
+from __future__ import annotations
+
+import pytest
+
+from cairn.services.actors import ADMIN
+from tests.services.house import House, Json, form, step
+from tests.services.ruling import approvals, globally, rule, second_approver, why
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+ASK_BIG = """
+    checkpoints:
+      - name: Big numbers
+        trigger: { kind: completion, data_threshold: { field: %s, operator: ">", value: 10 } }
+        action: { require_approval_count: 2, approvers: [approver, admin], timeout_seconds: 600, on_timeout: cancel }
+    """
+
+
+@pytest.mark.parametrize("field", ["value", "count.value"])
+async def test_a_rule_asks_where_no_flag_does(house: House, field: str) -> None:
+    """D27: a result is looked at by its own fields, also under its own key."""
+    await second_approver(house)
+    pipeline = await house.pipeline(step("count", parameters={"value": 11}), step("next"))
+    revision = await rule(house, ASK_BIG % field, pipeline)
+    run = await house.start(pipeline)
+    await house.until_execution(run, "count", "waiting_approval_to_complete")
+    asked = house.run(run).waiting_approvals[0]
+    assert (asked.kind, asked.needed) == ("completion", 2)
+    told = why(house, asked.approval_id)
+    assert (told.rule, told.scope, told.rules_revision) == ("Big numbers", pipeline, revision)
+    assert told.reason == f"'Big numbers' of the pipeline's rules, revision {revision}, asks."
+    assert [(one.outcome, [c.actual for c in one.conditions]) for one in told.considered] == [
+        ("asks", ["completion", "11"])
+    ]
+
+
+async def test_a_result_below_the_threshold_passes(house: House) -> None:
+    await second_approver(house)
+    pipeline = await house.pipeline(step("count", parameters={"value": 10}))
+    await rule(house, ASK_BIG % "count.value", pipeline)
+    run = await house.done(pipeline)
+    assert approvals(house, run) == []
+
+
+async def test_a_rule_approves_where_a_flag_asks(house: House) -> None:
+    """H6: with every condition and its value."""
+    pipeline = await house.pipeline(step("count", parameters={"value": 3}, approve="both"))
+    text = """
+        checkpoints:
+          - name: Starts are fine
+            trigger: { kind: start }
+            action: { auto_approve: true }
+        auto_approval:
+          enabled: true
+          rules:
+            - name: Small numbers
+              conditions: { kind: completion, custom_field: { field: count.value, operator: "<=", value: 5 } }
+              action: { auto_approve: true, audit_sample_percentage: 100 }
+        """
+    revision = await rule(house, text, pipeline)
+    run = await house.done(pipeline)
+    start, result = approvals(house, run)
+    assert [(a.kind, a.status, [v.by for v in a.decisions]) for a in (start, result)] == [
+        ("start", "auto_approved", ["rule:Starts are fine"]),
+        ("completion", "auto_approved", ["rule:Small numbers"]),
+    ]
+    told = why(house, result.approval_id)
+    assert told.reason == f"'Small numbers' of the pipeline's rules, revision {revision}, approves."
+    assert [(one.rule, one.outcome) for one in told.considered] == [
+        ("Starts are fine", "does not match"),
+        ("Small numbers", "approves"),
+    ]
+    event = next(e for e in house.events(run) if e.approval_id == result.approval_id)
+    assert event.metadata["conditions"] == [
+        {"field": "kind", "wanted": "completion", "actual": "completion"},
+        {"field": "count.value", "wanted": "<= 5", "actual": "3"},
+    ]
+
+
+LOOKS: dict[str, tuple[str, Json, str]] = {
+    "the run's input": ("input.customer.tier", {"customer": {"tier": "gold"}}, "gold"),
+    "the input without its root": ("customer.tier", {"customer": {"tier": "gold"}}, "gold"),
+    "an earlier form": ("name.name", {}, "gold"),
+    "the pipeline": ("pipeline.name", {}, "Test"),
+    "the checkpoint": ("checkpoint.key", {}, "count"),
+    "the run": ("run.is_test", {}, "false"),
+    "nothing": ("nowhere.at.all", {}, "missing"),
+}
+
+
+@pytest.mark.parametrize("case", LOOKS)
+async def test_what_rules_see_of_a_run(house: House, case: str) -> None:
+    field, given, actual = LOOKS[case]
+    pipeline = await house.pipeline(form("name"), step("count", approve="start"))
+    text = """
+        checkpoints:
+          - name: Looks
+            trigger: { kind: start, custom_field: { field: %s, operator: "!=", value: nothing } }
+            action: {}
+        """
+    await rule(house, text % field, pipeline)
+    run = await house.start(pipeline, input=given)
+    await house.decide(run, "name", "approve")
+    await house.fill(run, "name", name="gold")
+    await house.until_execution(run, "count", "waiting_approval_to_start")
+    told = why(house, house.run(run).waiting_approvals[0].approval_id)
+    assert [c.actual for c in told.considered[0].conditions] == ["start", actual]
+
+
+async def test_the_output_of_a_step_is_seen_by_the_next(house: House) -> None:
+    """In the very transaction in which it becomes one."""
+    pipeline = await house.pipeline(step("count", parameters={"value": 7}, approve="complete"), step("next"))
+    text = """
+        checkpoints:
+          - name: Sevens
+            trigger: { kind: start, custom_field: { field: count.value, value: 7 } }
+            action: {}
+        """
+    await rule(house, text, pipeline)
+    run = await house.start(pipeline)
+    await house.decide(run, "count", "approve")
+    assert house.statuses(run)["next"] == "waiting_approval_to_start"
+
+
+async def test_a_global_rule_that_asks_is_not_overridden(house: House) -> None:
+    """D27."""
+    pipeline = await house.pipeline(step("count", approve="complete"))
+    await rule(
+        house, "checkpoints: [{ name: Own, trigger: { kind: completion }, action: { auto_approve: true } }]", pipeline
+    )
+    for_all = """
+        checkpoints:
+          - name: Everywhere
+            trigger: { kind: completion, custom_field: { field: pipeline.id, value: %s } }
+            action: {}
+        """
+    async with globally(house, for_all % pipeline):
+        run = await house.start(pipeline)
+        await house.until_execution(run, "count", "waiting_approval_to_complete")
+    told = why(house, house.run(run).waiting_approvals[0].approval_id)
+    assert (told.rule, told.scope) == ("Everywhere", "global")
+    assert {one.rule: one.outcome for one in told.considered} == {
+        "Everywhere": "asks",
+        "Own": "outranked by Everywhere",
+    }
+    assert await house.done(pipeline)
+
+
+async def test_rules_hold_from_the_commit_on(house: House) -> None:
+    pipeline = await house.pipeline(step("count"))
+    await rule(house, "checkpoints: [{ name: Ask, trigger: { kind: start }, action: {} }]", pipeline)
+    first = await house.start(pipeline)
+    assert house.run(first).waiting_approvals[0].kind == "start"
+    await rule(house, "", pipeline)
+    await house.done(pipeline)
+    await house.cairn.runs.cancel(first, by=ADMIN)
+
+
+async def test_a_stop_holds_at_once_and_asks(house: House) -> None:
+    """H6: what a rule would have approved is put to people, by the default terms."""
+    pipeline = await house.pipeline(step("count", approve="complete"))
+    await rule(
+        house, "checkpoints: [{ name: Yes, trigger: { kind: completion }, action: { auto_approve: true } }]", pipeline
+    )
+    await house.done(pipeline)
+    assert await house.cairn.rules.stop(True, "something is odd", by=ADMIN)
+    try:
+        run = await house.start(pipeline)
+        await house.until_execution(run, "count", "waiting_approval_to_complete")
+        asked = house.run(run).waiting_approvals[0]
+        told = why(house, asked.approval_id)
+        assert told.reason.endswith(", would approve, and is held back: emergency stop.")
+        assert asked.expires_at is not None
+        assert round((asked.expires_at - asked.asked_at).total_seconds()) == 3600
+    finally:
+        assert await house.cairn.rules.stop(False, "", by=ADMIN)
+    await house.done(pipeline)
+    await house.decide(run, "count", "approve")
+    await house.until_run(run, "completed")
+
+
+async def test_without_rules_nothing_is_considered(house: House) -> None:
+    pipeline = await house.pipeline(step("count", approve="complete"))
+    run = await house.start(pipeline)
+    await house.until_execution(run, "count", "waiting_approval_to_complete")
+    told = why(house, house.run(run).waiting_approvals[0].approval_id)
+    assert (told.rule, told.considered) == (None, [])
+    assert told.reason == "No rules were in force: the checkpoint's own settings hold."
