@@ -30,8 +30,13 @@ from cairn.services.actions.modifying import Modifying
 from cairn.services.actions.ways import Ways
 from cairn.services.acts import Acts
 from cairn.services.approvals import Approvals
+<<<<<<< HEAD
 from cairn.services.backtests import Backtests
+=======
+from cairn.services.batches import Batches
+>>>>>>> e9e6beb (API: approvals with their terms, actions and steps; modify, hand over, comment, several at once; what was learnt)
 from cairn.services.briefing import Briefing
+from cairn.services.comments import Comments
 from cairn.services.directory import Directory
 from cairn.services.doctor import Doctor
 from cairn.services.doctor_machine import Machine
@@ -50,7 +55,11 @@ from cairn.services.plans import Plans
 from cairn.services.products import Storing
 from cairn.services.projection import Projection
 from cairn.services.reading import Reading
+<<<<<<< HEAD
 from cairn.services.reading.rule_reader import RuleReading
+=======
+from cairn.services.reading.corrections import Corrections
+>>>>>>> e9e6beb (API: approvals with their terms, actions and steps; modify, hand over, comment, several at once; what was learnt)
 from cairn.services.retention import Days, Retention
 from cairn.services.rework import Reworks
 from cairn.services.rollbacks import Rollbacks
@@ -103,6 +112,9 @@ class Cairn:
     secrets: Secrets
     idempotency: Idempotency
     reading: Reading
+    corrections: Corrections
+    comments: Comments
+    batches: Batches
 
     @property
     def doctor(self) -> Doctor:
@@ -227,7 +239,8 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
     modes = frozenset(mode.value for mode in runners)
     mailer, web = _mailer(settings, clock), HttpxWeb(Guard(Allowed.of(settings.outward_allowed)))
     answers = FormAnswers(database, plans)
-    approvals = Approvals(engine, answers, Modifying(database, plans))
+    modifying = Modifying(database, plans)
+    approvals = Approvals(engine, answers, modifying)
     briefing = Briefing(database, plans, tree, logbook, limits)
     definition_limits = DefinitionLimits(
         max_checkpoints=settings.max_checkpoints,
@@ -291,4 +304,7 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         secrets=Secrets(acts, _keys(settings)),
         idempotency=Idempotency(database, clock),
         reading=Reading(database, plans, engine, briefing),
+        corrections=Corrections(database, modifying, clock),
+        comments=Comments(engine),
+        batches=Batches(approvals),
     )

@@ -57,6 +57,7 @@ class StartExecution(Body):
 class Approve(Body):
     digest: Digest = None
     feedback: Text = ""
+    modified_params: dict[str, Any] | None = Field(default=None, description="Of an action, in place of its own.")
 
 
 class Revise(Body):
@@ -90,10 +91,41 @@ class Decide(Body):
     feedback: Text = ""
     reason: Annotated[Text, Field(description="Why; required to reject.")] = ""
     fields: dict[str, Any] | None = Field(default=None, description="To answer a form.")
+    modified_params: dict[str, Any] | None = Field(
+        default=None, description="To approve an action with these in place of its own; null takes one away."
+    )
 
     @property
     def words(self) -> str:
         return self.reason or self.feedback
+
+
+class Modify(Body):
+    modified_params: Annotated[dict[str, Any], Field(description="Those that are to be others; null takes one away.")]
+
+
+class Assign(Body):
+    """Whom to hand it over to."""
+
+    to: Annotated[list[Text], Field(min_length=1, max_length=50, description="Persons, addresses, roles or groups.")]
+    reason: Text = ""
+
+
+class AddComment(Body):
+    text: Text
+
+
+class BatchItem(Body):
+    approval_id: Id
+    digest: Digest = None
+
+
+class DecideBatch(Body):
+    """The same decision on several approvals of one kind; each is decided or refused by itself."""
+
+    decision: Literal["approve", "revise", "reject"]
+    feedback: Annotated[Text, Field(description="Why; required to send back and to reject.")] = ""
+    items: Annotated[list[BatchItem], Field(min_length=1, max_length=200)]
 
 
 Decision = Literal[

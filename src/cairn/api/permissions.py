@@ -90,6 +90,12 @@ PERMISSIONS: dict[str, Allowed | None] = {
     "list_approvals": READ,
     "get_approval": READ,
     "decide_approval": SUBMIT,  # and, by decision, below
+    "decide_batch": DECIDE,
+    "preview_modification": READ,
+    "assign_approval": DECIDE,
+    "add_comment": SUBMIT,
+    "list_learning_cases": READ,
+    "get_modification_rates": READ,
     # going back
     "preview_rollback": READ,
     "make_rollback": RUN,

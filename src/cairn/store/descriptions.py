@@ -56,6 +56,7 @@ SENTENCES: Mapping[str, str] = {
     "action_failed": "The approved action could not be carried out for {subject}.",
     "action_unknown": "It is not known whether the approved action was carried out for {subject}.",
     "action_test": "A test run does not carry out the approved action for {subject}.",
+    "approval_commented": "Somebody commented on {subject}.",
     "approval_reminded": "Half of the time to decide on {subject} is over.",
     "approval_assigned": "The decision on {subject} was handed over.",
     "approval_escalated": "Nobody decided on {subject} in time: more people are asked.",

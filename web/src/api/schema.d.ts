@@ -994,6 +994,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/approvals/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Decide Batch
+         * @description The same decision on several. Each is decided by itself: what cannot be is told, and the others go on.
+         */
+        post: operations["decideBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{approval_id}/modify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Preview Modification
+         * @description What other parameters would make of an action: the difference, and whether they fit. Nothing is decided.
+         */
+        put: operations["previewModification"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{approval_id}/assign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Assign Approval
+         * @description Hand it over: others decide instead.
+         */
+        put: operations["assignApproval"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/approvals/{approval_id}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add Comment
+         * @description Say something about it without deciding.
+         */
+        post: operations["addComment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/approvals/{approval_id}/{decision}": {
         parameters: {
             query?: never;
@@ -1007,6 +1087,46 @@ export interface paths {
          * @description Decide. `digest` names what was looked at: if that has changed since, nothing is decided.
          */
         put: operations["decideApproval"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/learning/cases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Learning Cases
+         * @description What people have corrected before they approved it, newest first.
+         */
+        get: operations["listLearningCases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/learning/rates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Modification Rates
+         * @description How often people correct each operation, recently and before.
+         */
+        get: operations["getModificationRates"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -1388,7 +1508,55 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** Approval */
+        /**
+         * Action
+         * @description What is proposed, why, and what came of it.
+         */
+        Action: {
+            /** Operation Type */
+            operation_type: string;
+            /** Parameters */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** Approved Parameters */
+            approved_parameters: {
+                [key: string]: unknown;
+            } | null;
+            /** Parameters Schema */
+            parameters_schema: {
+                [key: string]: unknown;
+            } | boolean | null;
+            /** Reasoning */
+            reasoning: string;
+            /** Confidence */
+            confidence: number | null;
+            risk_level: components["schemas"]["Risk"];
+            claimed_risk: components["schemas"]["Risk"] | null;
+            /** Risk Reasons */
+            risk_reasons: string[];
+            /** Supporting Data */
+            supporting_data: unknown;
+            /** Is Carried Out */
+            is_carried_out: boolean;
+            /** Outcome */
+            outcome: string;
+            /** Result */
+            result: unknown;
+            /** Begun At */
+            begun_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+        };
+        /** AddComment */
+        AddComment: {
+            /** Text */
+            text: string;
+        };
+        /**
+         * Approval
+         * @description `asked_of` names persons, addresses, roles or groups who may decide; empty: whoever may decide at all.
+         */
         Approval: {
             /**
              * Approval Id
@@ -1447,6 +1615,19 @@ export interface components {
             decisions: components["schemas"]["Vote"][];
             /** Possible */
             possible: string[];
+            /** Rule */
+            rule: string | null;
+            /** Priority */
+            priority: number;
+            /** Asked Of */
+            asked_of: string[];
+            /** Escalated */
+            escalated: boolean;
+            /** Operation Type */
+            operation_type: string | null;
+            risk_level: components["schemas"]["Risk"] | null;
+            /** Confidence */
+            confidence: number | null;
         };
         /**
          * ApprovalDetail
@@ -1510,9 +1691,38 @@ export interface components {
             decisions: components["schemas"]["Vote"][];
             /** Possible */
             possible: string[];
+            /** Rule */
+            rule: string | null;
+            /** Priority */
+            priority: number;
+            /** Asked Of */
+            asked_of: string[];
+            /** Escalated */
+            escalated: boolean;
+            /** Operation Type */
+            operation_type: string | null;
+            risk_level: components["schemas"]["Risk"] | null;
+            /** Confidence */
+            confidence: number | null;
+            /** Started By */
+            started_by: string;
+            /** Checkpoint Description */
+            checkpoint_description: string;
+            /** Rule Scope */
+            rule_scope: string | null;
+            /** Rules Revision */
+            rules_revision: number | null;
+            terms: components["schemas"]["Terms"];
+            /** May Decide */
+            may_decide: boolean;
+            action: components["schemas"]["Action"] | null;
             /** Artifacts */
             artifacts: components["schemas"]["Artifact"][];
             form: components["schemas"]["Form"] | null;
+            /** Steps */
+            steps: components["schemas"]["Step"][];
+            /** Comments */
+            comments: components["schemas"]["Comment"][];
             /** Context Available */
             context_available: boolean;
         };
@@ -1546,6 +1756,13 @@ export interface components {
              * @default
              */
             feedback?: string;
+            /**
+             * Modified Params
+             * @description Of an action, in place of its own.
+             */
+            modified_params?: {
+                [key: string]: unknown;
+            } | null;
         };
         /** ArchivedArtifact */
         ArchivedArtifact: {
@@ -1654,6 +1871,22 @@ export interface components {
             next_cursor: string | null;
         };
         /**
+         * Assign
+         * @description Whom to hand it over to.
+         */
+        Assign: {
+            /**
+             * To
+             * @description Persons, addresses, roles or groups.
+             */
+            to: string[];
+            /**
+             * Reason
+             * @default
+             */
+            reason?: string;
+        };
+        /**
          * AttemptError
          * @description How one attempt ended that did not succeed.
          */
@@ -1668,6 +1901,28 @@ export interface components {
             stack_trace: string;
             /** Attempt Number */
             attempt_number: number;
+        };
+        /** BatchDecided */
+        BatchDecided: {
+            /** Decided */
+            decided: number;
+            /** Refused */
+            refused: number;
+            /** Items */
+            items: components["schemas"]["Decided"][];
+        };
+        /** BatchItem */
+        BatchItem: {
+            /**
+             * Approval Id
+             * Format: uuid
+             */
+            approval_id: string;
+            /**
+             * Digest
+             * @description Of what was looked at; if that has changed, the answer is 409.
+             */
+            digest?: string | null;
         };
         /**
          * BecomesStale
@@ -1702,6 +1957,24 @@ export interface components {
             seq: number;
             /** Reason */
             reason: string;
+        };
+        /**
+         * Change
+         * @description A field that was changed; `difference` is of numbers.
+         */
+        Change: {
+            /** Field */
+            field: string;
+            /** Path */
+            path: string;
+            /** Original */
+            original: unknown;
+            /** Modified */
+            modified: unknown;
+            /** Change Type */
+            change_type: string;
+            /** Difference */
+            difference: number | null;
         };
         /**
          * Checkpoint
@@ -1773,6 +2046,24 @@ export interface components {
         CheckpointOrder: {
             /** Checkpoint Order */
             checkpoint_order: string[];
+        };
+        /** Comment */
+        Comment: {
+            /**
+             * Comment Id
+             * Format: uuid
+             */
+            comment_id: string;
+            /** By */
+            by: string;
+            /**
+             * At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            at: string;
+            /** Text */
+            text: string;
         };
         /**
          * Context
@@ -1846,6 +2137,46 @@ export interface components {
             fields?: {
                 [key: string]: unknown;
             } | null;
+            /**
+             * Modified Params
+             * @description To approve an action with these in place of its own; null takes one away.
+             */
+            modified_params?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * DecideBatch
+         * @description The same decision on several approvals of one kind; each is decided or refused by itself.
+         */
+        DecideBatch: {
+            /**
+             * Decision
+             * @enum {string}
+             */
+            decision: "approve" | "revise" | "reject";
+            /**
+             * Feedback
+             * @description Why; required to send back and to reject.
+             * @default
+             */
+            feedback?: string;
+            /** Items */
+            items: components["schemas"]["BatchItem"][];
+        };
+        /**
+         * Decided
+         * @description What came of one of several decisions.
+         */
+        Decided: {
+            /**
+             * Approval Id
+             * Format: uuid
+             */
+            approval_id: string;
+            status: components["schemas"]["ApprovalStatus"] | null;
+            /** Error */
+            error: string | null;
         };
         /**
          * DefinitionChange
@@ -2348,6 +2679,62 @@ export interface components {
             stack_trace: string;
         };
         /**
+         * LearningCase
+         * @description A correction that people made.
+         */
+        LearningCase: {
+            /**
+             * Case Id
+             * Format: uuid
+             */
+            case_id: string;
+            /**
+             * Approval Id
+             * Format: uuid
+             */
+            approval_id: string;
+            /**
+             * Pipeline Id
+             * Format: uuid
+             */
+            pipeline_id: string;
+            /** Operation Type */
+            operation_type: string;
+            /** Original */
+            original: {
+                [key: string]: unknown;
+            };
+            /** Modified */
+            modified: {
+                [key: string]: unknown;
+            };
+            /** Changes */
+            changes: components["schemas"]["Change"][];
+            /** Feedback */
+            feedback: string;
+            /** By */
+            by: string;
+            /**
+             * At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            at: string;
+        };
+        /**
+         * LearningCasePage
+         * @description Corrections, newest first.
+         */
+        LearningCasePage: {
+            /** Items */
+            items: components["schemas"]["LearningCase"][];
+            /**
+             * Next Cursor
+             * @description Ask again with `cursor` set to this; null on the last page.
+             */
+            next_cursor: string | null;
+        };
+        /**
          * Lineage
          * @description A run's artifacts on their way, what its executions waited for, and its reworks.
          */
@@ -2452,6 +2839,75 @@ export interface components {
          * @enum {string}
          */
         Mode: "agentic" | "script" | "function" | "human_only";
+        /**
+         * ModificationRate
+         * @description How often people correct an operation before they approve it; recently, and before that.
+         */
+        ModificationRate: {
+            /** Operation Type */
+            operation_type: string;
+            /** Approved */
+            approved: number;
+            /** Modified */
+            modified: number;
+            /** Rate */
+            rate: number;
+            /** Recent Approved */
+            recent_approved: number;
+            /** Recent Modified */
+            recent_modified: number;
+            /** Recent Rate */
+            recent_rate: number | null;
+            /** Earlier Rate */
+            earlier_rate: number | null;
+        };
+        /** ModificationRates */
+        ModificationRates: {
+            /** Recent Days */
+            recent_days: number;
+            /** Items */
+            items: components["schemas"]["ModificationRate"][];
+        };
+        /** Modify */
+        Modify: {
+            /**
+             * Modified Params
+             * @description Those that are to be others; null takes one away.
+             */
+            modified_params: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * ModifyPreview
+         * @description What a modification would make of an action, without doing it.
+         */
+        ModifyPreview: {
+            /**
+             * Approval Id
+             * Format: uuid
+             */
+            approval_id: string;
+            /** Parameters */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** Diff */
+            diff: components["schemas"]["Change"][];
+            validation: components["schemas"]["ModifyValidation"];
+        };
+        /** ModifyValidation */
+        ModifyValidation: {
+            /** Passed */
+            passed: boolean;
+            /** Errors */
+            errors: components["schemas"]["Problem"][];
+        };
+        /**
+         * OnExpiry
+         * @enum {string}
+         */
+        OnExpiry: "fail" | "cancel" | "escalate";
         /**
          * OpenExecution
          * @description One that is at work, or waits for what its status and `waiting_on` say.
@@ -2927,6 +3383,11 @@ export interface components {
             begins: "at once" | "asks first" | "when the run is resumed";
         };
         /**
+         * Risk
+         * @enum {string}
+         */
+        Risk: "low" | "medium" | "high" | "critical";
+        /**
          * Role
          * @enum {string}
          */
@@ -3396,6 +3857,24 @@ export interface components {
              */
             test?: boolean;
         };
+        /**
+         * Step
+         * @description An execution of the run so far.
+         */
+        Step: {
+            /**
+             * Execution Id
+             * Format: uuid
+             */
+            execution_id: string;
+            /** Checkpoint Name */
+            checkpoint_name: string;
+            /** Checkpoint Position */
+            checkpoint_position: number;
+            status: components["schemas"]["ExecutionStatus"];
+            /** Seconds */
+            seconds: number | null;
+        };
         /** StoppedExecution */
         StoppedExecution: {
             /**
@@ -3444,6 +3923,23 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
+        };
+        /**
+         * Terms
+         * @description Under which it is asked.
+         */
+        Terms: {
+            on_timeout: components["schemas"]["OnExpiry"] | null;
+            /** Period Seconds */
+            period_seconds: number | null;
+            /** Escalate After Seconds */
+            escalate_after_seconds: number | null;
+            /** Escalate To */
+            escalate_to: string[];
+            /** Not By Starter */
+            not_by_starter: boolean;
+            /** Channels */
+            channels: string[];
         };
         /**
          * TrailItem
@@ -10214,18 +10710,26 @@ export interface operations {
     listApprovals: {
         parameters: {
             query?: {
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first page. */
+                cursor?: string | null;
                 /** @description One of these; pending unless said. */
                 status?: components["schemas"]["ApprovalStatus"][] | null;
                 /** @description One of these. */
                 kind?: components["schemas"]["Kind"][] | null;
                 pipeline_id?: string | null;
                 run_id?: string | null;
-                /** @description Oldest, or most urgent, first. */
-                sort?: "age" | "deadline";
-                /** @description How many items at most. */
-                limit?: number;
-                /** @description `next_cursor` of the page before; left out for the first page. */
-                cursor?: string | null;
+                /** @description Of a proposed action: one of these. */
+                risk_level?: components["schemas"]["Risk"][] | null;
+                /** @description Of a proposed action. */
+                operation_type?: string | null;
+                /** @description That asks, or has approved. */
+                rule?: string | null;
+                /** @description Only what you may decide. */
+                mine?: boolean;
+                /** @description The oldest, most urgent, riskiest or foremost first. */
+                sort?: "age" | "deadline" | "risk" | "priority";
             };
             header?: never;
             path?: never;
@@ -10402,6 +10906,552 @@ export interface operations {
             };
         };
     };
+    decideBatch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "decision": "approve",
+                 *       "items": [
+                 *         {
+                 *           "approval_id": "c8be855b-820e-53d6-8c6a-b00472032403",
+                 *           "digest": "6c1f0d0f7b1f9f1d2a6a1f4c9f0a5f0e8f9f2d4b6a7c8e9d0b1a2c3d4e5f6071"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["DecideBatch"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchDecided"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    previewModification: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the approval. */
+                approval_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "modified_params": {
+                 *         "amount": 89.99
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["Modify"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModifyPreview"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    assignApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the approval. */
+                approval_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": [
+                 *         "finance"
+                 *       ],
+                 *       "reason": "They know the account"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Assign"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalDetail"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    addComment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the approval. */
+                approval_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "text": "Verified with the policy"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddComment"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description Where it is. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalDetail"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     decideApproval: {
         parameters: {
             query?: never;
@@ -10512,6 +11562,171 @@ export interface operations {
             };
             /** @description Something does not fit */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listLearningCases: {
+        parameters: {
+            query?: {
+                /** @description Of this operation. */
+                operation_type?: string | null;
+                pipeline_id?: string | null;
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearningCasePage"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getModificationRates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModificationRates"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from cairn.api.examples import reworks
+from cairn.api.examples import actions, reworks
 from cairn.api.examples import story as s
 from cairn.core.model import ExecutionStatus, Kind
 from cairn.services.actors import Role
@@ -195,6 +195,7 @@ REQUESTS: dict[str, Any] = {
     "preview_rework": reworks.REQUEST,
     "ask_rework": reworks.REQUEST,
     "rerun_execution": {"reason": "The goals have changed."},
+    **actions.BODIES,
 }
 RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     "get_health": Health(
@@ -278,6 +279,7 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     "get_context": _CONTEXT,
     "list_approvals": _page(ApprovalPage, s.APPROVAL),
     **dict.fromkeys(("get_approval", "decide_approval"), s.APPROVAL_DETAIL),
+    **actions.ANSWERS,
     "preview_rework": reworks.PREVIEW,
     "ask_rework": reworks.EXECUTION,
     "rerun_execution": reworks.EXECUTION,

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from cairn.core.model import ApprovalStatus, ExecutionStatus, Kind, Mode, RunStatus
-from cairn.services.views.approvals import Approval, ApprovalDetail
+from cairn.services.views.approvals import Approval, ApprovalDetail, Step, Terms
 from cairn.services.views.artifacts import Artifact
 from cairn.services.views.executions import ErrorDetails, Execution, Interaction
 from cairn.services.views.forms import Form, FormField
@@ -181,8 +181,44 @@ APPROVAL = Approval(
     reason="",
     decisions=[],
     possible=["approve", "revise", "reject"],
+    rule=None,
+    priority=100,
+    asked_of=[],
+    escalated=False,
+    operation_type=None,
+    risk_level=None,
+    confidence=None,
 )
-APPROVAL_DETAIL = ApprovalDetail(**dict(APPROVAL), artifacts=[ARTIFACT], form=FORM, context_available=True)
+APPROVAL_DETAIL = ApprovalDetail(
+    **dict(APPROVAL),
+    started_by="admin",
+    checkpoint_description="What should be true in a year?",
+    rule_scope=None,
+    rules_revision=None,
+    terms=Terms(
+        on_timeout=None,
+        period_seconds=None,
+        escalate_after_seconds=None,
+        escalate_to=[],
+        not_by_starter=False,
+        channels=[],
+    ),
+    may_decide=True,
+    action=None,
+    artifacts=[ARTIFACT],
+    form=FORM,
+    steps=[
+        Step(
+            execution_id=EXECUTION_ID,
+            checkpoint_name="Business Goals",
+            checkpoint_position=0,
+            status=ExecutionStatus.WAITING_APPROVAL_TO_COMPLETE,
+            seconds=None,
+        )
+    ],
+    comments=[],
+    context_available=True,
+)
 EXECUTION = Execution(
     execution_id=EXECUTION_ID,
     run_id=RUN_ID,

@@ -2,45 +2,107 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path, Query
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.admission import require
 from cairn.api.answering import carried_out
-from cairn.api.bodies import Decide, Decision
+from cairn.api.bodies import AddComment, Assign, Decide, DecideBatch, Decision, Modify
 from cairn.api.guarding import Guarded
-from cairn.api.parameters import ApprovalId, ById, Paging
+from cairn.api.parameters import ApprovalId, ById, Paging, Text
 from cairn.api.permissions import DECISIONS
 from cairn.api.wiring import By, CommandId, Services
-from cairn.core.model import ApprovalStatus, Kind
+from cairn.core.model import ApprovalStatus, Kind, Risk
+from cairn.services.actors import Actor
 from cairn.services.reading.filters import ApprovalFilter
-from cairn.services.views.approvals import ApprovalDetail, ApprovalPage
+from cairn.services.views.approvals import (
+    ApprovalDetail,
+    ApprovalPage,
+    BatchDecided,
+    ModifyPreview,
+)
 
 router = APIRouter(prefix="/api/approvals", route_class=Guarded, tags=["Approvals"])
+
+Sort = Literal["age", "deadline", "risk", "priority"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which approvals, in which order."""
+
+    status: Annotated[list[ApprovalStatus] | None, Query(description="One of these; pending unless said.")] = None
+    kind: Annotated[list[Kind] | None, Query(description="One of these.")] = None
+    pipeline_id: ById = None
+    run_id: ById = None
+    risk_level: Annotated[list[Risk] | None, Query(description="Of a proposed action: one of these.")] = None
+    operation_type: Annotated[Text | None, Query(max_length=100, description="Of a proposed action.")] = None
+    rule: Annotated[Text | None, Query(max_length=200, description="That asks, or has approved.")] = None
+    mine: Annotated[bool, Query(description="Only what you may decide.")] = False
+    sort: Annotated[Sort, Query(description="The oldest, most urgent, riskiest or foremost first.")] = "age"
+
+    def filter(self, by: Actor) -> ApprovalFilter:
+        return ApprovalFilter(
+            tuple(self.status or (ApprovalStatus.PENDING,)),
+            tuple(self.kind or ()),
+            self.pipeline_id,
+            self.run_id,
+            self.sort,
+            tuple(self.risk_level or ()),
+            self.operation_type,
+            self.rule,
+            by.answers_to if self.mine and not by.is_admin else None,
+        )
 
 
 @router.get("")
 def list_approvals(
-    services: Services,
-    paging: Paging,
-    status: Annotated[list[ApprovalStatus] | None, Query(description="One of these; pending unless said.")] = None,
-    kind: Annotated[list[Kind] | None, Query(description="One of these.")] = None,
-    pipeline_id: ById = None,
-    run_id: ById = None,
-    sort: Annotated[Literal["age", "deadline"], Query(description="Oldest, or most urgent, first.")] = "age",
+    services: Services, paging: Paging, by: By, wanted: Annotated[Wanted, Depends(Wanted)]
 ) -> ApprovalPage:
     """The queue: what waits for people."""
-    statuses = tuple(status or (ApprovalStatus.PENDING,))
-    wanted = ApprovalFilter(statuses, tuple(kind or ()), pipeline_id, run_id, sort)
-    return services.reading.approvals(wanted, paging.limit, paging.cursor)
+    return services.reading.approvals(wanted.filter(by), paging.limit, paging.cursor)
 
 
 @router.get("/{approval_id}")
-def get_approval(approval_id: ApprovalId, services: Services) -> ApprovalDetail:
+def get_approval(approval_id: ApprovalId, services: Services, by: By) -> ApprovalDetail:
     """An approval with what it is about."""
-    return services.reading.approval(approval_id)
+    return services.reading.approval(approval_id, by)
+
+
+@router.post("/batch")
+async def decide_batch(body: DecideBatch, services: Services, by: By, command_id: CommandId) -> BatchDecided:
+    """The same decision on several. Each is decided by itself: what cannot be is told, and the others go on (H8)."""
+    require(by, DECISIONS[body.decision])
+    items = [(item.approval_id, item.digest) for item in body.items]
+    return await services.batches.decide(items, body.decision, body.feedback, by=by, command_id=command_id)
+
+
+@router.put("/{approval_id}/modify")
+def preview_modification(approval_id: ApprovalId, body: Modify, services: Services) -> ModifyPreview:
+    """What other parameters would make of an action: the difference, and whether they fit. Nothing is decided."""
+    return services.corrections.preview(approval_id, body.modified_params)
+
+
+@router.put("/{approval_id}/assign")
+async def assign_approval(
+    approval_id: ApprovalId, body: Assign, services: Services, by: By, command_id: CommandId
+) -> ApprovalDetail:
+    """Hand it over: others decide instead."""
+    handed_over = services.approvals.hand_over(approval_id, body.to, body.reason, by=by, command_id=command_id)
+    await carried_out(handed_over)
+    return await run_in_threadpool(services.reading.approval, approval_id, by)
+
+
+@router.post("/{approval_id}/comments", status_code=201)
+async def add_comment(
+    approval_id: ApprovalId, body: AddComment, services: Services, by: By, command_id: CommandId
+) -> ApprovalDetail:
+    """Say something about it without deciding."""
+    await services.comments.add(approval_id, body.text, by=by, command_id=command_id)
+    return await run_in_threadpool(services.reading.approval, approval_id, by)
 
 
 @router.put("/{approval_id}/{decision}")
@@ -62,8 +124,9 @@ async def decide_approval(
             digest=body.digest,
             feedback=body.words,
             fields=body.fields,
+            modified_params=body.modified_params,
             by=by,
             command_id=command_id,
         )
     )
-    return await run_in_threadpool(services.reading.approval, approval_id)
+    return await run_in_threadpool(services.reading.approval, approval_id, by)

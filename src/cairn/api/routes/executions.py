@@ -163,6 +163,7 @@ async def _decide(
         kinds=kinds,
         digest=body.digest,
         feedback=body.feedback,
+        modified_params=body.modified_params if isinstance(body, Approve) else None,
         by=by,
         command_id=command_id,
     )

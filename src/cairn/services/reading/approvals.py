@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
 from cairn.core.approval import AGREEING
-from cairn.core.model import ApprovalStatus, Kind
+from cairn.core.model import ApprovalStatus, Kind, Risk
+from cairn.documents import encode_json
 from cairn.services.errors import NotFound
 from cairn.services.reading.filters import ApprovalFilter
 from cairn.services.reading.paging import Order, Query, Row, page
@@ -42,6 +43,8 @@ _SELECT: Query = (
 )
 _ORDERS = {
     "age": Order((A.asked_at, A.approval_id)),
+    "risk": Order((A.risk_order, A.asked_at, A.approval_id)),
+    "priority": Order((A.priority, A.asked_at, A.approval_id)),
     "deadline": Order((sa.func.coalesce(A.expires_at, sa.literal(_NEVER, Instant()), type_=Instant()), A.approval_id)),
 }
 
@@ -57,8 +60,23 @@ def list_approvals(connection: sa.Connection, wanted: ApprovalFilter, limit: int
         conditions.append(A.pipeline_id == wanted.pipeline_id)
     if wanted.run_id is not None:
         conditions.append(A.run_id == wanted.run_id)
+    if wanted.risks:
+        conditions.append(A.risk_level.in_([risk.value for risk in wanted.risks]))
+    if wanted.operation_type is not None:
+        conditions.append(A.operation_type == wanted.operation_type)
+    if wanted.rule is not None:
+        conditions.append(A.rule == wanted.rule)
+    if wanted.answers_to is not None:
+        conditions.append(_put_to(wanted.answers_to))
     found = page(connection, _SELECT.where(*conditions), _ORDERS[wanted.sort], limit, cursor)
     return ApprovalPage(items=_views(connection, found.rows), next_cursor=found.next_cursor)
+
+
+def _put_to(names: Collection[str]) -> sa.ColumnElement[bool]:
+    """It is put to everybody, or to somebody of such a name."""
+    spelled = sa.func.lower(sa.cast(A.asked_of, sa.Text))
+    named = (spelled.contains(encode_json(name).decode(), autoescape=True) for name in sorted(names))
+    return sa.or_(A.asked_of.is_(None), *named)
 
 
 def get_approval(connection: sa.Connection, approval_id: str) -> Approval:
@@ -110,4 +128,11 @@ def _view(row: Row, votes: list[Vote]) -> Approval:
         reason=row.reason,
         decisions=votes,
         possible=for_approval(kind, status, row.is_archived),
+        rule=row.rule,
+        priority=row.priority,
+        asked_of=row.asked_of or [],
+        escalated=row.escalated,
+        operation_type=row.operation_type,
+        risk_level=Risk(row.risk_level) if row.risk_level else None,
+        confidence=row.confidence,
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from cairn.core.model import ApprovalStatus, Kind, RunStatus
+from cairn.core.model import ApprovalStatus, Kind, Risk, RunStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,11 @@ class ApprovalFilter:
     kinds: tuple[Kind, ...] = ()
     pipeline_id: str | None = None
     run_id: str | None = None
-    sort: Literal["age", "deadline"] = "age"
+    sort: Literal["age", "deadline", "risk", "priority"] = "age"
+    risks: tuple[Risk, ...] = ()
+    operation_type: str | None = None
+    rule: str | None = None
+    answers_to: frozenset[str] | None = None  # only what is put to somebody who is named so
 
 
 @dataclass(frozen=True, slots=True)

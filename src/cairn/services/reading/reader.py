@@ -13,6 +13,7 @@ from cairn.definitions import PipelineDefinition
 from cairn.services.actors import Actor
 from cairn.services.plans import Plans
 from cairn.services.reading import (
+    approval_detail,
     approvals,
     artifacts,
     at_work,
@@ -174,20 +175,14 @@ class Reading:
     def approvals(self, wanted: ApprovalFilter, limit: int, cursor: str | None) -> ApprovalPage:
         return self._read(lambda c: approvals.list_approvals(c, wanted, limit, cursor))
 
-    def approval(self, approval_id: str) -> ApprovalDetail:
+    def approval(self, approval_id: str, by: Actor | None = None) -> ApprovalDetail:
+        """`by` is whoever looks at it."""
         now = self._engine.clock.now()
 
         def read(connection: sa.Connection) -> ApprovalDetail:
             found = approvals.get_approval(connection, approval_id)
-            row = executions.find(connection, found.execution_id)
             loaded = self._engine.load(connection, found.run_id, lock=False)
-            execution = executions.get_execution(connection, self._plans, loaded, row, now)
-            return ApprovalDetail(
-                **dict(found),
-                artifacts=execution.artifacts_generated,
-                form=execution.form,
-                context_available=True,
-            )
+            return approval_detail.get_detail(connection, self._plans, loaded, approval_id, by, now)
 
         return self._read(read)
 
