@@ -30,11 +30,8 @@ from cairn.services.actions.modifying import Modifying
 from cairn.services.actions.ways import Ways
 from cairn.services.acts import Acts
 from cairn.services.approvals import Approvals
-<<<<<<< HEAD
 from cairn.services.backtests import Backtests
-=======
 from cairn.services.batches import Batches
->>>>>>> e9e6beb (API: approvals with their terms, actions and steps; modify, hand over, comment, several at once; what was learnt)
 from cairn.services.briefing import Briefing
 from cairn.services.comments import Comments
 from cairn.services.directory import Directory
@@ -55,11 +52,8 @@ from cairn.services.plans import Plans
 from cairn.services.products import Storing
 from cairn.services.projection import Projection
 from cairn.services.reading import Reading
-<<<<<<< HEAD
-from cairn.services.reading.rule_reader import RuleReading
-=======
 from cairn.services.reading.corrections import Corrections
->>>>>>> e9e6beb (API: approvals with their terms, actions and steps; modify, hand over, comment, several at once; what was learnt)
+from cairn.services.reading.rule_reader import RuleReading
 from cairn.services.retention import Days, Retention
 from cairn.services.rework import Reworks
 from cairn.services.rollbacks import Rollbacks
