@@ -114,7 +114,14 @@ def test_every_post_and_put_that_changes_something_takes_a_key() -> None:
         for method, operation in methods.items()
         if method in ("post", "put")
     }
-    assert changing - keyed == {"signIn", "validateDefinition", "compareDefinition", "previewRollback"}
+    assert changing - keyed == {
+        "signIn",
+        "validateDefinition",
+        "compareDefinition",
+        "previewRollback",
+        "checkRules",
+        "backtestRules",
+    }
     assert keyed <= changing
 
 

@@ -161,3 +161,17 @@ class Revert(Body):
 
 class CheckpointOrder(Body):
     checkpoint_order: list[Id]
+
+
+class StopAll(Body):
+    """The emergency stop of automatic approvals."""
+
+    stopped: bool
+    reason: Annotated[Text, Field(max_length=2000, description="Required to stop.")] = ""
+
+
+class Review(Body):
+    """What a person says of an automatic approval afterwards."""
+
+    agrees: bool
+    comment: Annotated[Text, Field(max_length=10_000)] = ""

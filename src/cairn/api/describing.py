@@ -22,6 +22,13 @@ _DEFINITION: Spec = {
     "description": "A definition; `/api/definitions/schema` says what it may hold.",
 }
 _WRITTEN = {JSON: _DEFINITION, "application/yaml": {"type": "string", "description": "The same as YAML."}}
+_RULES: dict[str, Spec] = {
+    "application/yaml": {"type": "string", "description": "Rules; `/api/rules/schema` says what they may hold."}
+}
+_RULES_SHOWN: dict[str, Spec] = {
+    JSON: {"$ref": "#/components/schemas/RuleText"},
+    "application/yaml": {"type": "string", "description": "The text alone."},
+}
 _FILE: Spec = {
     "type": "object",
     "properties": {"file": {"type": "string", "format": "binary"}},
@@ -34,12 +41,18 @@ BODIES: dict[str, dict[str, Spec]] = {
     "validate_definition": _WRITTEN,
     "compare_definition": _WRITTEN,
     "replace_definition": _WRITTEN,
+    "put_rules": _RULES,
+    "put_pipeline_rules": _RULES,
+    "check_rules": _RULES,
+    "backtest_rules": _RULES,
     "upload_file": {"multipart/form-data": _FILE},
     "put_script": {"text/x-python": {"type": "string", "description": "The script's text, in UTF-8, at most 1 MB."}},
 }
 # Operations that do not answer with a view, by media type.
 ANSWERS: dict[str, dict[str, Spec]] = {
     "get_definition": {"application/yaml": {"type": "string"}, JSON: _DEFINITION},
+    "get_rules": _RULES_SHOWN,
+    "get_pipeline_rules": _RULES_SHOWN,
     "get_script": {"text/plain": {"type": "string"}},
     "get_run_input": {JSON: _ANY},
     "download_artifact": {"application/octet-stream": {"type": "string", "format": "binary"}},
@@ -57,6 +70,12 @@ _KEY: Spec = {
 }
 _LOCATION: Spec = {"Location": {"description": "Where it is.", "schema": {"type": "string"}}}
 _ETAG: Spec = {"ETag": {"description": "Names the revision; send it as If-Match.", "schema": {"type": "string"}}}
+_VERSIONED = frozenset(
+    {
+        *("create_pipeline", "get_pipeline", "update_pipeline", "get_definition", "replace_definition"),
+        *("get_rules", "put_rules", "get_pipeline_rules", "put_pipeline_rules", "delete_pipeline_rules"),
+    }
+)
 SECURITY: Spec = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "A token, for programs."},
     "session": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "A session, for browsers."},
@@ -102,7 +121,7 @@ def _describe_answer(operation: Spec, name: str) -> None:
         first["examples"] = {"story": {"$ref": f"#/components/examples/{named}"}}
     if status == "201" and name not in STREAMED:
         answer["headers"] = _LOCATION
-    if name in ("create_pipeline", "get_pipeline", "update_pipeline", "get_definition", "replace_definition"):
+    if name in _VERSIONED:
         answer["headers"] = {**answer.get("headers", {}), **_ETAG}
 
 
@@ -134,7 +153,13 @@ def _describe_errors(operation: Spec, name: str, method: str) -> None:
         statuses.add(422)
     if "requestBody" in operation:
         statuses |= {413, 415}
-    if method not in SAFE and name not in ("sign_in", "sign_out", "validate_definition", "compare_definition"):
+    if method not in SAFE and name not in (
+        "sign_in",
+        "sign_out",
+        "validate_definition",
+        "compare_definition",
+        "check_rules",
+    ):
         statuses |= {404, 409, 413}
     if "If-Match" in parameters:
         statuses.add(412)

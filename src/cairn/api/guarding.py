@@ -26,7 +26,15 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 NOBODY = Actor("nobody")
 STREAMED = frozenset({"upload_file"})  # their bodies are not read into memory
 UNKEYED = frozenset(  # nothing to repeat
-    {"sign_in", "sign_out", "validate_definition", "compare_definition", "preview_rollback"}
+    {
+        "sign_in",
+        "sign_out",
+        "validate_definition",
+        "compare_definition",
+        "preview_rollback",
+        "check_rules",
+        "backtest_rules",
+    }
 )
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _KEPT_HEADERS = ("content-type", "etag", "location")

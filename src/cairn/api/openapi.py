@@ -23,6 +23,7 @@ TAGS = {
     "Runs": "Runs: started, paused, resumed, cancelled, restarted.",
     "Executions": "Executions: filled in, approved, tried again.",
     "Approvals": "The queue of questions to people, and their decisions.",
+    "Rules": "When people are asked, and when an approval is given without them.",
     "Rollback": "Going back, and undoing that.",
     "Rework": "Work that is sent back or done again, and what was made from what.",
     "Artifacts": "What was made.",

@@ -149,7 +149,7 @@ def _of_document(error: DocumentError) -> Response:
 def _of_definition(error: DefinitionError) -> Response:
     faults = [found for found in error.findings if found.severity is Severity.ERROR]
     places = [Place(path=f.path, message=f.message, line=f.line, column=f.column) for f in faults]
-    return answer(make("wrong-input", f"The definition cannot work: {_counted(len(faults))}.", places))
+    return answer(make("wrong-input", f"The {error.what} cannot work: {_counted(len(faults))}.", places))
 
 
 def _counted(faults: int) -> str:

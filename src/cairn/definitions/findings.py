@@ -38,9 +38,17 @@ def errors(findings: Iterable[Finding]) -> list[Finding]:
 class DefinitionError(ValueError):
     """A definition that cannot work, with everything that is wrong with it."""
 
+    what = "definition"
+
     def __init__(self, findings: Iterable[Finding]) -> None:
         self.findings = tuple(findings)
         super().__init__("\n".join(map(str, self.findings)))
+
+
+class RulesError(DefinitionError):
+    """Rules that cannot work."""
+
+    what = "rules"
 
 
 @dataclass(frozen=True, slots=True)

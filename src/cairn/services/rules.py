@@ -25,6 +25,7 @@ from cairn.store import Database, LostRace, events, rule_rows
 from cairn.store import tables as t
 from cairn.store.events import Told
 
+_PLACE = tuple(t.checkpoint_executions.c[name] for name in ("execution_id", "checkpoint_id", "checkpoint_name"))
 Count = Callable[[sa.Connection, tuple[str, ...]], int]  # how many people may decide of those who are named
 
 
@@ -137,11 +138,11 @@ class Rules:
         """What a person says of an automatic approval afterwards; the run goes its way (H3b)."""
 
         def write(connection: sa.Connection) -> Change:
-            a, reviews = t.approvals.c, t.audit_reviews
+            a, e, reviews = t.approvals.c, t.checkpoint_executions.c, t.audit_reviews
             row = connection.execute(
-                sa.select(a.run_id, a.pipeline_id, a.execution_id, a.status, a.audit, a.rule).where(
-                    a.approval_id == approval_id
-                )
+                sa.select(a.run_id, a.pipeline_id, a.status, a.audit, a.rule, *_PLACE)
+                .join_from(t.approvals, t.checkpoint_executions, e.execution_id == a.execution_id)
+                .where(a.approval_id == approval_id)
             ).one_or_none()
             if row is None:
                 raise NotFound("approval", approval_id)
@@ -153,7 +154,14 @@ class Rules:
             if connection.execute(sa.update(reviews).where(mine).values(said)).rowcount == 0:
                 connection.execute(sa.insert(reviews).values(approval_id=approval_id, **said))
             detail = {"agrees": agrees, "comment": comment, "rule": row.rule}
-            told = Told("approval_reviewed", detail, execution_id=row.execution_id, approval_id=approval_id)
+            told = Told(
+                "approval_reviewed",
+                detail,
+                execution_id=row.execution_id,
+                checkpoint_id=row.checkpoint_id,
+                approval_id=approval_id,
+                name=row.checkpoint_name,
+            )
             events.append_run_event(connection, row.run_id, told, by.name, at)
             return Change(row.pipeline_id, row.run_id, "approval_reviewed")
 

@@ -160,4 +160,4 @@ def append_run_event(connection: sa.Connection, run_id: str, told: Told, actor: 
 
 def _take(connection: sa.Connection, key: sa.Column[Any], id: str, *columns: sa.Column[Any]) -> Any:
     """The row as it stands; on PostgreSQL nobody else changes it before the transaction ends."""
-    return connection.execute(sa.select(*columns).where(key == id).with_for_update()).one()
+    return connection.execute(sa.select(*columns).where(key == id).with_for_update(key_share=True)).one()

@@ -159,7 +159,10 @@ def mark_restored(connection: sa.Connection, pipeline_id: str) -> bool:
 
 # ---- run versions --------------------------------------------------------------------------------
 _of_pipeline = sa.bindparam("pipeline_id", type_=Text())
-_LOCK = PreparedQuery(sa.select(pipelines).where(pipelines.c.pipeline_id == _of_pipeline).with_for_update())
+# Its key stays: who only refers to the pipeline does not wait, and so cannot wait in a circle.
+_LOCK = PreparedQuery(
+    sa.select(pipelines).where(pipelines.c.pipeline_id == _of_pipeline).with_for_update(key_share=True)
+)
 _TAKE = PreparedQuery(
     sa.update(pipelines)
     .where(pipelines.c.pipeline_id == _of_pipeline)

@@ -131,7 +131,8 @@ _RUN_QUERY = (
     .where(pipeline_runs.c.run_id == _of_run)
 )
 _RUN = PreparedQuery(_RUN_QUERY)
-_RUN_LOCKED = PreparedQuery(_RUN_QUERY.with_for_update(of=pipeline_runs))
+# Its key stays: the next run, which refers to it, does not wait for it.
+_RUN_LOCKED = PreparedQuery(_RUN_QUERY.with_for_update(of=pipeline_runs, key_share=True))
 # What is only shown to people is left out: a run may have hundreds of executions.
 _SHOWN_ONLY = frozenset(
     {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from cairn.api.examples import actions, reworks
+from cairn.api.examples import actions, reworks, rules
 from cairn.api.examples import story as s
 from cairn.core.model import ExecutionStatus, Kind
 from cairn.services.actors import Role
@@ -168,6 +168,7 @@ _DIAGNOSIS = Diagnosis(
 )
 
 REQUESTS: dict[str, Any] = {
+    **rules.REQUESTS,
     "sign_in": {"token": "the token of the start link"},
     "create_pipeline": s.DEFINITION,
     "update_pipeline": {"pipeline_description": "What we want, and how it looks."},
@@ -280,6 +281,7 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     "list_approvals": _page(ApprovalPage, s.APPROVAL),
     **dict.fromkeys(("get_approval", "decide_approval"), s.APPROVAL_DETAIL),
     **actions.ANSWERS,
+    **rules.RESPONSES,
     "preview_rework": reworks.PREVIEW,
     "ask_rework": reworks.EXECUTION,
     "rerun_execution": reworks.EXECUTION,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from cairn.core.rules import Rulebook
-from cairn.definitions.findings import DefinitionError, Finding, errors
+from cairn.definitions.findings import Finding, RulesError, errors
 from cairn.definitions.messages import explain
 from cairn.definitions.part import Document
 from cairn.definitions.rules.checks import Wanted, check_meaning, wanted_people
@@ -28,15 +28,15 @@ class Rules:
 
 
 def load(text: bytes | str, *, count: Count | None = None) -> Rules:
-    """The rules that a text writes; DefinitionError with all faults. Nothing, or comments alone, are no rules."""
+    """The rules that a text writes; RulesError with all faults. Nothing, or comments alone, are no rules."""
     try:
         document, positions = decode_yaml(text)
     except DocumentError as error:
-        raise DefinitionError([Finding("", error.message, line=error.line, column=error.column)]) from None
+        raise RulesError([Finding("", error.message, line=error.line, column=error.column)]) from None
     document = {} if document is None else document
     findings = sorted(_check(document, positions, count), key=lambda found: (found.line or 0, found.column or 0))
     if errors(findings) or not isinstance(document, dict):
-        raise DefinitionError(findings)
+        raise RulesError(findings)
     return Rules(document, compile_rules(document), tuple(findings))
 
 

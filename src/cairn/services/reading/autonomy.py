@@ -6,14 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 import sqlalchemy as sa
 
 from cairn.core.model import ApprovalStatus, Kind
 from cairn.core.rules import Book, Rule
 from cairn.services import scoring
-from cairn.services.reading.paging import Order, page
+from cairn.services.reading.paging import Order, Query, page
 from cairn.services.views.rules import Audit, AuditPage, AuditReview, Autonomy, RuleAutonomy, Share
 from cairn.store import tables as t
 from cairn.store.aggregate import Row
@@ -167,35 +167,42 @@ def _modified(connection: sa.Connection, since: datetime) -> set[str]:
 
 
 # ---- the sample ------------------------------------------------------------------------------------------
-def list_audits(
-    connection: sa.Connection, *, reviewed: bool | None, scope: str | None, limit: int, cursor: str | None
-) -> AuditPage:
-    query: Any = (
-        sa.select(
-            *(A[name] for name in ("approval_id", "pipeline_id", "run_id", "execution_id", "kind", "operation_type")),
-            A.asked_at,
-            A.rule,
-            A.rule_scope,
-            P.pipeline_name,
-            R.run_version,
-            E.checkpoint_name,
-            V.agrees,
-            V.comment,
-            V.by,
-            V.at,
-        )
-        .join_from(t.approvals, t.checkpoint_executions, E.execution_id == A.execution_id)
-        .join(t.pipeline_runs, R.run_id == A.run_id)
-        .join(t.pipelines, P.pipeline_id == A.pipeline_id)
-        .outerjoin(t.audit_reviews, V.approval_id == A.approval_id)
-        .where(A.audit, A.status == _AUTO)
+_AUDITS: Query = (
+    sa.select(
+        *(A[name] for name in ("approval_id", "pipeline_id", "run_id", "execution_id", "kind", "operation_type")),
+        A.asked_at,
+        A.rule,
+        A.rule_scope,
+        P.pipeline_name,
+        R.run_version,
+        E.checkpoint_name,
+        V.agrees,
+        V.comment,
+        V.by,
+        V.at,
     )
+    .join_from(t.approvals, t.checkpoint_executions, E.execution_id == A.execution_id)
+    .join(t.pipeline_runs, R.run_id == A.run_id)
+    .join(t.pipelines, P.pipeline_id == A.pipeline_id)
+    .outerjoin(t.audit_reviews, V.approval_id == A.approval_id)
+    .where(A.audit, A.status == _AUTO)
+)
+
+
+def list_audits(
+    connection: sa.Connection, *, reviewed: bool | None, pipeline_id: str | None, limit: int, cursor: str | None
+) -> AuditPage:
+    query = _AUDITS
     if reviewed is not None:
         query = query.where(V.approval_id.is_not(None) if reviewed else V.approval_id.is_(None))
-    if scope is not None:
-        query = query.where(A.rule_scope == scope)
+    if pipeline_id is not None:
+        query = query.where(A.pipeline_id == pipeline_id)
     found = page(connection, query, _NEWEST, limit, cursor)
     return AuditPage(items=_audits(found.rows), next_cursor=found.next_cursor)
+
+
+def get_audit(connection: sa.Connection, approval_id: str) -> Audit:
+    return _audits(connection.execute(_AUDITS.where(A.approval_id == approval_id)).all())[0]
 
 
 def _audits(rows: Sequence[Row]) -> list[Audit]:

@@ -15,6 +15,7 @@ from cairn.services.reading import autonomy, rules
 from cairn.services.rules_file import RulesFile as Watched
 from cairn.services.rules_in_force import RulesInForce
 from cairn.services.views.rules import (
+    Audit,
     AuditPage,
     Autonomy,
     Backtest,
@@ -84,10 +85,13 @@ class RuleReading:
 
         return self._database.read(read)
 
-    def audits(self, reviewed: bool | None, scope: str | None, limit: int, cursor: str | None) -> AuditPage:
+    def audits(self, reviewed: bool | None, pipeline_id: str | None, limit: int, cursor: str | None) -> AuditPage:
         return self._database.read(
-            lambda c: autonomy.list_audits(c, reviewed=reviewed, scope=scope, limit=limit, cursor=cursor)
+            lambda c: autonomy.list_audits(c, reviewed=reviewed, pipeline_id=pipeline_id, limit=limit, cursor=cursor)
         )
+
+    def audit(self, approval_id: str) -> Audit:
+        return self._database.read(lambda c: autonomy.get_audit(c, approval_id))
 
     def backtest(self, outcome: Outcome) -> Backtest:
         """What a replay came to, with the words of those who decided otherwise."""

@@ -1,0 +1,92 @@
+"""How far rules may go by themselves: why they decided, what they would have done, samples, the emergency stop."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import AwareDatetime
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.bodies import Review, StopAll
+from cairn.api.guarding import Guarded
+from cairn.api.parameters import ApprovalId, ById, Paging
+from cairn.api.routes.rules import read_rulebook
+from cairn.api.wiring import By, Services
+from cairn.services.backtests import MOST
+from cairn.services.views.rules import (
+    Audit,
+    AuditPage,
+    Autonomy,
+    Backtest,
+    EmergencyStop,
+    EmergencyStopPage,
+    Explanation,
+)
+
+router = APIRouter(prefix="/api", route_class=Guarded, tags=["Rules"])
+
+
+@router.get("/approvals/{approval_id}/explain")
+def explain_approval(approval_id: ApprovalId, services: Services) -> Explanation:
+    """Which rule asks or has approved, and why each other one did not, condition by condition."""
+    return services.rule_reading.explain(approval_id)
+
+
+@router.post("/rules/backtest")
+async def backtest_rules(
+    request: Request,
+    services: Services,
+    pipeline_id: ById = None,
+    since: Annotated[AwareDatetime | None, Query(description="Decisions that were asked for since then.")] = None,
+    limit: Annotated[int, Query(ge=1, le=MOST, description="How many decisions at most, the newest first.")] = MOST,
+) -> Backtest:
+    """Replay rules over what people decided: what they would have approved, and where people did not (H3b)."""
+    rulebook = await read_rulebook(request, services)
+    outcome = await services.backtests.replay(rulebook, pipeline_id, since, limit)
+    return await run_in_threadpool(services.rule_reading.backtest, outcome)
+
+
+@router.get("/rules/autonomy")
+def get_autonomy(
+    services: Services, days: Annotated[int, Query(ge=1, le=3650, description="How far back it is looked.")] = 90
+) -> Autonomy:
+    """What each rule has done, how people judged its samples, and how its shadow would have done."""
+    return services.rule_reading.autonomy(days)
+
+
+@router.get("/rules/audits")
+def list_audits(
+    services: Services,
+    paging: Paging,
+    reviewed: Annotated[bool | None, Query(description="Only those that were looked at, or not yet.")] = None,
+    pipeline_id: ById = None,
+) -> AuditPage:
+    """Automatic approvals that were sampled for people to look at, newest first."""
+    return services.rule_reading.audits(reviewed, pipeline_id, paging.limit, paging.cursor)
+
+
+@router.put("/rules/audits/{approval_id}")
+async def review_audit(approval_id: ApprovalId, body: Review, services: Services, by: By) -> Audit:
+    """Say whether you agree with an automatic approval. The run goes its way; the rule is judged by it."""
+    await services.rules.review(approval_id, body.agrees, body.comment, by)
+    return await run_in_threadpool(services.rule_reading.audit, approval_id)
+
+
+@router.get("/rules/emergency-stop")
+def get_emergency_stop(services: Services) -> EmergencyStop:
+    """Whether every automatic approval is stopped, by whom and why."""
+    return services.rule_reading.stop()
+
+
+@router.put("/rules/emergency-stop")
+async def set_emergency_stop(body: StopAll, services: Services, by: By) -> EmergencyStop:
+    """Stop every automatic approval at once, or let them go on. What would have been approved is asked meanwhile."""
+    await services.rules.stop(body.stopped, body.reason, by)
+    return await run_in_threadpool(services.rule_reading.stop)
+
+
+@router.get("/rules/emergency-stop/history")
+def list_emergency_stops(services: Services, paging: Paging) -> EmergencyStopPage:
+    """Every stop and every end of one, newest first."""
+    return services.rule_reading.stops(paging.limit, paging.cursor)

@@ -1,0 +1,181 @@
+"""Rules for approvals as texts: the global ones and a pipeline's own, every version, checks."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.documents import finding
+from cairn.api.guarding import Guarded
+from cairn.api.incoming import JSON, YAML, Incoming
+from cairn.api.parameters import IfMatch, Paging, PipelineId, Text, etag, revision_of
+from cairn.api.wiring import By, Services
+from cairn.core.rules import GLOBAL, Rulebook
+from cairn.definitions import DefinitionError, rules
+from cairn.documents import MAX_YAML_BYTES
+from cairn.services.errors import TooLarge
+from cairn.services.reading.rules import summaries
+from cairn.services.views.rules import RuleCheck, RuleDiff, RuleText, RuleVersion, RuleVersionPage
+
+router = APIRouter(prefix="/api", route_class=Guarded, tags=["Rules"])
+Format = Annotated[
+    Literal["json", "yaml"] | None, Query(description="`yaml` is the text alone, as `Accept: application/yaml` is.")
+]
+Revision = Annotated[int, Path(ge=1, le=2**31, description="Counts the versions of these rules.")]
+Comment = Annotated[Text, Query(max_length=2000, description="Why it is changed; kept with the version.")]
+From = Annotated[int, Query(alias="from", ge=1, le=2**31)]
+To = Annotated[int, Query(ge=1, le=2**31)]
+
+
+# ---- for all pipelines ---------------------------------------------------------------------------
+@router.get("/rules", response_model=RuleText)
+def get_rules(request: Request, response: Response, services: Services, format: Format = None) -> Any:
+    """The global rules that are in force, whether everything is stopped, and what is wrong in their file."""
+    return _shown(request, response, services.rule_reading.current(GLOBAL), format)
+
+
+@router.put("/rules")
+async def put_rules(
+    request: Request,
+    response: Response,
+    services: Services,
+    by: By,
+    if_match: IfMatch = None,
+    comment: Comment = "",
+) -> RuleText:
+    """Save the global rules: the body is the YAML as it is. They are in force with the answer."""
+    return await _save(request, response, services, by, GLOBAL, if_match, comment)
+
+
+@router.get("/rules/versions")
+def list_rule_versions(services: Services, paging: Paging) -> RuleVersionPage:
+    """Who changed the global rules, and when; newest first."""
+    return services.rule_reading.versions(GLOBAL, paging.limit, paging.cursor)
+
+
+@router.get("/rules/versions/{revision}")
+def get_rule_version(revision: Revision, services: Services) -> RuleVersion:
+    """The global rules as they were."""
+    return services.rule_reading.version(GLOBAL, revision)
+
+
+@router.get("/rules/diff")
+def diff_rule_versions(services: Services, from_revision: From, to: To) -> RuleDiff:
+    """What changed between two versions of the global rules, line by line."""
+    return services.rule_reading.compare(GLOBAL, from_revision, to)
+
+
+@router.get("/rules/schema")
+def get_rules_schema() -> dict[str, Any]:
+    """The JSON Schema of rules, for editors."""
+    return rules.schema()
+
+
+@router.post("/rules/check")
+async def check_rules(request: Request, services: Services) -> RuleCheck:
+    """Check rules without saving them: each fault with line, column and path."""
+    try:
+        checked = await services.rules.check(await read_text(request))
+    except DefinitionError as error:
+        found = [finding(one) for one in error.findings]
+        errors = [one for one in found if one.severity == "error"]
+        return RuleCheck(valid=False, errors=errors, warnings=[one for one in found if one not in errors], rules=[])
+    warnings = [finding(one) for one in checked.warnings]
+    return RuleCheck(valid=True, errors=[], warnings=warnings, rules=summaries(checked.rulebook))
+
+
+# ---- of one pipeline -----------------------------------------------------------------------------
+@router.get("/pipelines/{pipeline_id}/rules", response_model=RuleText)
+def get_pipeline_rules(
+    pipeline_id: PipelineId, request: Request, response: Response, services: Services, format: Format = None
+) -> Any:
+    """The rules of one pipeline that are in force, beside the global ones."""
+    return _shown(request, response, services.rule_reading.current(pipeline_id), format)
+
+
+@router.put("/pipelines/{pipeline_id}/rules")
+async def put_pipeline_rules(
+    pipeline_id: PipelineId,
+    request: Request,
+    response: Response,
+    services: Services,
+    by: By,
+    if_match: IfMatch = None,
+    comment: Comment = "",
+) -> RuleText:
+    """Save the rules of one pipeline: the body is the YAML as it is. They are in force with the answer."""
+    return await _save(request, response, services, by, pipeline_id, if_match, comment)
+
+
+@router.delete("/pipelines/{pipeline_id}/rules")
+async def delete_pipeline_rules(
+    pipeline_id: PipelineId, response: Response, services: Services, by: By, if_match: IfMatch = None
+) -> RuleText:
+    """Take the rules of a pipeline away. Their versions stay, and that it has none is one more."""
+    await services.rules.save(pipeline_id, "", if_match=revision_of(if_match), by=by)
+    view = await run_in_threadpool(services.rule_reading.current, pipeline_id)
+    response.headers["ETag"] = etag(view.revision)
+    return view
+
+
+@router.get("/pipelines/{pipeline_id}/rules/versions")
+def list_pipeline_rule_versions(pipeline_id: PipelineId, services: Services, paging: Paging) -> RuleVersionPage:
+    """Who changed the rules of a pipeline, and when; newest first."""
+    return services.rule_reading.versions(pipeline_id, paging.limit, paging.cursor)
+
+
+@router.get("/pipelines/{pipeline_id}/rules/versions/{revision}")
+def get_pipeline_rule_version(pipeline_id: PipelineId, revision: Revision, services: Services) -> RuleVersion:
+    """The rules of a pipeline as they were."""
+    return services.rule_reading.version(pipeline_id, revision)
+
+
+@router.get("/pipelines/{pipeline_id}/rules/diff")
+def diff_pipeline_rule_versions(pipeline_id: PipelineId, services: Services, from_revision: From, to: To) -> RuleDiff:
+    """What changed between two versions of a pipeline's rules, line by line."""
+    return services.rule_reading.compare(pipeline_id, from_revision, to)
+
+
+# ---- in and out ----------------------------------------------------------------------------------
+async def read_text(request: Request) -> str:
+    """The text that a request carries, as it was written."""
+    incoming = request if isinstance(request, Incoming) else Incoming(request.scope, request.receive)
+    content = await incoming.read(MAX_YAML_BYTES)
+    if len(content) > MAX_YAML_BYTES:
+        raise TooLarge(MAX_YAML_BYTES)
+    incoming.expect(*sorted(YAML), JSON)
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        rules.load(content)  # which says where
+        raise
+
+
+async def read_rulebook(request: Request, services: Any) -> Rulebook:
+    written = await services.rules.check(await read_text(request))
+    return written.rulebook
+
+
+async def _save(
+    request: Request, response: Response, services: Any, by: Any, scope: str, if_match: str | None, comment: str
+) -> RuleText:
+    text = await read_text(request)
+    saved = await services.rules.save(scope, text, if_match=revision_of(if_match), comment=comment, by=by)
+    view: RuleText = await run_in_threadpool(services.rule_reading.current, scope, saved.warnings)
+    response.headers["ETag"] = etag(view.revision)
+    return view
+
+
+def _shown(request: Request, response: Response, view: RuleText, format: str | None) -> Any:
+    response.headers["ETag"] = etag(view.revision)
+    if format == "yaml" or (format is None and _wants_yaml(request)):
+        headers = {"ETag": etag(view.revision), "X-Content-Type-Options": "nosniff"}
+        return Response(view.text, media_type="application/yaml", headers=headers)
+    return view
+
+
+def _wants_yaml(request: Request) -> bool:
+    taken = request.headers.get("accept", "").lower()
+    return any(media in taken for media in YAML) and JSON not in taken

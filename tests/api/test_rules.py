@@ -1,0 +1,209 @@
+"""Rules over HTTP: YAML as it is, every fault with line and column, versions, the stop, why, samples (H2, H3b, H6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from cairn.definitions.rules import schema
+from tests.api.house import House, form
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+YAML = {"Content-Type": "application/yaml"}
+NOBODY = "00000000-0000-4000-8000-000000000000"
+ASK = "checkpoints:\n  - name: Ask\n    trigger: { kind: start }\n    action: {}\n"
+APPROVE = ASK.replace("Ask", "Approve").replace("{}", "{ auto_approve: true, audit_sample_percentage: 100 }")
+
+
+async def put(house: House, path: str, text: str, status: int = 200, match: str = "*") -> httpx.Response:
+    response = await house.client.put(path, content=text.encode(), headers={**YAML, "If-Match": match})
+    assert response.status_code == status, response.text
+    return response
+
+
+async def own(house: House, **checkpoint: Any) -> tuple[dict[str, Any], str]:
+    """A pipeline and the address of its rules."""
+    pipeline = await house.pipeline(form("goals", **checkpoint))
+    return pipeline, f"/api/pipelines/{pipeline['pipeline_id']}/rules"
+
+
+async def test_rules_are_saved_and_shown_as_they_are(house: House) -> None:
+    pipeline, path = await own(house)
+    empty = await house.client.get(path)
+    assert (empty.headers["etag"], empty.json()["text"], empty.json()["revision"]) == ('"0"', "", 0)
+    saved = await put(house, f"{path}?comment=first", ASK)
+    assert saved.headers["etag"] == '"1"'
+    shown = saved.json()
+    assert {key: shown[key] for key in ("scope", "revision", "text", "author", "comment", "warnings", "file")} == {
+        "scope": pipeline["pipeline_id"],
+        "revision": 1,
+        "text": ASK,
+        "author": "admin",
+        "comment": "first",
+        "warnings": [],
+        "file": None,
+    }
+    assert [rule["name"] for rule in shown["rules"]] == ["Ask"]
+    assert (await house.client.get(path)).json() == shown
+    for plain in (
+        await house.client.get(path, headers={"Accept": "application/yaml"}),
+        await house.client.get(path, params={"format": "yaml"}),
+    ):
+        assert (plain.text, plain.headers["content-type"], plain.headers["etag"]) == (ASK, "application/yaml", '"1"')
+    assert (await house.client.get(path, headers={"Accept": "application/json, text/yaml"})).json() == shown
+
+
+async def test_the_global_rules_show_their_file(house: House) -> None:
+    before = (await house.get("/api/rules"))["revision"]
+    text = "checkpoints: [{ name: Far, trigger: { custom_field: { field: run.id, value: none } }, action: {} }]\n"
+    saved = (await put(house, "/api/rules", text)).json()
+    assert (saved["scope"], saved["revision"], saved["file"]["faults"]) == ("global", before + 1, [])
+    assert saved["file"]["path"].endswith("/rules.yaml")
+    assert (await house.get(f"/api/rules/versions/{before + 1}"))["text"] == text
+    await put(house, "/api/rules", "")
+    listed = await house.get("/api/rules/versions", limit=2)
+    assert [one["revision"] for one in listed["items"]] == [before + 2, before + 1]
+    told = await house.get("/api/rules/diff", **{"from": before + 1, "to": before + 2})
+    assert told["text"] == f"--- revision {before + 1}\n+++ revision {before + 2}\n@@ -1 +0,0 @@\n-{text}"
+
+
+async def test_wrong_rules_are_refused_with_every_place(house: House) -> None:
+    _, path = await own(house)
+    wrong = "checkpoints:\n  - name: Ask\n    triger: { kind: start }\n    action: { timeout_seconds: 0 }\n"
+    problem = (await put(house, path, wrong, 422)).json()
+    assert (problem["type"], problem["detail"]) == (
+        "urn:cairn:problem:wrong-input",
+        "The rules cannot work: 3 things have to be put right.",
+    )
+    assert [(e["path"], e["line"], e["column"]) for e in problem["errors"]] == [
+        ("/checkpoints/0", 2, 5),
+        ("/checkpoints/0", 3, 5),
+        ("/checkpoints/0/action/timeout_seconds", 4, 32),
+    ]
+    torn = (await put(house, path, "checkpoints: [\n", 422)).json()
+    assert torn["errors"][0]["line"] == 2
+    assert (await house.get(path))["revision"] == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "headers", "status"),
+    [
+        (b"\xff\xfe", YAML, 422),
+        (b"a: &a [*a]\n", YAML, 422),
+        (b"checkpoints: !!python/object/apply:os.system [id]\n", YAML, 422),
+        (b"[" * 300 + b"]" * 300, YAML, 422),
+        (b"{}", {"Content-Type": "text/plain"}, 415),
+        (b"{}", {"Content-Type": "application/json"}, 200),
+        (b"#" * (1024 * 1024 + 1), YAML, 413),
+        (b"checkpoints: []\0", YAML, 422),
+    ],
+)
+async def test_what_is_sent_by_mistake_or_on_purpose(
+    house: House, content: bytes, headers: dict[str, str], status: int
+) -> None:
+    _, path = await own(house)
+    response = await house.client.put(path, content=content, headers=headers)
+    assert response.status_code == status, response.text
+
+
+async def test_who_comes_late_is_told(house: House) -> None:
+    _, path = await own(house)
+    await put(house, path, ASK, match='"0"')
+    late = await put(house, path, APPROVE, 412, match='"0"')
+    assert late.headers["etag"] == '"1"'
+    gone = await house.client.delete(path, headers={"If-Match": '"1"'})
+    assert (gone.json()["text"], gone.headers["etag"]) == ("", '"2"')
+    assert [one["revision"] for one in (await house.get(f"{path}/versions"))["items"]] == [2, 1]
+    assert (await house.get(f"{path}/versions/1"))["text"] == ASK
+    assert (await house.get(f"{path}/diff", **{"from": 1, "to": 2}))["text"].startswith("--- revision 1\n")
+
+
+async def test_of_a_pipeline_that_is_not_there(house: House) -> None:
+    path = f"/api/pipelines/{NOBODY}/rules"
+    for address in (path, f"{path}/versions", f"{path}/versions/1", f"/api/approvals/{NOBODY}/explain"):
+        assert (await house.client.get(address)).status_code == 404
+    await put(house, path, ASK, 404)
+    assert (await house.client.delete(path)).status_code == 404
+    assert (await house.client.get("/api/rules/versions/99999")).status_code == 404
+
+
+async def test_rules_are_checked_without_being_saved(house: House) -> None:
+    async def check(text: str) -> Any:
+        response = await house.client.post("/api/rules/check", content=text, headers=YAML)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    good = await check(ASK.replace("{}", "{ on_timeout: escalate }"))
+    assert (good["valid"], [rule["name"] for rule in good["rules"]]) == (True, ["Ask"])
+    assert [(w["path"], w["line"]) for w in good["warnings"]] == [("/checkpoints/0/action/on_timeout", 4)]
+    bad = await check("checkpoints: 5\n")
+    assert (bad["valid"], [(e["path"], e["line"], e["column"]) for e in bad["errors"]]) == (
+        False,
+        [("/checkpoints", 1, 14)],
+    )
+
+
+async def test_more_approvers_than_exist(house: House) -> None:
+    """D70: there is one person here."""
+    _, path = await own(house)
+    wants_two = ASK.replace("{}", "{ require_approval_count: 2 }")
+    problem = (await put(house, path, wants_two, 422)).json()
+    assert problem["errors"][0]["path"] == "/checkpoints/0/action/require_approval_count"
+
+
+async def test_the_schema_is_published(house: House) -> None:
+    assert await house.get("/api/rules/schema") == schema()
+
+
+async def test_one_call_stops_everything(house: House) -> None:
+    _, path = await own(house, approve="start")
+    await put(house, path, APPROVE)
+    pipeline = {"pipeline_id": path.split("/")[3]}
+    stopped = await house.put("/api/rules/emergency-stop", {"stopped": True, "reason": "odd"})
+    assert (stopped["stopped"], stopped["reason"], stopped["by"]) == (True, "odd", "admin")
+    assert await house.get("/api/rules/emergency-stop") == stopped
+    run = await house.run(pipeline)
+    held = (await house.get("/api/approvals", run_id=run["run_id"]))["items"][0]
+    told = await house.get(f"/api/approvals/{held['approval_id']}/explain")
+    assert (told["rule"], told["considered"][0]["outcome"]) == ("Approve", "emergency stop")
+    await house.put("/api/rules/emergency-stop", {"stopped": True}, 422)
+    await house.put("/api/rules/emergency-stop", {"stopped": False})
+    listed = await house.get("/api/rules/emergency-stop/history", limit=2)
+    assert [one["stopped"] for one in listed["items"]] == [False, True]
+    events = await house.get("/api/events", event_type=["emergency_stop_set", "emergency_stop_lifted"])
+    assert [event["event_type"] for event in events["items"]][:2] == ["emergency_stop_lifted", "emergency_stop_set"]
+
+
+async def test_samples_and_scores(house: House) -> None:
+    pipeline, path = await own(house, approve="start")
+    await put(house, path, APPROVE)
+    await house.run(pipeline)
+    listed = await house.get("/api/rules/audits", reviewed=False, pipeline_id=pipeline["pipeline_id"])
+    [sampled] = listed["items"]
+    assert (sampled["rule"], sampled["kind"], sampled["review"]) == ("Approve", "start", None)
+    said = await house.put(f"/api/rules/audits/{sampled['approval_id']}", {"agrees": False, "comment": "hm"})
+    assert (said["review"]["agrees"], said["review"]["comment"], said["review"]["by"]) == (False, "hm", "admin")
+    scores = await house.get("/api/rules/autonomy")
+    own_score = next(one for one in scores["rules"] if one["scope"] == pipeline["pipeline_id"])
+    assert (own_score["approved"], own_score["sampled"], own_score["reviewed"]) == (1, 1, 1)
+    assert (own_score["disagreement"]["count"], own_score["mode"]) == (1, "full")
+    await house.put(f"/api/rules/audits/{NOBODY}", {"agrees": True}, 404)
+
+
+async def test_a_backtest(house: House) -> None:
+    pipeline, _ = await own(house, approve="start")
+    run = await house.run(pipeline)
+    asked = (await house.get("/api/approvals", run_id=run["run_id"]))["items"][0]
+    await house.put(f"/api/approvals/{asked['approval_id']}/approve")
+
+    async def backtest(text: str, **params: Any) -> httpx.Response:
+        return await house.client.post("/api/rules/backtest", content=text, headers=YAML, params=params)
+
+    found = (await backtest(APPROVE, pipeline_id=pipeline["pipeline_id"])).json()
+    assert (found["decisions"], found["would_approve"], found["agreed"], found["disagreed"]) == (1, 1, 1, 0)
+    assert (found["false_approve"]["rate"], found["complete"]) == (0.0, True)
+    assert (await backtest("checkpoints: 5\n")).status_code == 422
+    assert (await backtest(APPROVE, limit=0)).status_code == 422

@@ -1,0 +1,218 @@
+"""Earned autonomy (H3b): backtests over what people decided, rules in shadow, samples looked at afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cairn.core.errors import Refused
+from cairn.definitions.rules import load
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN
+from cairn.services.errors import NotFound
+from cairn.services.reading.autonomy import mode
+from cairn.services.views.rules import Backtest, RuleAutonomy
+from tests.services.house import House, step
+from tests.services.ruling import REVIEWER, approvals, rule, why
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+SMALL = """
+auto_approval:
+  enabled: true
+  rules:
+    - name: Small refunds
+      %s
+      conditions: { operation_type: refund, data_threshold: { field: amount, operator: "<=", value: 50 } }
+      action: { auto_approve: true, audit_sample_percentage: 100 }
+"""
+ACTIONS = {"refund": {"risk_level": "medium"}}
+
+
+async def refunds(house: House) -> str:
+    """A pipeline whose step proposes to refund the amount that the run is given."""
+
+    @house.does("refund")
+    async def refund(ctx: Ctx) -> Any:
+        return {"decision": ctx.propose_action("refund", {"amount": ctx.inputs["input"]["amount"]}).decision}
+
+    return await house.pipeline(step("pay", "refund"), actions=ACTIONS)
+
+
+async def decided(house: House, pipeline: str, amount: float, decision: str, **said: Any) -> str:
+    """A refund that a person decided on."""
+    run = await house.start(pipeline, input={"amount": amount})
+    asked = await house.until(lambda: next(iter(house.run(run).waiting_approvals), None))
+    await house.cairn.approvals.decide(asked.approval_id, decision, by=REVIEWER, **said)
+    return asked.approval_id
+
+
+async def backtest(house: House, text: str, pipeline: str | None = None, **more: Any) -> Backtest:
+    outcome = await house.cairn.backtests.replay(load(text).rulebook, pipeline, **more)
+    return house.cairn.rule_reading.backtest(outcome)
+
+
+def in_force(house: House, pipeline: str) -> RuleAutonomy:
+    return next(one for one in house.cairn.rule_reading.autonomy(1).rules if one.scope == pipeline)
+
+
+async def test_a_backtest_says_where_people_disagreed(house: House) -> None:
+    pipeline = await refunds(house)
+    for amount in (10, 20):
+        await decided(house, pipeline, amount, "approve")
+    await decided(house, pipeline, 2000, "approve")
+    rejected = await decided(house, pipeline, 30, "reject", feedback="not ours")
+    changed = await decided(house, pipeline, 40, "approve", modified_params={"amount": 35})
+    found = await backtest(house, SMALL % "shadow: true", pipeline)
+    assert (found.decisions, found.would_approve, found.would_ask, found.no_rule) == (5, 4, 0, 1)
+    assert (found.agreed, found.disagreed, found.complete) == (2, 2, True)
+    share = found.false_approve
+    assert (share.count, share.of, share.rate, round(share.low, 4), round(share.high, 4)) == (2, 4, 0.5, 0.15, 0.85)
+    assert [(one.approval_id, one.decision, one.rule, one.by, one.feedback) for one in found.disagreements] == [
+        (changed, "modified", "Small refunds", REVIEWER.name, ""),
+        (rejected, "rejected", "Small refunds", REVIEWER.name, "not ours"),
+    ]
+    assert [(one.rule, one.approved, one.asked) for one in found.rules] == [("Small refunds", 4, 0)]
+    newest = await backtest(house, SMALL % "", pipeline, limit=1)
+    assert (newest.decisions, newest.complete) == (1, False)
+    later = await backtest(house, SMALL % "", pipeline, since=house.cairn.clock.now())
+    assert (later.decisions, later.since, later.false_approve.rate) == (0, None, None)
+
+
+async def test_a_backtest_knows_what_is_in_force_beside_it(house: House) -> None:
+    """A pipeline's rule that asks beats a global one that approves, and so it would have then."""
+    pipeline = await refunds(house)
+    await decided(house, pipeline, 10, "approve")
+    await decided(house, pipeline, 20, "reject", feedback="no")
+    asks_at_20 = """
+        checkpoints:
+          - name: Twenty
+            trigger: { custom_field: { field: input.amount, value: 20 } }
+            action: {}
+        """
+    await rule(house, asks_at_20, pipeline)
+    everywhere = await house.cairn.backtests.replay(load(SMALL % "").rulebook, since=None)
+    own = [one for one in everywhere.disagreements if one[2].pipeline_id == pipeline]
+    assert own == []
+    assert everywhere.rules["Twenty"].asked >= 1
+    alone = await backtest(house, SMALL % "", pipeline)  # in place of the pipeline's own
+    assert (alone.agreed, alone.disagreed) == (1, 1)
+
+
+async def test_a_backtest_sees_the_data_of_then(house: House) -> None:
+    """The result that was looked at, not the revision that came after it."""
+    values = iter((100, 1))
+
+    @house.does("counts")
+    async def counts(ctx: Ctx) -> Any:
+        return {"value": next(values)}
+
+    pipeline = await house.pipeline(step("count", "counts", approve="complete"), step("next"))
+    run = await house.start(pipeline)
+    await house.decide(run, "count", "revise", "too much")
+    await house.decide(run, "count", "approve")
+    await house.until_run(run, "completed")
+    text = """
+        auto_approval:
+          enabled: true
+          rules:
+            - name: Small
+              conditions: { kind: completion, data_threshold: { field: count.value, operator: "<", value: 10 } }
+              action: { auto_approve: true }
+            - name: Large
+              conditions: { kind: completion, data_threshold: { field: value, operator: ">", value: 10 } }
+              action: { auto_approve: true }
+        """
+    found = await backtest(house, text, pipeline)
+    assert {one.rule: (one.agreed, one.disagreed) for one in found.rules} == {"Small": (1, 0), "Large": (0, 1)}
+
+
+async def test_what_nobody_decided_is_no_decision(house: House) -> None:
+    pipeline = await refunds(house)
+    run = await house.start(pipeline, input={"amount": 10})
+    await house.until(lambda: next(iter(house.run(run).waiting_approvals), None))
+    await house.cairn.runs.cancel(run, by=ADMIN)
+    assert (await backtest(house, SMALL % "", pipeline)).decisions == 0
+
+
+async def test_a_shadow_decides_nothing_and_is_scored(house: House) -> None:
+    pipeline = await refunds(house)
+    await rule(house, SMALL % "shadow: true", pipeline)
+    first = await decided(house, pipeline, 10, "approve")
+    await decided(house, pipeline, 20, "reject", feedback="no")
+    await decided(house, pipeline, 30, "approve", modified_params={"amount": 25})
+    await decided(house, pipeline, 500, "approve")
+    assert [one.outcome for one in why(house, first).considered] == ["shadow: approves"]
+    scored = in_force(house, pipeline)
+    assert (scored.mode, scored.approved, scored.shadow.count, scored.shadow.of) == ("shadow", 0, 2, 3)
+    assert scored.pipeline_name == "Test"
+
+
+async def test_samples_are_looked_at_afterwards(house: House) -> None:
+    """What people say of an automatic approval changes its rule's score, never the run."""
+    pipeline = await refunds(house)
+    await rule(house, SMALL % "", pipeline)
+    runs = [await house.done(pipeline, input={"amount": amount}) for amount in (10, 20, 30)]
+    [given] = approvals(house, runs[0])
+    assert (given.status, [vote.by for vote in given.decisions]) == ("auto_approved", ["rule:Small refunds"])
+    read = house.cairn.rule_reading
+    waiting = read.audits(False, pipeline, 2, None)
+    assert [one.run_id for one in waiting.items] == [runs[2], runs[1]]
+    assert [one.run_id for one in read.audits(False, pipeline, 2, waiting.next_cursor).items] == [runs[0]]
+    before = house.run(runs[0])
+    await house.cairn.rules.review(given.approval_id, False, "hm", by=REVIEWER)
+    await house.cairn.rules.review(given.approval_id, False, "too generous", by=REVIEWER)
+    await house.cairn.rules.review(waiting.items[0].approval_id, True, "", by=ADMIN)
+    said = {one.approval_id: one.review for one in read.audits(True, pipeline, 10, None).items}
+    assert {name: (r.agrees, r.comment, r.by) for name, r in said.items() if r} == {
+        given.approval_id: (False, "too generous", REVIEWER.name),
+        waiting.items[0].approval_id: (True, "", "admin"),
+    }
+    scored = in_force(house, pipeline)
+    assert (scored.mode, scored.approved, scored.sampled, scored.reviewed) == ("full", 3, 3, 2)
+    assert (scored.disagreement.count, scored.disagreement.of) == (1, 2)
+    after = house.run(runs[0])
+    assert (after.status, after.completed_at) == (before.status, before.completed_at)
+    told = [e for e in house.events(runs[0]) if e.event_type == "approval_reviewed"]
+    assert [(e.actor, e.metadata["agrees"], e.description) for e in told][-1] == (
+        REVIEWER.name,
+        False,
+        "Somebody disagrees with an automatic approval of Pay, afterwards.",
+    )
+
+
+async def test_only_samples_are_reviewed(house: House) -> None:
+    pipeline = await refunds(house)
+    asked = await decided(house, pipeline, 10, "approve")
+    with pytest.raises(Refused):
+        await house.cairn.rules.review(asked, True, "", by=REVIEWER)
+    with pytest.raises(NotFound):
+        await house.cairn.rules.review("00000000-0000-4000-8000-000000000000", True, "", by=REVIEWER)
+
+
+async def test_how_often_people_correct_what_a_rule_asks(house: House) -> None:
+    pipeline = await refunds(house)
+    await rule(house, "checkpoints: [{ name: Ask, trigger: { operation_type: refund }, action: {} }]", pipeline)
+    await decided(house, pipeline, 10, "approve")
+    await decided(house, pipeline, 20, "approve", modified_params={"amount": 15})
+    scored = in_force(house, pipeline)
+    assert (scored.mode, scored.asked, scored.modification.count, scored.modification.of) == ("asks", 2, 1, 2)
+    whole = house.cairn.rule_reading.autonomy(1)
+    assert whole.decided >= whole.automatic.of >= 2
+
+
+MODES = """
+auto_approval:
+  enabled: true
+  rules:
+    - { name: a, conditions: { kind: start }, action: { auto_approve: true } }
+    - { name: b, conditions: { kind: start }, action: { auto_approve: true, rollout_percentage: 5 } }
+    - { name: c, conditions: { kind: start }, action: { auto_approve: false } }
+    - { name: d, shadow: true, conditions: { kind: start }, action: { auto_approve: true } }
+    - { name: e, enabled: false, conditions: { kind: start }, action: { auto_approve: true } }
+"""
+
+
+async def test_how_far_a_rule_is() -> None:
+    assert [mode(one) for one in load(MODES).rulebook.rules] == ["full", "rollout", "asks", "shadow", "disabled"]
