@@ -25,10 +25,11 @@ def named(name: str) -> Template:
     return next(template for template in templates() if template.name == name)
 
 
-def test_there_are_five() -> None:
+def test_there_are_six() -> None:
     assert [(template.name, template.title) for template in templates()] == [
         ("plan-dev-test", "Plan, develop, test, verify"),
         ("product-discovery", "Product discovery"),
+        ("refund-email", "Refund email"),
         ("sales-report", "Sales report"),
         ("text-report", "Text report"),
         ("text-review", "Text review"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,8 @@ pytestmark = pytest.mark.e2e
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("examples")
-    running = Server(folder, CAIRN_FUNCTIONS='["invoice_functions"]', PYTHONPATH=str(EXAMPLES))
+    path = os.pathsep.join([str(EXAMPLES), os.environ.get("PYTHONPATH", "")])
+    running = Server(folder, CAIRN_FUNCTIONS='["invoice_functions"]', PYTHONPATH=path)
     running.start()
     yield running
     assert running.stop() == 0
@@ -43,7 +45,7 @@ def start(server: Server, definition: Any, given: Any = None) -> str:
 
 def until(server: Server, run_id: str, position: int, status: str) -> str:
     """The execution at a position once it has a status; a form waits as `human_form` or `script_input`."""
-    wait = "waiting_on" if status in ("human_form", "script_input") else "status"
+    wait = "waiting_on" if status in ("human_form", "script_input", "action_approval") else "status"
     while True:
         found = server.call("GET", f"/api/runs/{run_id}", expect=200)["trail"][position]
         if found[wait] == status:
@@ -125,6 +127,23 @@ def test_invoices(server: Server) -> None:
     assert decode_json(read(server, run_id, 1, "findings")) == {"count": 3, "total": "1830.40", "large": ["2026-002"]}
     assert read(server, run_id, 1, "large") == "number,customer,amount\n2026-002,Stone & Sons,1250.50\n"
     assert read(server, run_id, 2, "report").endswith("Over 1000 EUR: 2026-002.\n")
+
+
+def test_refund_email(server: Server) -> None:
+    """H3, D28: proposed, corrected, approved; without a mail server it is not sent, and the run ends well."""
+    run_id = begin(server, "refund-email.yaml")
+    execution = until(server, run_id, 4, "action_approval")
+    asked = server.call("GET", f"/api/executions/{execution}", expect=200)["approval"]
+    assert (asked["operation_type"], asked["risk_level"], asked["confidence"]) == ("send_email", "high", 0.87)
+    address = f"/api/approvals/{asked['approval_id']}"
+    decided = {"digest": asked["digest"], "modified_params": {"amount": 89.99}}
+    server.call("PUT", f"{address}/approve", decided, expect=200)
+    assert decode_json(read(server, run_id, 4, "outcome")) == {"sent": False, "amount": 89.99, "modified": True}
+    action = server.call("GET", address, expect=200)["action"]
+    assert (action["outcome"], action["result"]) == (
+        "failed",
+        {"error": "No mail server is set up: set CAIRN_SMTP_HOST."},
+    )
 
 
 def test_sales_report(server: Server) -> None:
