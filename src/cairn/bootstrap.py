@@ -11,6 +11,7 @@ from cairn.adapters.clock import SystemClock
 from cairn.adapters.jobs_dbos import DbosJobs
 from cairn.adapters.key_file import GivenKeys, KeyFile
 from cairn.adapters.mail_smtp import SmtpMailer, SmtpServer
+from cairn.adapters.messages_apprise import AppriseMessenger
 from cairn.adapters.outward_guard import Allowed, Guard
 from cairn.adapters.sandbox import BestSandbox
 from cairn.adapters.web_httpx import HttpxWeb
@@ -47,6 +48,9 @@ from cairn.services.keeper import Keeper
 from cairn.services.lanes import Lanes
 from cairn.services.logbook import Logbook
 from cairn.services.mending import Mending
+from cairn.services.notices import Notices
+from cairn.services.notices.opening import Telling, open_telling
+from cairn.services.notices.sending import Outward
 from cairn.services.pipelines import CarriedOut, Pipelines
 from cairn.services.plans import Plans
 from cairn.services.products import Storing
@@ -84,6 +88,7 @@ class Cairn:
     sandbox: Sandbox
     mailer: Mailer
     web: Web
+    telling: Telling
     briefing: Briefing
     logbook: Logbook
     lanes: Lanes
@@ -173,9 +178,14 @@ def _script_rules(settings: Settings) -> ScriptRules:
     )
 
 
-def _mailer(settings: Settings, clock: Clock) -> Mailer:
-    password = settings.smtp_password
-    return SmtpMailer(
+def _outward(settings: Settings, clock: Clock, secrets: Secrets) -> Outward:
+    """The ways out, with what guards them."""
+    guard = Guard(Allowed.of(settings.outward_allowed))
+
+    def password() -> str | None:
+        return secrets.get(settings.smtp_secret) if settings.smtp_secret else _value(settings.smtp_password)
+
+    mailer = SmtpMailer(
         SmtpServer(
             host=settings.smtp_host,
             port=settings.smtp_port,
@@ -184,8 +194,9 @@ def _mailer(settings: Settings, clock: Clock) -> Mailer:
             tls=settings.smtp_tls,
         ),
         clock,
-        lambda: password.get_secret_value() if password is not None else None,
+        password,
     )
+    return Outward(HttpxWeb(guard), mailer, AppriseMessenger(guard))
 
 
 def _value(secret: SecretStr | None) -> str | None:
@@ -219,7 +230,10 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
     logbook = Logbook(database, hub, clock)
     projection = Projection(database, tree, logbook)
     rules_in_force = RulesInForce(database, plans)
-    engine = Engine(database, jobs, plans, Effects(database, projection, hub), clock, rules_in_force.judge)
+    effects = Effects(database, projection, hub)
+    engine = Engine(database, jobs, plans, effects, clock, rules_in_force.judge, Notices(jobs))
+    secrets = Secrets(acts, _keys(settings))
+    ways = _outward(settings, clock, secrets)
     mending = Mending(database, plans, projection, clock)
     keeper = Keeper(database, engine, projection, mending, clock)
     limits = RunnerLimits(
@@ -231,7 +245,6 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
     script_rules = _script_rules(settings)
     runners = make_runners(limits, functions, sandbox, script_rules)
     modes = frozenset(mode.value for mode in runners)
-    mailer, web = _mailer(settings, clock), HttpxWeb(Guard(Allowed.of(settings.outward_allowed)))
     answers = FormAnswers(database, plans)
     modifying = Modifying(database, plans)
     approvals = Approvals(engine, answers, modifying)
@@ -251,8 +264,9 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         engine=engine,
         runners=runners,
         sandbox=sandbox,
-        mailer=mailer,
-        web=web,
+        mailer=ways.mailer,
+        web=ways.web,
+        telling=open_telling(acts, engine, jobs, directory, ways, secrets, settings.link),
         briefing=briefing,
         logbook=logbook,
         lanes=Lanes(
@@ -261,7 +275,7 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
             Storing(database),
             keeper,
             runners,
-            Carrying(engine, Ways(database, mailer, web)),
+            Carrying(engine, Ways(database, ways.mailer, ways.web)),
             most=settings.max_runners,
             most_scripts=settings.most_scripts,
         ),
@@ -295,7 +309,7 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         access=access,
         accounts=open_accounts(acts, access),
         directory=directory,
-        secrets=Secrets(acts, _keys(settings)),
+        secrets=secrets,
         idempotency=Idempotency(database, clock),
         reading=Reading(database, plans, engine, briefing),
         corrections=Corrections(database, modifying, clock),

@@ -80,6 +80,7 @@ class Settings(BaseSettings):
     )
     smtp_user: str | None = Field(default=None, description="Who signs in there.")
     smtp_password: SecretStr | None = Field(default=None, description="With which password.")
+    smtp_secret: str | None = Field(default=None, description="The name of the secret that holds it instead.")
     smtp_from: str = Field(default="cairn@localhost", description="The address that mail comes from.")
     poll_seconds: float = Field(default=1.0, gt=0, description="How often the job queue is looked at.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What is logged.")

@@ -41,7 +41,7 @@ class Worker:
         await self._end_leftovers()
         await self._cairn.rules.file.follow()  # what was written while nobody looked holds from the first step on
         self._engine.effects.attach(self)
-        await self._cairn.jobs.start(self._lanes.lane, self.timer)
+        await self._cairn.jobs.start(self._lanes.lane, self.timer, self._cairn.telling.courier.deliver)
         await self._take_up()
         await self.adopt()
         for seconds, act in (
@@ -67,6 +67,7 @@ class Worker:
         await self._lanes.stop()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._engine.come_to_rest()
+        await self._cairn.telling.courier.stop()
         self._engine.effects.attach(None)
         await self._cairn.logbook.flush()
         await self._cairn.keeper.write_down_filed()
@@ -95,6 +96,9 @@ class Worker:
     # ---- after a commit ------------------------------------------------------------------------------
     def wake(self, job: str, run_id: str) -> None:
         self._lanes.wake(job, run_id)
+
+    def tell(self, notices: tuple[str, ...]) -> None:
+        self._cairn.telling.courier.wake(notices)
 
     async def stop_execution(self, execution: str, dispatch: int) -> None:
         await self._lanes.stop_execution(execution, dispatch)

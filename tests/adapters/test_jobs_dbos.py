@@ -25,6 +25,7 @@ class Desk:
         self.database = database
         self.lanes: list[tuple[str, str, bool]] = []
         self.timers: list[tuple[str, Timer]] = []
+        self.notices: list[str] = []
         self.hold = asyncio.Event()
         self.hold.set()
         url = database.url.render_as_string(hide_password=False)
@@ -37,8 +38,11 @@ class Desk:
     async def timer(self, run_id: str, command: Timer) -> None:
         self.timers.append((run_id, command))
 
+    async def notice(self, notice: str) -> None:
+        self.notices.append(notice)
+
     async def start(self) -> None:
-        await self.jobs.start(self.lane, self.timer)
+        await self.jobs.start(self.lane, self.timer, self.notice)
 
     async def until(self, probe: Any, seconds: float = 10) -> None:
         async with asyncio.timeout(seconds):

@@ -121,6 +121,7 @@ def test_every_post_and_put_that_changes_something_takes_a_key() -> None:
         "previewRollback",
         "checkRules",
         "backtestRules",
+        "createChannel",
     }
     assert keyed <= changing
 

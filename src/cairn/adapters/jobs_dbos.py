@@ -9,7 +9,7 @@ from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 from uuid import uuid4
 
 import sqlalchemy as sa
@@ -17,14 +17,15 @@ from dbos import DBOS, DBOSClient
 
 from cairn.adapters.dbos_enqueueing import EnqueueDesk
 from cairn.core.messages import Timer
-from cairn.ports import LaneJob, TimerJob
+from cairn.ports import LaneJob, NoticeJob, TimerJob
 
 APPLICATION = "cairn"
 JOB_VERSION = "jobs-1"  # pinned: work enqueued by one release is taken up by the next
-LANES, TIMERS = "lanes", "timers"
+LANES, TIMERS, NOTICES = "lanes", "timers", "notices"
 TIMER_TYPES: dict[str, type[Timer]] = {cls.__name__: cls for cls in get_args(Timer)}
 UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")
 LISTENER_SECONDS = 0.05  # the engine's own listener, which Cairn does not use, ends within this time when stopped
+T = TypeVar("T")
 AT_ONCE = 500  # finished jobs that are removed in one transaction
 
 
@@ -33,6 +34,7 @@ class _Jobs:
 
     lane: LaneJob | None = None
     timer: TimerJob | None = None
+    notice: NoticeJob | None = None
     process: str = ""  # changes with every start
     loop: asyncio.AbstractEventLoop | None = None
 
@@ -53,6 +55,13 @@ async def _timer(run_id: str, command: str) -> None:
     await _on_loop(_Jobs.timer(run_id, read_timer(command)))
 
 
+@DBOS.workflow(name="notice", max_recovery_attempts=None)
+async def _notice(notice: str) -> None:
+    if _Jobs.notice is None:
+        raise asyncio.CancelledError
+    await _on_loop(_Jobs.notice(notice))
+
+
 async def _on_loop(work: Coroutine[Any, Any, None]) -> None:
     """While the loop that it was started on stands still, DBOS takes one of its own."""
     if _Jobs.loop is None or asyncio.get_running_loop() is _Jobs.loop:
@@ -70,6 +79,12 @@ def read_timer(text: str) -> Timer:
     return TIMER_TYPES[fields.pop("type")](**fields)
 
 
+def _started(part: T | None) -> T:
+    if part is None:
+        raise RuntimeError("the job engine is not started")
+    return part
+
+
 class DbosJobs:
     def __init__(
         self,
@@ -85,11 +100,12 @@ class DbosJobs:
         self._engine = engine
         self._worker = worker
         # Who commits a dispatch wakes its lane at once; another process would only do the same work again.
-        self._lanes = f"{LANES}:{worker}"
+        self._lanes, self._notices = f"{LANES}:{worker}", f"{NOTICES}:{worker}"
         self._poll = poll_seconds
         self._log_level = log_level
         self._client: DBOSClient | None = None
         self._lane_desk: EnqueueDesk | None = None
+        self._notice_desk: EnqueueDesk | None = None
         schema = "" if engine.dialect.name == "sqlite" else "dbos."
         status: sa.BindParameter[Any] = sa.bindparam("open", list(UNFINISHED), expanding=True)
         self._open = sa.text(
@@ -107,23 +123,27 @@ class DbosJobs:
 
     @property
     def client(self) -> DBOSClient:
-        if self._client is None:
-            raise RuntimeError("the job engine is not started")
-        return self._client
-
-    @property
-    def _desk(self) -> EnqueueDesk:
-        if self._lane_desk is None:
-            raise RuntimeError("the job engine is not started")
-        return self._lane_desk
+        return _started(self._client)
 
     # ---- in the caller's transaction -----------------------------------------------------------------
     def enqueue_lane(self, connection: sa.Connection, job: str, run_id: str) -> None:
-        self._desk.enqueue(connection, job, run_id, _Jobs.process)
+        _started(self._lane_desk).enqueue(connection, job, run_id, _Jobs.process)
 
     def enqueue_timer(self, connection: sa.Connection, timer: str, run_id: str, command: Timer, after: float) -> None:
         options: Any = {"workflow_name": "timer", "queue_name": TIMERS, "workflow_id": timer, "delay_seconds": after}
         self.client.enqueue_in_transaction(connection, options, run_id, write_timer(command))
+
+    def enqueue_notice(self, connection: sa.Connection, notice: str, after: float = 0.0) -> None:
+        if after <= 0:
+            _started(self._notice_desk).enqueue(connection, f"notice:{notice}", notice)
+            return
+        options: Any = {
+            "workflow_name": "notice",
+            "queue_name": self._notices,
+            "workflow_id": f"notice:{notice}:{uuid4()}",
+            "delay_seconds": after,
+        }
+        self.client.enqueue_in_transaction(connection, options, notice)
 
     def over(self, connection: sa.Connection, jobs: tuple[str, ...]) -> frozenset[str]:
         if not jobs:
@@ -137,9 +157,9 @@ class DbosJobs:
         return frozenset(connection.execute(self._own, {"jobs": list(jobs), "lanes": self._lanes}).scalars())
 
     # ---- its own life ----------------------------------------------------------------------------------
-    async def start(self, lane: LaneJob, timer: TimerJob) -> None:
+    async def start(self, lane: LaneJob, timer: TimerJob, notice: NoticeJob) -> None:
         """On the running loop: jobs are carried out on it."""
-        _Jobs.lane, _Jobs.timer, _Jobs.process = lane, timer, uuid4().hex
+        _Jobs.lane, _Jobs.timer, _Jobs.notice, _Jobs.process = lane, timer, notice, uuid4().hex
         _Jobs.loop = asyncio.get_running_loop()
         logging.getLogger("dbos").propagate = False
         DBOS(
@@ -154,23 +174,28 @@ class DbosJobs:
                 "notification_listener_polling_interval_sec": LISTENER_SECONDS,
             }
         )
-        DBOS.listen_queues([self._lanes, TIMERS])
+        queues = [self._lanes, TIMERS, self._notices]
+        DBOS.listen_queues(queues)
         DBOS.launch()
-        for queue in (self._lanes, TIMERS):
+        for queue in queues:
             await DBOS.register_queue_async(queue, polling_interval_sec=self._poll)
         self._client = DBOSClient(system_database_engine=self._engine, application_name=APPLICATION)
-        desk = EnqueueDesk(self._client, {"workflow_name": "lane", "queue_name": self._lanes})
+        self._lane_desk = await self._desk("lane", self._lanes)
+        self._notice_desk = await self._desk("notice", self._notices)
+
+    async def _desk(self, job: str, queue: str) -> EnqueueDesk:
+        desk = EnqueueDesk(self.client, {"workflow_name": job, "queue_name": queue})
         await asyncio.to_thread(desk.learn, self._engine)
-        self._lane_desk = desk
+        return desk
 
     async def stop(self) -> None:
-        _Jobs.lane = _Jobs.timer = None
+        _Jobs.lane = _Jobs.timer = _Jobs.notice = None
         # The engine has made its own threads the loop's, and ends them: what else runs on the loop needs others.
         threads = ThreadPoolExecutor(thread_name_prefix="cairn")
         asyncio.get_running_loop().set_default_executor(threads)
         await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
         asyncio.get_running_loop().set_default_executor(threads)  # a job that came meanwhile may have changed it back
-        self._client = self._lane_desk = None
+        self._client = self._lane_desk = self._notice_desk = None
 
     def sweep(self, before: datetime) -> int:
         """Remove jobs that have been over since before that time; the answer is how many."""

@@ -66,18 +66,24 @@ class SmtpMailer:
         except ValueError as error:
             raise NotSent(f"The mail cannot be written: {error}", lasting=True) from None
         message["Date"] = format_datetime(self._clock.now())
-        password = await asyncio.to_thread(self._password)
+        password = await self._sign_in_with() if server.user else None
         client = aiosmtplib.SMTP(
             hostname=server.host,
             port=server.port or PORTS[server.tls],
             username=server.user,
-            password=password if server.user else None,
+            password=password,
             use_tls=server.tls == "tls",
             start_tls=server.tls == "starttls",
             tls_context=self._context,
             timeout=server.timeout,
         )
         return await _handed_over(client, message, sender, (*to, *cc), server.timeout)
+
+    async def _sign_in_with(self) -> str | None:
+        try:
+            return await asyncio.to_thread(self._password)
+        except Exception as error:
+            raise NotSent(f"The password of the mail server cannot be read: {error}", lasting=True) from error
 
 
 async def _handed_over(

@@ -74,6 +74,7 @@ _VERSIONED = frozenset(
     {
         *("create_pipeline", "get_pipeline", "update_pipeline", "get_definition", "replace_definition"),
         *("get_rules", "put_rules", "get_pipeline_rules", "put_pipeline_rules", "delete_pipeline_rules"),
+        *("create_channel", "get_channel", "update_channel"),
     }
 )
 SECURITY: Spec = {

@@ -24,6 +24,7 @@ TAGS = {
     "Executions": "Executions: filled in, approved, tried again.",
     "Approvals": "The queue of questions to people, and their decisions.",
     "Rules": "When people are asked, and when an approval is given without them.",
+    "Notifications": "Where people are told, what was sent, and what one wants to be told.",
     "Rollback": "Going back, and undoing that.",
     "Rework": "Work that is sent back or done again, and what was made from what.",
     "Artifacts": "What was made.",

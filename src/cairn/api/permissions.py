@@ -16,6 +16,7 @@ DEFINE = Allowed(_EDITORS, frozenset({Scope.DEFINE.value}))
 RUN = Allowed(_EDITORS, frozenset({Scope.RUN.value}))
 DECIDE = Allowed(_APPROVERS, frozenset({Scope.DECIDE.value}))
 SUBMIT = Allowed(_EDITORS | _APPROVERS, RUN.scopes | DECIDE.scopes)
+OWN = Allowed(ALL_ROLES, frozenset({Scope.ADMIN.value}))  # what is one's own; admins see to others' too
 ADMIN = Allowed(frozenset({Role.ADMIN.value}), frozenset({Scope.ADMIN.value}))
 
 PERMISSIONS: dict[str, Allowed | None] = {
@@ -118,6 +119,17 @@ PERMISSIONS: dict[str, Allowed | None] = {
     "get_emergency_stop": READ,
     "set_emergency_stop": ADMIN,
     "list_emergency_stops": READ,
+    # notifications
+    "list_channels": ADMIN,
+    "create_channel": ADMIN,
+    "get_channel": ADMIN,
+    "update_channel": ADMIN,
+    "delete_channel": ADMIN,
+    "test_channel": ADMIN,
+    "list_deliveries": ADMIN,
+    "get_delivery": ADMIN,
+    "get_preferences": READ,
+    "set_preferences": OWN,
     # going back
     "preview_rollback": READ,
     "make_rollback": RUN,

@@ -13,6 +13,7 @@ from cairn.cli.commands import (
     definitions,
     diagnosis,
     going_back,
+    notices,
     pipelines,
     projects,
     records,
@@ -61,7 +62,12 @@ GROUPS: dict[str, dict[str, typer.Typer]] = {
     "Decide": {"approvals": deciding.approvals_app, "forms": deciding.forms_app},
     "Go back": {"rollbacks": going_back.rollbacks_app},
     "Look": {"artifacts": records.artifacts_app, "audit": records.audit_app},
-    "Look after": {"config": upkeep.config_app},
+    "Look after": {
+        "config": upkeep.config_app,
+        "channels": notices.channels_app,
+        "deliveries": notices.deliveries_app,
+        "preferences": notices.preferences_app,
+    },
 }
 
 for _panel, _commands in COMMANDS.items():

@@ -78,3 +78,15 @@ class Web(Protocol):
         Raises NotSent or Unknown.
         """
         ...
+
+
+class Messenger(Protocol):
+    """Sends a short text to a service that its address names."""
+
+    def check(self, address: str) -> str:
+        """The host or service that it leads to. Raises NotSent if it is no address, or not one that may be used."""
+        ...
+
+    async def send(self, address: str, title: str, text: str) -> None:
+        """Raises NotSent or Unknown."""
+        ...

@@ -1,4 +1,4 @@
-"""What follows a commit: runners stop, the files follow, lanes wake, listeners are told."""
+"""What follows a commit: people are told, runners stop, the files follow, lanes wake, listeners are told."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ class Lanes(Protocol):
 
     def remind(self, run_id: str, later: SendLater) -> None: ...
 
+    def tell(self, notices: tuple[str, ...]) -> None: ...
+
     async def stop_execution(self, execution: str, dispatch: int) -> None: ...
 
 
@@ -42,6 +44,7 @@ class Step:
     given: Given
     filing: Filing
     jobs: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()  # what people are to be told of it
     warnings: list[str] = field(default_factory=list[str])
 
     @property
@@ -67,6 +70,8 @@ class Effects:
 
     async def carry_out(self, steps: Sequence[Step], *, resting: bool) -> None:
         """Lanes wake whatever happens before: the work goes on. `resting`: nobody drives the runs on right after."""
+        if self._lanes is not None:
+            self._lanes.tell(tuple(notice for step in steps for notice in step.notices))
         try:
             await self._stop(steps)
             for step in steps:

@@ -40,6 +40,7 @@ from cairn.services.errors import NotFound
 from cairn.services.filing import plan as plan_files
 from cairn.services.filing import write_moves
 from cairn.services.locks import Locks
+from cairn.services.notices import Notices
 from cairn.services.plans import Plans
 from cairn.services.products import NOTHING, Brought, keep_context
 from cairn.services.rollback_records import by_failure, record, taken
@@ -62,12 +63,14 @@ class Engine:
         effects: Effects,
         clock: Clock,
         judge: Callable[[sa.Connection, Loaded, Sequence[NewArtifact]], Judge] | None = None,
+        notices: Notices | None = None,
     ) -> None:
         self.database = database
         self.plans = plans
         self.effects = effects
         self.clock = clock
         self._jobs = jobs
+        self._notices = notices
         self.judge = judge  # the rules in force, as a transaction sees them
         self._locks = Locks()
         self._warm = OrderedDict[str, Loaded]()
@@ -217,7 +220,8 @@ class Engine:
             if isinstance(effect, SendLater):
                 timer = timer_id(run_id, effect.command)
                 self._jobs.enqueue_timer(connection, timer, run_id, effect.command, effect.after)
-        return Step(before, loaded, decision, given, filing, jobs)
+        notices = self._notices.note(connection, before, decision, given) if self._notices is not None else ()
+        return Step(before, loaded, decision, given, filing, jobs, notices)
 
     def foresee(self, connection: sa.Connection, run_id: str, command: Command, given: Given) -> Step:
         """What the command would do, without doing it."""

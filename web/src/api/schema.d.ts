@@ -1134,6 +1134,142 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Channels
+         * @description Where notices can go. Addresses and keys are secrets: they never come back.
+         */
+        get: operations["listChannels"];
+        put?: never;
+        /**
+         * Create Channel
+         * @description Set a channel up. A webhook without a signing key gets one, which is shown this once.
+         */
+        post: operations["createChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/channels/{channel_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Channel
+         * @description One channel as it is set up.
+         */
+        get: operations["getChannel"];
+        /**
+         * Update Channel
+         * @description Change a channel: what is left out stays.
+         */
+        put: operations["updateChannel"];
+        post?: never;
+        /**
+         * Delete Channel
+         * @description Remove a channel with its address and key. What waits to be sent there is skipped.
+         */
+        delete: operations["deleteChannel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/channels/{channel_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Channel
+         * @description Send a test notice there now; the answer says what came of it.
+         */
+        post: operations["testChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Deliveries
+         * @description What was sent, and what came of it, newest first.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Delivery
+         * @description One delivery with what was told, and each try.
+         */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/preferences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Preferences
+         * @description What you want to be told, and when.
+         */
+        get: operations["getPreferences"];
+        /**
+         * Set Preferences
+         * @description Say what you want to be told, and when: all of it at once. What is left out is no wish.
+         */
+        put: operations["setPreferences"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/rollback/preview": {
         parameters: {
             query?: never;
@@ -2355,6 +2491,12 @@ export interface components {
             /** Rules */
             rules: components["schemas"]["RuleAutonomy"][];
         };
+        /** AvailableChannel */
+        AvailableChannel: {
+            /** Name */
+            name: string;
+            kind: components["schemas"]["ChannelKind"];
+        };
         /**
          * Backtest
          * @description What rules would have done with what people decided.
@@ -2463,6 +2605,125 @@ export interface components {
             change_type: string;
             /** Difference */
             difference: number | null;
+        };
+        /** ChangeChannel */
+        ChangeChannel: {
+            /** Name */
+            name?: string | null;
+            /**
+             * Url
+             * @description Of a webhook, or of a service of apprise's. Kept as a secret.
+             */
+            url?: string | null;
+            /**
+             * Signing Key
+             * @description That a webhook is signed with. Kept as a secret.
+             */
+            signing_key?: string | null;
+            /** Is Enabled */
+            is_enabled?: boolean | null;
+            /**
+             * Shows Details
+             * @description False: what it is about stays inside, only a link leaves.
+             */
+            shows_details?: boolean | null;
+            /**
+             * Kinds
+             * @description What goes there without a rule that names it; all but completed runs.
+             */
+            kinds?: components["schemas"]["NoticeKind"][] | null;
+            /**
+             * Pipelines
+             * @description Only what happens there; none: everywhere.
+             */
+            pipelines?: string[] | null;
+            /**
+             * Recipients
+             * @description Persons, addresses, roles, groups, where a rule names nobody.
+             */
+            recipients?: string[] | null;
+            /**
+             * Fallback
+             * @description Of another channel; an empty text takes it away.
+             */
+            fallback?: string | null;
+        };
+        /** Channel */
+        Channel: {
+            /**
+             * Channel Id
+             * Format: uuid
+             */
+            channel_id: string;
+            /** Name */
+            name: string;
+            kind: components["schemas"]["ChannelKind"];
+            /** Is Enabled */
+            is_enabled: boolean;
+            /**
+             * Shows Details
+             * @description False: only what is waiting, and a link.
+             */
+            shows_details: boolean;
+            /**
+             * Kinds
+             * @description What goes there without a rule that names it.
+             */
+            kinds: components["schemas"]["NoticeKind"][];
+            /**
+             * Pipelines
+             * @description Ids; none: all of them.
+             */
+            pipelines: string[];
+            /**
+             * Recipients
+             * @description Of an e-mail channel, where a rule names nobody.
+             */
+            recipients: string[];
+            /**
+             * Host
+             * @description Where its address leads to; the address itself is a secret.
+             */
+            host: string;
+            /**
+             * Fallback
+             * @description The name of the channel that is taken when this one fails.
+             */
+            fallback: string | null;
+            /** Revision */
+            revision: number;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /**
+             * Updated At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            updated_at: string;
+        };
+        /**
+         * ChannelKind
+         * @enum {string}
+         */
+        ChannelKind: "teams" | "slack" | "email" | "webhook" | "apprise";
+        /**
+         * ChannelPage
+         * @description All of them, by name.
+         */
+        ChannelPage: {
+            /** Items */
+            items: components["schemas"]["Channel"][];
+            /**
+             * Next Cursor
+             * @description Ask again with `cursor` set to this; null on the last page.
+             */
+            next_cursor: string | null;
         };
         /**
          * Checkpoint
@@ -2729,6 +2990,171 @@ export interface components {
             run_id: string;
             /** Run Version */
             run_version: number | null;
+        };
+        /** Delivery */
+        Delivery: {
+            /**
+             * Delivery Id
+             * Format: uuid
+             */
+            delivery_id: string;
+            /**
+             * Notice Id
+             * Format: uuid
+             */
+            notice_id: string;
+            kind: components["schemas"]["NoticeKind"];
+            /** Channel Id */
+            channel_id: string | null;
+            /** Channel */
+            channel: string;
+            /** Channel Kind */
+            channel_kind: string;
+            /**
+             * Recipient
+             * @description Of a mail; otherwise empty.
+             */
+            recipient: string;
+            status: components["schemas"]["DeliveryStatus"];
+            /** Tries */
+            tries: number;
+            /**
+             * May Be Repeated
+             * @description A try that nobody knows the end of came before another: it may have arrived twice.
+             */
+            may_be_repeated: boolean;
+            /** Told */
+            told: string;
+            /** Fallback Of */
+            fallback_of: string | null;
+            /** Pipeline Id */
+            pipeline_id: string | null;
+            /** Run Id */
+            run_id: string | null;
+            /** Execution Id */
+            execution_id: string | null;
+            /** Approval Id */
+            approval_id: string | null;
+            /**
+             * Made At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            made_at: string;
+            /**
+             * Due At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            due_at: string;
+            /** Ended At */
+            ended_at: string | null;
+        };
+        /** DeliveryDetail */
+        DeliveryDetail: {
+            /**
+             * Delivery Id
+             * Format: uuid
+             */
+            delivery_id: string;
+            /**
+             * Notice Id
+             * Format: uuid
+             */
+            notice_id: string;
+            kind: components["schemas"]["NoticeKind"];
+            /** Channel Id */
+            channel_id: string | null;
+            /** Channel */
+            channel: string;
+            /** Channel Kind */
+            channel_kind: string;
+            /**
+             * Recipient
+             * @description Of a mail; otherwise empty.
+             */
+            recipient: string;
+            status: components["schemas"]["DeliveryStatus"];
+            /** Tries */
+            tries: number;
+            /**
+             * May Be Repeated
+             * @description A try that nobody knows the end of came before another: it may have arrived twice.
+             */
+            may_be_repeated: boolean;
+            /** Told */
+            told: string;
+            /** Fallback Of */
+            fallback_of: string | null;
+            /** Pipeline Id */
+            pipeline_id: string | null;
+            /** Run Id */
+            run_id: string | null;
+            /** Execution Id */
+            execution_id: string | null;
+            /** Approval Id */
+            approval_id: string | null;
+            /**
+             * Made At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            made_at: string;
+            /**
+             * Due At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            due_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /**
+             * Content
+             * @description What was told, masked; null until it is known.
+             */
+            content: {
+                [key: string]: unknown;
+            } | null;
+            /** History */
+            history: components["schemas"]["DeliveryTry"][];
+        };
+        /**
+         * DeliveryPage
+         * @description Newest first.
+         */
+        DeliveryPage: {
+            /** Items */
+            items: components["schemas"]["Delivery"][];
+            /**
+             * Next Cursor
+             * @description Ask again with `cursor` set to this; null on the last page.
+             */
+            next_cursor: string | null;
+        };
+        /**
+         * DeliveryStatus
+         * @enum {string}
+         */
+        DeliveryStatus: "waiting" | "sending" | "sent" | "unknown" | "failed" | "skipped";
+        /** DeliveryTry */
+        DeliveryTry: {
+            /** Number */
+            number: number;
+            /**
+             * Began At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            began_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /** @description Null while it is under way. */
+            outcome: components["schemas"]["TryOutcome"] | null;
+            /**
+             * Told
+             * @description What it was answered.
+             */
+            told: string;
         };
         /** Dependency */
         Dependency: {
@@ -3370,6 +3796,113 @@ export interface components {
              */
             next_cursor: string | null;
         };
+        /** MadeChannel */
+        MadeChannel: {
+            /**
+             * Channel Id
+             * Format: uuid
+             */
+            channel_id: string;
+            /** Name */
+            name: string;
+            kind: components["schemas"]["ChannelKind"];
+            /** Is Enabled */
+            is_enabled: boolean;
+            /**
+             * Shows Details
+             * @description False: only what is waiting, and a link.
+             */
+            shows_details: boolean;
+            /**
+             * Kinds
+             * @description What goes there without a rule that names it.
+             */
+            kinds: components["schemas"]["NoticeKind"][];
+            /**
+             * Pipelines
+             * @description Ids; none: all of them.
+             */
+            pipelines: string[];
+            /**
+             * Recipients
+             * @description Of an e-mail channel, where a rule names nobody.
+             */
+            recipients: string[];
+            /**
+             * Host
+             * @description Where its address leads to; the address itself is a secret.
+             */
+            host: string;
+            /**
+             * Fallback
+             * @description The name of the channel that is taken when this one fails.
+             */
+            fallback: string | null;
+            /** Revision */
+            revision: number;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /**
+             * Updated At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            updated_at: string;
+            /**
+             * Signing Key
+             * @description Of a webhook whose key Cairn has made: shown this once, then never again.
+             */
+            signing_key: string | null;
+        };
+        /** MakeChannel */
+        MakeChannel: {
+            /** Name */
+            name: string;
+            kind: components["schemas"]["ChannelKind"];
+            /**
+             * Url
+             * @description Of a webhook, or of a service of apprise's. Kept as a secret.
+             */
+            url?: string | null;
+            /**
+             * Signing Key
+             * @description That a webhook is signed with. Kept as a secret.
+             */
+            signing_key?: string | null;
+            /** Is Enabled */
+            is_enabled?: boolean | null;
+            /**
+             * Shows Details
+             * @description False: what it is about stays inside, only a link leaves.
+             */
+            shows_details?: boolean | null;
+            /**
+             * Kinds
+             * @description What goes there without a rule that names it; all but completed runs.
+             */
+            kinds?: components["schemas"]["NoticeKind"][] | null;
+            /**
+             * Pipelines
+             * @description Only what happens there; none: everywhere.
+             */
+            pipelines?: string[] | null;
+            /**
+             * Recipients
+             * @description Persons, addresses, roles, groups, where a rule names nobody.
+             */
+            recipients?: string[] | null;
+            /**
+             * Fallback
+             * @description The name of the channel that is taken when this one fails.
+             */
+            fallback?: string | null;
+        };
         /**
          * Message
          * @description One message of an agents' conversation.
@@ -3478,6 +4011,11 @@ export interface components {
             /** Errors */
             errors: components["schemas"]["Problem"][];
         };
+        /**
+         * NoticeKind
+         * @enum {string}
+         */
+        NoticeKind: "approval_asked" | "approval_reminded" | "approval_escalated" | "approval_assigned" | "approval_rejected" | "approval_timeout" | "approval_auto_approved" | "execution_failed" | "run_failed" | "run_completed" | "test";
         /**
          * OnExpiry
          * @enum {string}
@@ -3650,6 +4188,28 @@ export interface components {
              */
             column?: number | null;
         };
+        /** Preferences */
+        Preferences: {
+            /** User */
+            user: string;
+            /**
+             * Channels
+             * @description Names or kinds that may reach you; null: all.
+             */
+            channels: string[] | null;
+            /**
+             * Kinds
+             * @description What you want to be told; null: everything.
+             */
+            kinds: components["schemas"]["NoticeKind"][] | null;
+            /** @description Hours in which nothing is sent to you; it comes after. */
+            quiet: components["schemas"]["QuietHours"] | null;
+            /**
+             * Available
+             * @description Channels that reach single persons.
+             */
+            available: components["schemas"]["AvailableChannel"][];
+        };
         /**
          * Problem
          * @description Problem details.
@@ -3687,6 +4247,42 @@ export interface components {
             /** Text */
             text: string | null;
         };
+        /** Quiet */
+        Quiet: {
+            /**
+             * Start
+             * @description Such as 22:00.
+             */
+            start: string;
+            /**
+             * End
+             * @description Such as 07:00.
+             */
+            end: string;
+            /**
+             * Time Zone
+             * @description Such as Europe/Berlin.
+             */
+            time_zone: string;
+        };
+        /** QuietHours */
+        QuietHours: {
+            /**
+             * Start
+             * @description Such as 22:00.
+             */
+            start: string;
+            /**
+             * End
+             * @description Such as 07:00.
+             */
+            end: string;
+            /**
+             * Time Zone
+             * @description Such as Europe/Berlin.
+             */
+            time_zone: string;
+        };
         /** RecentRun */
         RecentRun: {
             /**
@@ -3697,6 +4293,16 @@ export interface components {
             /** Run Version */
             run_version: number | null;
             status: components["schemas"]["RunStatus"];
+        };
+        /** RemovedChannel */
+        RemovedChannel: {
+            /**
+             * Channel Id
+             * Format: uuid
+             */
+            channel_id: string;
+            /** Name */
+            name: string;
         };
         /** RemovedScript */
         RemovedScript: {
@@ -4600,6 +5206,21 @@ export interface components {
             /** Data Dir */
             data_dir: string | null;
         };
+        /** SetPreferences */
+        SetPreferences: {
+            /**
+             * Channels
+             * @description Names or kinds that may reach you; null: all.
+             */
+            channels?: string[] | null;
+            /**
+             * Kinds
+             * @description What you want to be told; null: everything.
+             */
+            kinds?: components["schemas"]["NoticeKind"][] | null;
+            /** @description Hours in which nothing is sent to you; it comes afterwards. */
+            quiet?: components["schemas"]["Quiet"] | null;
+        };
         /**
          * Share
          * @description So many of so many, with its 95 % confidence interval (Wilson).
@@ -4848,6 +5469,19 @@ export interface components {
              */
             is_stale: boolean;
         };
+        /** TryChannel */
+        TryChannel: {
+            /**
+             * Recipient
+             * @description Of an e-mail channel: whom the test goes to; yourself unless said.
+             */
+            recipient?: string | null;
+        };
+        /**
+         * TryOutcome
+         * @enum {string}
+         */
+        TryOutcome: "sent" | "not_sent" | "unknown";
         /** Upload */
         Upload: {
             /**
@@ -12577,6 +13211,1121 @@ export interface operations {
             };
             /** @description Not a name of this server */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listChannels: {
+        parameters: {
+            query?: {
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelPage"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    createChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Operations",
+                 *       "kind": "teams",
+                 *       "url": "https://example.webhook.office.com/workflows/a1b2",
+                 *       "fallback": "Mail"
+                 *     }
+                 */
+                "application/json": components["schemas"]["MakeChannel"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    /** @description Where it is. */
+                    Location?: string;
+                    /** @description Names the revision; send it as If-Match. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeChannel"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the channel. */
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description Names the revision; send it as If-Match. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    updateChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag that was read; another one since is 412. */
+                "If-Match"?: string | null;
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the channel. */
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "shows_details": false
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangeChannel"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    /** @description Names the revision; send it as If-Match. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Changed since it was read */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deleteChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the channel. */
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedChannel"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testChannel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the channel. */
+                channel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["TryChannel"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryDetail"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                channel_id?: string | null;
+                pipeline_id?: string | null;
+                run_id?: string | null;
+                approval_id?: string | null;
+                /** @description One of these. */
+                status?: components["schemas"]["DeliveryStatus"][] | null;
+                /** @description One of these. */
+                kind?: components["schemas"]["NoticeKind"][] | null;
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryPage"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the delivery. */
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryDetail"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getPreferences: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preferences"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setPreferences: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kinds": [
+                 *         "approval_asked",
+                 *         "approval_escalated",
+                 *         "execution_failed"
+                 *       ],
+                 *       "quiet": {
+                 *         "start": "22:00",
+                 *         "end": "07:00",
+                 *         "time_zone": "Europe/Berlin"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetPreferences"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preferences"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

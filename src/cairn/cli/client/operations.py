@@ -7,10 +7,11 @@ from typing import Any
 
 from cairn.cli.client.calls import Answer
 from cairn.cli.client.definitions import Definitions
+from cairn.cli.client.notices import Notices
 from cairn.cli.client.runs import Runs
 
 
-class Client(Definitions, Runs):
+class Client(Definitions, Runs, Notices):
     # ---- the server ----------------------------------------------------------------------------------
     async def get_health(self) -> Answer:
         return await self._get("/api/health")

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from cairn.core.model import ApprovalStatus, Kind, Risk, RunStatus
+from cairn.store.tables.notices import DeliveryStatus, NoticeKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +57,13 @@ class EventFilter:
     since: datetime | None = None
     until: datetime | None = None
     is_global: bool = False  # only what belongs to no pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryFilter:
+    channel_id: str | None = None
+    pipeline_id: str | None = None
+    run_id: str | None = None
+    approval_id: str | None = None
+    statuses: tuple[DeliveryStatus, ...] = ()
+    kinds: tuple[NoticeKind, ...] = ()

@@ -22,6 +22,7 @@ from cairn.services.reading import (
     executions,
     lineage,
     logs,
+    notices,
     pipelines,
     reworks,
     rollbacks,
@@ -29,12 +30,20 @@ from cairn.services.reading import (
     runs,
     texts,
 )
-from cairn.services.reading.filters import ApprovalFilter, ArtifactFilter, EventFilter, LogFilter, RunFilter
+from cairn.services.reading.filters import (
+    ApprovalFilter,
+    ArtifactFilter,
+    DeliveryFilter,
+    EventFilter,
+    LogFilter,
+    RunFilter,
+)
 from cairn.services.views.approvals import ApprovalDetail, ApprovalPage
 from cairn.services.views.artifacts import Artifact, ArtifactPage
 from cairn.services.views.events import Change, Event, EventPage, LogLine, LogPage, MessagePage, Verdict
 from cairn.services.views.executions import Context, Execution, ExecutionPage, ExecutionProgress
 from cairn.services.views.lineage import Lineage, ReworkPreview
+from cairn.services.views.notices import Channel, ChannelPage, DeliveryDetail, DeliveryPage, Preferences
 from cairn.services.views.pipelines import (
     Checkpoint,
     DefinitionDiff,
@@ -185,6 +194,22 @@ class Reading:
             return approval_detail.get_detail(connection, self._plans, loaded, approval_id, by, now)
 
         return self._read(read)
+
+    # ---- notifications -------------------------------------------------------------------------------
+    def channels(self, limit: int, cursor: str | None) -> ChannelPage:
+        return self._read(lambda c: notices.list_channels(c, limit, cursor))
+
+    def channel(self, channel_id: str) -> Channel:
+        return self._read(lambda c: notices.get_channel(c, channel_id))
+
+    def deliveries(self, wanted: DeliveryFilter, limit: int, cursor: str | None) -> DeliveryPage:
+        return self._read(lambda c: notices.list_deliveries(c, wanted, limit, cursor))
+
+    def delivery(self, delivery_id: str) -> DeliveryDetail:
+        return self._read(lambda c: notices.get_delivery(c, delivery_id))
+
+    def preferences(self, user: str) -> Preferences:
+        return self._read(lambda c: notices.get_preferences(c, user))
 
     # ---- lineage -----------------------------------------------------------------------------------
     def lineage(self, run_id: str) -> Lineage:

@@ -7,6 +7,7 @@ from cairn.store.tables.definitions import checkpoint_definitions, definition_re
 from cairn.store.tables.guards import APPEND_ONLY, HUMAN_INTERACTIONS
 from cairn.store.tables.lineage import artifact_consumption, job_dependencies
 from cairn.store.tables.metadata import metadata
+from cairn.store.tables.notices import channels, deliveries, delivery_tries, notice_preferences, notices
 from cairn.store.tables.people import delegations, group_members, groups, invitations, user_identities, users
 from cairn.store.tables.rules import audit_reviews, emergency_stops, rule_heads, rule_versions
 from cairn.store.tables.runs import approval_decisions, approvals, checkpoint_executions, pipeline_runs
@@ -29,11 +30,14 @@ __all__ = [
     "blob_chunks",
     "blobs",
     "chains",
+    "channels",
     "checkpoint_definitions",
     "checkpoint_executions",
     "definition_revisions",
     "definition_scripts",
     "delegations",
+    "deliveries",
+    "delivery_tries",
     "emergency_stops",
     "events",
     "execution_calls",
@@ -45,6 +49,8 @@ __all__ = [
     "job_dependencies",
     "learning_cases",
     "metadata",
+    "notice_preferences",
+    "notices",
     "pipeline_runs",
     "pipelines",
     "rollback_events",

@@ -1,0 +1,74 @@
+"""What is told, before it becomes a card, a mail or a text: plain texts alone, cut to their length."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+LONGEST = 200  # characters of one value (D42)
+MOST_LINES = 12  # of one section
+UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})  # controls, changes of direction, halves of characters
+
+Tone: TypeAlias = Literal["good", "warning", "attention"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    name: str
+    value: str
+    is_detail: bool = False  # left out where a channel shows no details
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Lines below a heading; all of them are details."""
+
+    heading: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """Opens a page; nothing is decided by opening it (H7)."""
+
+    label: str
+    path: str  # below the server's address
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    kind: str
+    tone: Tone
+    title: str
+    text: str
+    facts: tuple[Fact, ...] = ()
+    sections: tuple[Section, ...] = ()
+    buttons: tuple[Button, ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict[str, Any])  # ids and words, for programs
+
+    @property
+    def plain(self) -> Content:
+        """Without details."""
+        return replace(self, facts=tuple(f for f in self.facts if not f.is_detail), sections=())
+
+
+def write(content: Content) -> dict[str, Any]:
+    return asdict(content)
+
+
+def read(stored: Mapping[str, Any]) -> Content:
+    parts: dict[str, Any] = {
+        "facts": tuple(Fact(**one) for one in stored["facts"]),
+        "sections": tuple(Section(one["heading"], tuple(one["lines"])) for one in stored["sections"]),
+        "buttons": tuple(Button(**one) for one in stored["buttons"]),
+    }
+    return Content(**{**stored, **parts})
+
+
+def clean(text: str, most: int = LONGEST) -> str:
+    """One line without characters that steer, such as line breaks, controls and changes of direction."""
+    kept = "".join(" " if c.isspace() else c for c in text if c.isspace() or unicodedata.category(c) not in UNSEEN)
+    line = " ".join(kept.split())
+    return line if len(line) <= most else line[: most - 1] + "…"

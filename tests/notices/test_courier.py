@@ -1,0 +1,200 @@
+"""Three tries, then the fallback; each is written down; nothing leaves that did not commit (H7)."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from cairn.services.actors import ADMIN
+from cairn.services.notices.channels import Wanted
+from cairn.store import tables as t
+from cairn.store.tables.notices import NoticeKind
+from tests.notices.receivers import Desk, checked
+from tests.outward.servers import answer, answers, break_off, hang
+from tests.services.house import step
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+
+async def asked(desk: Desk) -> str:
+    """A run that waits for people."""
+    return await desk.house.start(await desk.house.pipeline(step("goals", approve="complete")))
+
+
+async def test_what_fails_is_tried_three_times_with_growing_waits(desk: Desk) -> None:
+    await desk.channel("ops", "webhook")
+    desk.web.on("/ops", answers(answer(503, b"busy"), answer(500), answer(200, b"at last")))
+    run = await asked(desk)
+    (delivery,) = await desk.until_ended(run)
+    assert (delivery.status, delivery.tries, delivery.told, delivery.may_be_repeated) == (
+        "sent",
+        3,
+        "200 at last",
+        False,
+    )
+    history = desk.detail(delivery).history
+    assert [(one.number, one.outcome, one.told) for one in history] == [
+        (1, "not_sent", "It was answered 503 busy"),
+        (2, "not_sent", "It was answered 500"),
+        (3, "sent", "200 at last"),
+    ]
+    waits = [
+        (after.began_at - (before.ended_at or after.began_at)).total_seconds()
+        for before, after in itertools.pairwise(history)
+    ]
+    assert waits[0] >= 0.05
+    assert waits[1] >= 0.1
+    assert len({one["id"] for one in await desk.until_got("ops", 3)}) == 1
+
+
+async def test_then_the_fallback_is_taken(desk: Desk) -> None:
+    await desk.channel("mail", "webhook", kinds=[])
+    await desk.channel("ops", "teams", fallback="mail")
+    desk.web.on("/ops", answer(500))
+    run = await asked(desk)
+    first, second = await desk.until_ended(run, 2)
+    assert (first.channel, first.status, first.tries) == ("ops", "failed", 3)
+    assert (second.channel, second.status, second.fallback_of) == ("mail", "sent", first.delivery_id)
+    (sent,) = await desk.until_got("mail")
+    assert checked("webhook", sent)["kind"] == "approval_asked"
+
+
+async def test_a_fallback_that_fails_leads_nowhere(desk: Desk) -> None:
+    await desk.channel("one", "webhook", kinds=[])
+    await desk.channel("two", "webhook", fallback="one")
+    await desk.house.cairn.telling.channels.update(_id(desk, "one"), Wanted(fallback="two"), ADMIN)
+    desk.web.on("/one", answer(500))
+    desk.web.on("/two", answer(500))
+    run = await asked(desk)
+    assert [(one.channel, one.status) for one in await desk.until_ended(run, 2)] == [
+        ("two", "failed"),
+        ("one", "failed"),
+    ]
+
+
+async def test_what_does_not_get_better_is_not_tried_again(desk: Desk) -> None:
+    await desk.channel("gone", "webhook")
+    desk.web.on("/gone", answer(410, b"gone"))
+    run = await asked(desk)
+    (delivery,) = await desk.until_ended(run)
+    assert (delivery.status, delivery.tries, delivery.told) == ("failed", 1, "It was answered 410 gone")
+
+
+async def test_who_has_no_time_says_when(desk: Desk) -> None:
+    await desk.channel("busy", "slack")
+    desk.web.on("/busy", answers(answer(429, b"slow down", Retry_After="1"), answer(200, b"ok")))
+    run = await asked(desk)
+    (delivery,) = await desk.until_ended(run)
+    first, second = desk.detail(delivery).history
+    assert first.ended_at is not None
+    assert (second.began_at - first.ended_at).total_seconds() >= 1
+
+
+async def test_what_may_have_arrived_is_tried_again_and_says_so(desk: Desk) -> None:
+    await desk.channel("shaky", "webhook")
+    desk.web.on("/shaky", answers(break_off, answer(200, b"ok")))
+    run = await asked(desk)
+    (delivery,) = await desk.until_ended(run)
+    assert (delivery.status, delivery.tries, delivery.may_be_repeated) == ("sent", 2, True)
+    assert [one.outcome for one in desk.detail(delivery).history] == ["unknown", "sent"]
+
+
+async def test_a_channel_that_leads_into_the_network_is_refused(desk: Desk) -> None:
+    await desk.channel("inside", "webhook", url="http://127.0.0.2/hook")
+    run = await asked(desk)
+    (delivery,) = await desk.until_ended(run)
+    assert (delivery.status, delivery.tries) == ("failed", 1)
+    assert delivery.told == "127.0.0.2 is not a public address: an admin may allow it with CAIRN_OUTWARD_ALLOWED."
+
+
+async def test_a_rule_that_names_a_channel_that_is_not_there_is_told_in_the_log(desk: Desk) -> None:
+    await desk.channel("ops", "teams")
+    desk.asks(channels=("slack",))
+    run = await asked(desk)
+    (delivery,) = await desk.until_ended(run)
+    assert (delivery.channel, delivery.status, delivery.told) == (
+        "slack",
+        "failed",
+        "No channel of this name or kind is set up.",
+    )
+    assert desk.got("ops") == []
+
+
+async def test_what_was_decided_meanwhile_is_not_sent(desk: Desk) -> None:
+    await desk.channel("slow", "webhook", kinds=[NoticeKind.APPROVAL_ASKED])
+    decided = asyncio.Event()
+
+    async def first(request: Any, writer: Any) -> None:
+        await answer(500)(request, writer)
+        decided.set()
+
+    desk.web.on("/slow", answers(first, answer(200)))
+    desk.house.cairn.telling.courier.waits = (0.5, 0.5)
+    run = await asked(desk)
+    await decided.wait()
+    await desk.house.decide(run, "goals", "approve")
+    (delivery,) = await desk.until_ended(run)
+    desk.house.cairn.telling.courier.waits = (0.05, 0.1)
+    assert (delivery.status, delivery.tries, delivery.told) == ("skipped", 1, "It has been decided meanwhile.")
+    assert len(desk.got("slow")) == 1
+
+
+async def test_nothing_leaves_that_did_not_commit(desk: Desk) -> None:
+    await desk.channel("ops", "webhook")
+    run = await asked(desk)
+    await desk.until_ended(run)
+
+    def fail(point: str) -> None:
+        if point == "before_commit":
+            raise ConnectionError("the database is gone")
+
+    database = desk.house.cairn.database
+    fault = database.fault
+    approval = desk.house.run(run).waiting_approvals[0]
+    database.fault = fail
+    try:
+        with pytest.raises(ConnectionError):
+            await desk.house.cairn.approvals.decide(approval.approval_id, "reject", feedback="no", by=ADMIN)
+    finally:
+        database.fault = fault
+    count = sa.select(sa.func.count()).select_from(t.notices).where(t.notices.c.run_id == run)
+    assert database.read(lambda c: c.execute(count).scalar_one()) == 1
+    assert len(desk.got("ops")) == 1
+    desk.house.cairn.engine.forget(run)
+    await desk.house.decide(run, "goals", "approve")
+
+
+async def test_a_try_that_is_under_way_when_the_server_stops_goes_on_after_the_next_start(desk: Desk) -> None:
+    await desk.channel("ops", "webhook")
+    desk.web.on("/ops", answers(hang, answer(200, b"ok")))
+    run = await asked(desk)
+    await desk.until_got("ops")
+    await desk.house.reopen()
+    desk.house.cairn.telling.courier.waits = (0.05, 0.1)
+    (delivery,) = await desk.until_ended(run)
+    assert (delivery.status, delivery.tries, delivery.may_be_repeated) == ("sent", 2, True)
+    assert [(one.outcome, one.told) for one in desk.detail(delivery).history] == [
+        ("unknown", "The server stopped meanwhile."),
+        ("sent", "200 ok"),
+    ]
+
+
+async def test_many_are_told_at_once_and_each_once(desk: Desk) -> None:
+    await desk.channel("ops", "webhook", kinds=[NoticeKind.APPROVAL_ASKED])
+    pipeline = await desk.house.pipeline(step("goals", approve="complete"))
+    runs = await asyncio.gather(*(desk.house.start(pipeline) for _ in range(30)))
+    await desk.until_got("ops", 30)
+    for run in runs:
+        (delivery,) = await desk.until_ended(run)
+        assert (delivery.status, delivery.tries) == ("sent", 1)
+    assert len(desk.got("ops")) == 30
+    await asyncio.gather(*(desk.house.cairn.runs.cancel(run, by=ADMIN) for run in runs))
+
+
+def _id(desk: Desk, name: str) -> str:
+    channels = desk.house.cairn.reading.channels(500, None).items
+    return next(channel.channel_id for channel in channels if channel.name == name)

@@ -1,0 +1,90 @@
+"""Personal data and keys do not leave (S2); what is neither stays readable."""
+
+from __future__ import annotations
+
+import pytest
+
+from cairn.services.notices.masking import mask, mask_fields
+
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N"
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("write to john.doe@example.com today", "write to j***@example.com today"),
+        ("john+tag@mail.example.co.uk", "j***@mail.example.co.uk"),
+        ("jürgen@beispiel.example", "j***@beispiel.example"),
+        ("card 4111 1111 1111 1111 was charged", "card *** 1111 was charged"),
+        ("4111-1111-1111-1111", "*** 1111"),
+        ("5500005555555559", "*** 5559"),
+        ("call +49 30 901820 or +1 (555) 123-4567", "call ***20 or ***67"),
+        ("call (030) 901820", "call ***20"),
+        ("555-123-4567", "***67"),
+        ("0049 170 1234567", "***67"),
+        ("IBAN DE89 3704 0044 0532 0130 00", "IBAN DE***"),
+        ("key sk-abcdefghijklmnopqrstuvwxyz", "key ***"),
+        ("ghp_abcdefghijklmnopqrstuvwxyz0123456789", "***"),
+        ("xoxb-1234567890-abcdef", "***"),
+        ("AKIAIOSFODNN7EXAMPLE", "***"),
+        (JWT, "***"),
+        ("Authorization: Bearer abcdef123456", "Authorization: Bearer ***"),
+        ("password=hunter2 and more", "password=*** and more"),
+        ('{"api_key": "abc def"}', '{"api_key": ***}'),
+        ("DB_PASSWORD: 'a b c'", "DB_PASSWORD: ***"),
+        ("postgresql://user:pass@host/db", "postgresql://***@host/db"),
+        ("-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----", "***"),
+        ("-----BEGIN PRIVATE KEY-----\nMII", "***"),
+    ],
+)
+def test_what_is_personal_or_a_key_is_masked(text: str, masked: str) -> None:
+    assert mask(text) == masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Refund Confirmation - Order #12345",
+        "$1,247.50 of 15 orders",
+        "2025-11-18 14:32:15 UTC",
+        "2025-11-18T14:32:15.123456Z",
+        "0198c2a4-5b6c-7d8e-9f01-23456789abcd",
+        "Connection timeout to SQL Server (10.0.0.50:1433)",
+        "4111 1111 1111 1112 has a wrong last digit",
+        "1234567890",
+        "The token is not known",
+        "a@b",
+        "3.14159265358979",
+        "v1.2.3-rc.4",
+    ],
+)
+def test_what_is_neither_stays(text: str) -> None:
+    assert mask(text) == text
+
+
+def test_fields_are_hidden_by_their_names_and_masked_by_their_values() -> None:
+    value = {
+        "to": "john.doe@example.com",
+        "amount": 99.99,
+        "urgent": True,
+        "note": None,
+        "attachments": ["refund_receipt.pdf", "to john@example.com"],
+        "login": {"user": "cs", "password": "hunter2", "deep": {"api_key": 1}},
+        "empty": {},
+    }
+    assert mask_fields(value) == [
+        ("to", "j***@example.com"),
+        ("amount", "99.99"),
+        ("urgent", "true"),
+        ("note", "null"),
+        ("attachments", "refund_receipt.pdf, to j***@example.com"),
+        ("login.user", "cs"),
+        ("login.password", "***"),
+        ("login.deep.api_key", "***"),
+        ("empty", ""),
+    ]
+
+
+@pytest.mark.parametrize("piece", ["a@", "1 ", "+1", "sk-a", "A1 ", "eyJa.", "password=", "(1)"])
+def test_long_texts_take_no_time(piece: str) -> None:
+    mask(piece * 20_000)

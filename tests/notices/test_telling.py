@@ -1,0 +1,275 @@
+"""What people are told, and where (H7): cards of seed 3, on both databases, with real receivers."""
+
+from __future__ import annotations
+
+import hmac
+import time
+from hashlib import sha256
+from typing import Any
+
+import pytest
+
+from cairn.core.states import Kind
+from cairn.core.verdict import Condition, Considered, Terms, Verdict
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN
+from cairn.services.notices.channels import Wanted
+from cairn.services.views.notices import DeliveryTry
+from cairn.store.tables.notices import ChannelKind, NoticeKind
+from tests.notices.receivers import PUBLIC, Desk, card, checked, facts, texts
+from tests.services.house import retries, step
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+REFUND: dict[str, Any] = {
+    "to": "john.doe@example.com",
+    "subject": "Refund Confirmation - Order #12345",
+    "amount": 99.99,
+    "api_key": "sk-abcdefghijklmnopqrstuvwxyz",
+}
+
+
+async def test_a_failure_is_told_as_seed_three_draws_it(desk: Desk) -> None:
+    await desk.channel("ops", "teams")
+
+    @desk.house.does("query")
+    async def query(ctx: Ctx) -> None:
+        raise TimeoutError("Connection timeout to SQL Server (10.0.0.50:1433) as sa, password=hunter2 " + "x" * 300)
+
+    pipeline = await desk.house.pipeline(
+        step("ticket"), step("database", "query", execution=retries(0)), step("end"), pipeline_name="IT: Server Health"
+    )
+    run = await desk.house.start(pipeline)
+    (sent,) = await desk.until_got("ops")
+    told = facts(sent)
+    assert card(sent)["body"][0]["style"] == "attention"
+    assert card(sent)["body"][0]["items"][0]["text"] == "Database has failed"
+    assert texts(sent)[0] == "Results so far are kept: Ticket."
+    assert {name: told[name] for name in ("Pipeline", "Run", "Checkpoint", "Step")} == {
+        "Pipeline": "IT: Server Health",
+        "Run": f"v1 \\({run}\\)",
+        "Checkpoint": "Database",
+        "Step": "2 of 3",
+    }
+    assert told["Error"].startswith("Connection timeout to SQL Server \\(10.0.0.50:1433\\) as sa, password=\\*\\*\\*")
+    assert told["Error"].endswith("…")
+    assert len(told["Error"].replace("\\", "")) == 200
+    assert told["Time"].endswith(" UTC")
+    assert card(sent)["actions"] == [
+        {"type": "Action.OpenUrl", "title": title, "url": f"{PUBLIC}/runs/{run}?checkpoint=database{tab}"}
+        for title, tab in (("View details", ""), ("Retry", ""), ("Log", "&tab=log"))
+    ]
+    (delivery,) = await desk.until_ended(run)
+    assert (delivery.kind, delivery.status, delivery.tries, delivery.told) == ("execution_failed", "sent", 1, "200 ok")
+
+
+async def test_an_action_is_told_with_its_parameters_reasons_and_conditions_and_without_what_is_personal(
+    desk: Desk,
+) -> None:
+    await desk.channel("refunds", "teams")
+    conditions = (
+        Condition("risk_level", "high or critical", "high", holds=True),
+        Condition("amount", "> 50", "99.99", holds=True),
+    )
+    considered = (Considered("High-Value", "global", "checkpoints", "asks", conditions),)
+    terms = Terms(period=3600)
+    verdict = Verdict(asks=True, rule="High-Value", scope="global", terms=terms, considered=considered)
+    desk.judged(verdict, Kind.ACTION)
+
+    @desk.house.does("refund")
+    def refund(ctx: Ctx) -> Any:
+        return dict(ctx.propose_action("financial_transaction", REFUND, "Customer john.doe@example.com asked.", 0.87))
+
+    pipeline = await desk.house.pipeline(step("send_email", "refund"))
+    run = await desk.house.start(pipeline)
+    (sent,) = await desk.until_got("refunds")
+    told = facts(sent)
+    assert {name: told[name] for name in ("Operation", "Risk", "Confidence")} == {
+        "Operation": "financial\\_transaction",
+        "Risk": "HIGH",
+        "Confidence": "87%",
+    }
+    assert told["Decide until"].endswith(" UTC")
+    plain = [text.replace("\\", "") for text in texts(sent)]
+    start = plain.index("Proposed action")
+    assert plain[start : start + 7] == [
+        "Proposed action",
+        "to: j***@example.com",
+        "subject: Refund Confirmation - Order #12345",
+        "amount: 99.99",
+        "api_key: ***",
+        "Reasoning",
+        "Customer j***@example.com asked.",
+    ]
+    assert plain[plain.index("Rule High-Value") :] == [
+        "Rule High-Value",
+        "Risk level: high ✓ (high or critical)",
+        "Amount: 99.99 ✓ (> 50)",
+    ]
+    approval = next(a for a in desk.house.run(run).waiting_approvals if a.kind == "action")
+    assert card(sent)["actions"][0] == {
+        "type": "Action.OpenUrl",
+        "title": "Review and decide",
+        "url": f"{PUBLIC}/approvals/{approval.approval_id}",
+    }
+    assert "john.doe" not in str(sent)
+    assert "sk-abc" not in str(sent)
+    await desk.house.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_an_automatic_approval_is_told_where_the_rule_says_so(desk: Desk) -> None:
+    await desk.channel("audit", "teams")
+    conditions = (
+        Condition("risk_level", "low or medium", "low", holds=True),
+        Condition("amount", "<= 50", "35.00", holds=True),
+        Condition("confidence", ">= 0.9", "0.92", holds=True),
+    )
+    considered = (Considered("Auto-Approve Small Refunds", "global", "auto_approval", "approves", conditions),)
+    verdict = Verdict(asks=False, rule="Auto-Approve Small Refunds", scope="global", considered=considered, notify=True)
+    desk.judged(verdict)
+    pipeline = await desk.house.pipeline(step("refund", approve="complete"), pipeline_name="CS - Send Refund Email")
+    run = await desk.house.done(pipeline)
+    (sent,) = await desk.until_got("audit")
+    assert card(sent)["body"][0]["style"] == "good"
+    assert card(sent)["body"][0]["items"][0]["text"] == "Approved by a rule: Refund"
+    plain = [text.replace("\\", "") for text in texts(sent)]
+    assert plain[0] == 'Approved automatically by the rule "Auto-Approve Small Refunds": nobody has to do anything.'
+    assert plain[plain.index("Rule Auto-Approve Small Refunds") :] == [
+        "Rule Auto-Approve Small Refunds",
+        "Risk level: low ✓ (low or medium)",
+        "Amount: 35.00 ✓ (<= 50)",
+        "Confidence: 0.92 ✓ (>= 0.9)",
+    ]
+    assert [action["title"] for action in card(sent)["actions"]] == ["View details", "Stop automatic approvals"]
+    await desk.until_ended(run)
+
+    desk.judged(Verdict(asks=False, rule="Auto-Approve Safe Reads", scope="global"))
+    quiet = await desk.house.done(pipeline)
+    assert desk.deliveries(run_id=quiet) == []
+
+
+async def test_slack_and_webhooks_get_it_in_their_own_form_and_a_webhook_is_signed(desk: Desk) -> None:
+    await desk.channel("room", "slack")
+    given = Wanted(name="hook", kind=ChannelKind.WEBHOOK, url=desk.web.url("/hook"))
+    desk.web.pages["/hook"] = desk.web.pages["/room"]
+    _, key = await desk.house.cairn.telling.channels.create(given, ADMIN)
+    assert key is not None
+    pipeline = await desk.house.pipeline(step("goals", approve="complete"))
+    run = await desk.house.start(pipeline)
+    (blocks,) = await desk.until_got("room")
+    assert checked("slack", blocks)["text"] == "The result of Goals waits for approval"
+    (hook,) = await desk.until_got("hook")
+    assert checked("webhook", hook)["kind"] == "approval_asked"
+    approval = desk.house.run(run).waiting_approvals[0]
+    assert hook["about"]["approval_id"] == approval.approval_id
+    (asked,) = desk.got("hook")
+    moment, signature = (part.partition("=")[2] for part in asked.headers["cairn-signature"].split(","))
+    signed = hmac.new(key.encode(), f"{moment}.".encode() + asked.body, sha256).hexdigest()
+    assert signature == signed
+    assert abs(time.time() - int(moment)) < 60
+    found = {one.channel: one for one in await desk.until_ended(run, 2)}
+    assert {asked.headers["cairn-delivery"], asked.headers["idempotency-key"], hook["id"]} == {
+        found["hook"].delivery_id
+    }
+    await desk.house.decide(run, "goals", "reject", "No")
+    rejected = (await desk.until_got("hook", 2))[1]
+    assert (rejected["kind"], rejected["about"]["run_status"]) == ("approval_rejected", "failed")
+    assert {"name": "Reason", "value": "No"} in rejected["facts"]
+    assert [one.kind for one in await desk.until_ended(run, 4)][2:] == ["approval_rejected"] * 2
+
+
+async def test_it_leaves_within_a_second_of_the_commit(desk: Desk) -> None:
+    """The queue is looked at far less often than that."""
+    await desk.channel("fast", "webhook")
+    pipeline = await desk.house.pipeline(step("goals", approve="complete"))
+    since = time.monotonic()
+    run = await desk.house.start(pipeline)
+    await desk.until_got("fast")
+    assert time.monotonic() - since < 1.0
+    (delivery,) = await desk.until_ended(run)
+    (one,) = desk.detail(delivery).history
+    asked = desk.house.run(run).waiting_approvals[0].asked_at
+    assert (one.began_at - asked).total_seconds() < 1.0
+    assert desk.detail(delivery).history == [
+        DeliveryTry(number=1, began_at=one.began_at, ended_at=one.ended_at, outcome=one.outcome, told="200 ok")
+    ]
+    await desk.house.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_without_a_channel_nothing_is_written_down(desk: Desk) -> None:
+    pipeline = await desk.house.pipeline(step("goals", approve="complete"))
+    before = len(desk.deliveries())
+    run = await desk.house.start(pipeline)
+    await desk.house.decide(run, "goals", "approve")
+    await desk.house.until_run(run, "completed")
+    assert len(desk.deliveries()) == before
+    assert desk.web.asked == []
+
+
+async def test_a_channel_gets_only_what_it_is_set_up_for(desk: Desk) -> None:
+    pipeline = await desk.house.pipeline(step("goals", approve="complete"))
+    other = await desk.house.pipeline(step("goals"))
+    await desk.channel("done", "webhook", kinds=[NoticeKind.RUN_COMPLETED])
+    await desk.channel("other", "webhook", pipelines=[other], kinds=list(NoticeKind))
+    await desk.channel("off", "webhook", is_enabled=False, kinds=list(NoticeKind))
+    run = await desk.house.start(pipeline)
+    await desk.house.decide(run, "goals", "approve")
+    await desk.house.until_run(run, "completed")
+    (sent,) = await desk.until_got("done")
+    assert sent["kind"] == "run_completed"
+    assert [one.channel for one in await desk.until_ended(run)] == ["done"]
+
+
+async def test_where_no_details_are_shown_only_what_waits_and_a_link_leave(desk: Desk) -> None:
+    await desk.channel("outside", "webhook", shows_details=False)
+
+    @desk.house.does("breaks")
+    async def breaks(ctx: Ctx) -> None:
+        raise ValueError("the customer's file is wrong")
+
+    run = await desk.house.start(await desk.house.pipeline(step("bad", "breaks", execution=retries(0))))
+    (sent,) = await desk.until_got("outside")
+    assert checked("webhook", sent)["sections"] == []
+    shown = [fact["name"] for fact in sent["facts"] if fact["name"] != "Duration"]
+    assert shown == ["Pipeline", "Run", "Checkpoint", "Step", "Time"]
+    assert "customer" not in str(sent)
+    await desk.until_ended(run)
+
+
+async def test_html_and_marks_in_every_text_field_come_out_as_text(desk: Desk) -> None:
+    hostile = "<script>alert(1)</script> [x](https://evil.example) {{7*7}} ${x} <!channel>\r\nBcc: a@example.com"
+    for kind in ("teams", "slack", "webhook"):
+        await desk.channel(kind, kind)
+    await desk.house.cairn.accounts.users.create(_user("html", "html@example.com"), ADMIN)
+    await desk.channel("mail", "email", recipients=["html@example.com"])
+
+    @desk.house.does("hostile")
+    def propose(ctx: Ctx) -> Any:
+        return dict(ctx.propose_action("wire", {hostile[:40]: hostile}, hostile, 0.5))
+
+    checkpoint = step("act", "hostile") | {"checkpoint_name": hostile.replace("\r\n", " ")}
+    run = await desk.house.start(await desk.house.pipeline(checkpoint, pipeline_name=hostile.replace("\r\n", " ")))
+    (teams_card,) = await desk.until_got("teams")
+    (blocks,) = await desk.until_got("slack")
+    (hook,) = await desk.until_got("webhook")
+    assert checked("slack", blocks)
+    assert checked("webhook", hook)
+    for text in texts(teams_card):
+        assert "](https" not in text
+        assert "{{" not in text
+        assert "${" not in text
+    assert "<!channel>" not in blocks["text"]
+    (mail,) = [one for one in await desk.until_mails(1) if one["To"] == "html@example.com"]
+    html = mail.get_body(("html",))
+    assert html is not None
+    assert "<script" not in html.get_content()
+    assert mail["Bcc"] is None
+    assert "\n" not in mail["Subject"]
+    await desk.until_ended(run, 4)
+    await desk.house.cairn.runs.cancel(run, by=ADMIN)
+
+
+def _user(name: str, address: str, *roles: str) -> Any:
+    from cairn.services.users import NewUser
+
+    return NewUser(name, name, address, roles or ("viewer",), ())
