@@ -164,7 +164,7 @@ def _describe_errors(operation: Spec, name: str, method: str) -> None:
         statuses |= {404, 409, 413}
     if "If-Match" in parameters:
         statuses.add(412)
-    if name == "verify_events":
+    if name in ("verify_events", "get_rule_version", "diff_rule_versions"):
         statuses.add(404)
     if name == "sign_in":
         statuses |= {413, 429}

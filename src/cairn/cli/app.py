@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from cairn.cli.commands import (
+    autonomy,
     deciding,
     definitions,
     diagnosis,
@@ -59,7 +60,7 @@ GROUPS: dict[str, dict[str, typer.Typer]] = {
         "checkpoints": pipelines.checkpoints_app,
         "scripts": scripts.scripts_app,
     },
-    "Decide": {"approvals": deciding.approvals_app, "forms": deciding.forms_app},
+    "Decide": {"approvals": deciding.approvals_app, "forms": deciding.forms_app, "rules": autonomy.rules_app},
     "Go back": {"rollbacks": going_back.rollbacks_app},
     "Look": {"artifacts": records.artifacts_app, "audit": records.audit_app},
     "Look after": {

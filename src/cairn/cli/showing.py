@@ -113,3 +113,11 @@ def show_form(screen: Screen, form: Answer) -> None:
 def warn(answer: Answer) -> None:
     for warning in answer.get("warnings") or ():
         tell(f"warning: {warning if isinstance(warning, str) else warning['message']}")
+
+
+def show_diff(screen: Screen, text: str) -> None:
+    if not text:
+        tell("Nothing differs.")
+    for line in text.splitlines():
+        style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+        screen.line(line, None if line.startswith(("+++", "---")) else style)

@@ -8,10 +8,11 @@ from typing import Any
 from cairn.cli.client.calls import Answer
 from cairn.cli.client.definitions import Definitions
 from cairn.cli.client.notices import Notices
+from cairn.cli.client.rules import Rules
 from cairn.cli.client.runs import Runs
 
 
-class Client(Definitions, Runs, Notices):
+class Client(Definitions, Rules, Runs, Notices):
     # ---- the server ----------------------------------------------------------------------------------
     async def get_health(self) -> Answer:
         return await self._get("/api/health")

@@ -11,6 +11,7 @@ from cairn.cli.client.answers import Problem
 from cairn.cli.desk import Desk, online
 from cairn.cli.exits import Code, Ended
 from cairn.cli.naming import Unknown
+from cairn.cli.showing import show_diff
 from cairn.cli.sources import Source, collect, read
 from cairn.cli.telling import tell
 
@@ -132,7 +133,7 @@ async def diff(
         newest = pipeline["revision"]
         last = after or newest
         found = await desk.client.diff_revisions(pipeline["pipeline_id"], before or max(1, last - 1), last)
-    desk.show(found, lambda told: _show_diff(desk, told))
+    desk.show(found, lambda told: show_diff(desk.screen, told["text"]))
 
 
 async def _compare(desk: Desk, source: Source) -> Answer:
@@ -146,14 +147,6 @@ async def _compare(desk: Desk, source: Source) -> Answer:
         return await desk.client.compare_definition(known["pipeline_id"], source.text, source.media_type)
     except Problem as problem:
         raise _placed(source, problem) from None
-
-
-def _show_diff(desk: Desk, found: Answer) -> None:
-    if not found["text"]:
-        tell("Nothing differs.")
-    for line in found["text"].splitlines():
-        style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-        desk.screen.line(line, None if line.startswith(("+++", "---")) else style)
 
 
 @online("checks")

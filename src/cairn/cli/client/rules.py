@@ -1,0 +1,79 @@
+"""Rules for approvals: texts, why they decided, how well they do."""
+
+from __future__ import annotations
+
+from cairn.cli.client.calls import Answer, Calls
+
+YAML = "application/yaml"
+
+
+class Rules(Calls):
+    # ---- texts ---------------------------------------------------------------------------------------
+    async def get_rules(self) -> Answer:
+        return await self._get("/api/rules")
+
+    async def put_rules(self, text: bytes, *, comment: str = "") -> Answer:
+        return await self._send_document("PUT", "/api/rules", text, YAML, query={"comment": comment})
+
+    async def list_rule_versions(self, *, most: int | None = None) -> Answer:
+        return await self._pages("/api/rules/versions", None, most)
+
+    async def get_rule_version(self, revision: int) -> Answer:
+        return await self._get(f"/api/rules/versions/{revision}")
+
+    async def diff_rule_versions(self, before: int, after: int) -> Answer:
+        return await self._get("/api/rules/diff", {"from": before, "to": after})
+
+    async def check_rules(self, text: bytes) -> Answer:
+        return await self._send_document("POST", "/api/rules/check", text, YAML)
+
+    async def get_pipeline_rules(self, pipeline_id: str) -> Answer:
+        return await self._get(f"/api/pipelines/{pipeline_id}/rules")
+
+    async def put_pipeline_rules(self, pipeline_id: str, text: bytes, *, comment: str = "") -> Answer:
+        path = f"/api/pipelines/{pipeline_id}/rules"
+        return await self._send_document("PUT", path, text, YAML, query={"comment": comment})
+
+    async def delete_pipeline_rules(self, pipeline_id: str) -> Answer:
+        return await self._send("DELETE", f"/api/pipelines/{pipeline_id}/rules")
+
+    async def list_pipeline_rule_versions(self, pipeline_id: str, *, most: int | None = None) -> Answer:
+        return await self._pages(f"/api/pipelines/{pipeline_id}/rules/versions", None, most)
+
+    async def get_pipeline_rule_version(self, pipeline_id: str, revision: int) -> Answer:
+        return await self._get(f"/api/pipelines/{pipeline_id}/rules/versions/{revision}")
+
+    async def diff_pipeline_rule_versions(self, pipeline_id: str, before: int, after: int) -> Answer:
+        return await self._get(f"/api/pipelines/{pipeline_id}/rules/diff", {"from": before, "to": after})
+
+    # ---- why, and how well -----------------------------------------------------------------------------
+    async def explain_approval(self, approval_id: str) -> Answer:
+        return await self._get(f"/api/approvals/{approval_id}/explain")
+
+    async def backtest_rules(
+        self, text: bytes, *, pipeline_id: str | None = None, since: str | None = None, limit: int | None = None
+    ) -> Answer:
+        query = {"pipeline_id": pipeline_id, "since": since, "limit": limit}
+        return await self._send_document("POST", "/api/rules/backtest", text, YAML, query=query)
+
+    async def get_autonomy(self, *, days: int | None = None) -> Answer:
+        return await self._get("/api/rules/autonomy", {"days": days})
+
+    async def list_audits(
+        self, *, reviewed: bool | None = None, pipeline_id: str | None = None, most: int | None = None
+    ) -> Answer:
+        return await self._pages("/api/rules/audits", {"reviewed": reviewed, "pipeline_id": pipeline_id}, most)
+
+    async def review_audit(self, approval_id: str, *, agrees: bool, comment: str = "") -> Answer:
+        body = {"agrees": agrees, "comment": comment}
+        return await self._send("PUT", f"/api/rules/audits/{approval_id}", body)
+
+    # ---- all at once -----------------------------------------------------------------------------------
+    async def get_emergency_stop(self) -> Answer:
+        return await self._get("/api/rules/emergency-stop")
+
+    async def set_emergency_stop(self, stopped: bool, reason: str = "") -> Answer:
+        return await self._send("PUT", "/api/rules/emergency-stop", {"stopped": stopped, "reason": reason})
+
+    async def list_emergency_stops(self, *, most: int | None = None) -> Answer:
+        return await self._pages("/api/rules/emergency-stop/history", None, most)

@@ -1,0 +1,212 @@
+"""Rules for approvals as texts: checked, applied, shown, compared."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from cairn.cli.arguments import Limit, read_bytes
+from cairn.cli.client import Answer
+from cairn.cli.client.answers import Problem
+from cairn.cli.desk import Desk, offline, online
+from cairn.cli.exits import Code, Ended
+from cairn.cli.groups import group
+from cairn.cli.showing import show_diff
+from cairn.cli.sources import YAML, Source
+from cairn.cli.telling import moment, tell
+
+rules_app = group("Rules for approvals; without a command, those that are in force.")
+RulesFile = Annotated[str, typer.Argument(metavar="FILE", help="Rules in YAML; - is standard input.")]
+OfPipeline = Annotated[str | None, typer.Option("--pipeline", help="The rules of this pipeline, not the global ones.")]
+Version = Annotated[int | None, typer.Option("--version", min=1, help="As they were then.")]
+
+
+@rules_app.command("list")
+@online()
+async def list_rules(
+    desk: Desk, days: Annotated[int, typer.Option("--days", min=1, help="How far back it is counted.")] = 90
+) -> None:
+    """List the rules that are in force, what they did, and how people judged it.
+
+    Example: cairn rules
+    """
+    found = await desk.client.get_autonomy(days=days)
+    stop = await desk.client.get_emergency_stop()
+    desk.show({**found, "emergency_stop": stop}, lambda _: _show_rules(desk, found, stop))
+
+
+def _show_rules(desk: Desk, found: Answer, stop: Answer) -> None:
+    if stop["stopped"]:
+        desk.screen.line(f"Every automatic approval is stopped, by {stop['by']}: {stop['reason']}", "red")
+    rows = [
+        (
+            one["rule"],
+            one["pipeline_name"] or one["scope"],
+            one["mode"] if one["mode"] != "rollout" else f"rollout {one['rollout_percentage']:g} %",
+            one["approved"] or "",
+            one["asked"] or "",
+            share(one["disagreement"]),
+            share(one["shadow"]),
+            share(one["modification"]),
+        )
+        for one in found["rules"]
+    ]
+    heads = ("rule", "of", "mode", "approved", "asked", "people disagreed", "wrong in shadow", "corrected")
+    desk.screen.table(heads, rows, empty="There are no rules: checkpoints ask as their settings say.")
+
+
+def share(of: Answer) -> str:
+    """So many of so many, with what can be said of it."""
+    if not of["of"]:
+        return ""
+    return f"{of['count']} of {of['of']} ({of['low']:.0%} to {of['high']:.0%})"
+
+
+@rules_app.command("show")
+@online()
+async def show_rules(desk: Desk, pipeline: OfPipeline = None, version: Version = None) -> None:
+    """Print rules as they were written: those that are in force, or an earlier version.
+
+    Example: cairn rules show
+    """
+    scope = await _scope(desk, pipeline)
+    client = desk.client
+    if version is not None:
+        shown = await (
+            client.get_rule_version(version) if scope is None else client.get_pipeline_rule_version(scope, version)
+        )
+    else:
+        shown = await (client.get_rules() if scope is None else client.get_pipeline_rules(scope))
+    desk.show(shown, lambda one: desk.screen.raw(one["text"]))
+    watched: Answer = shown.get("file") or {"path": "", "faults": []}
+    for fault in watched["faults"]:
+        tell(Source(watched["path"], b"", YAML).placed(fault))
+
+
+@rules_app.command("check")
+@online("checks")
+async def check_rules(desk: Desk, file: RulesFile) -> None:
+    """Check rules without saving them; every fault is told with its file, line and column.
+
+    Example: cairn rules check rules.yaml
+    """
+    source = read_rules(file)
+    found = await desk.client.check_rules(source.text)
+    desk.show({"file": file, **found}, lambda _: _show_check(desk, source, found))
+    if not found["valid"]:
+        raise Ended(Code.REFUSED)
+
+
+def _show_check(desk: Desk, source: Source, found: Answer) -> None:
+    for fault in found["errors"]:
+        desk.screen.line(source.placed(fault), "red")
+    for warning in found["warnings"]:
+        desk.screen.line(source.placed({**warning, "message": f"warning: {warning['message']}"}), "yellow")
+    if found["valid"]:
+        desk.screen.line(f"{source.file}: valid ({_count(found['rules'])})", "green")
+
+
+@rules_app.command("apply")
+@online("saves")
+async def apply_rules(
+    desk: Desk,
+    file: RulesFile,
+    pipeline: OfPipeline = None,
+    comment: Annotated[str, typer.Option("--comment", "-m", help="Why; kept with the version.")] = "",
+) -> None:
+    """Put rules into force. The same again changes nothing.
+
+    Example: cairn rules apply rules.yaml -m "Small refunds by themselves"
+    """
+    source, scope = read_rules(file), await _scope(desk, pipeline)
+    try:
+        if scope is None:
+            saved = await desk.client.put_rules(source.text, comment=comment)
+        else:
+            saved = await desk.client.put_pipeline_rules(scope, source.text, comment=comment)
+    except Problem as problem:
+        if not problem.errors:
+            raise
+        raise Ended(problem.code, problem.message, map(source.placed, problem.errors)) from None
+    whose = pipeline or "global rules"
+    desk.show(
+        saved, lambda one: desk.screen.line(f"{whose}: revision {one['revision']} ({_count(one['rules'])})", "green")
+    )
+    for warning in saved["warnings"]:
+        tell(source.placed({**warning, "message": f"warning: {warning['message']}"}))
+
+
+@rules_app.command("remove")
+@online("saves")
+async def remove_rules(
+    desk: Desk, pipeline: Annotated[str, typer.Option("--pipeline", help="The pipeline whose rules go.")]
+) -> None:
+    """Take the rules of a pipeline away. Their versions stay.
+
+    Example: cairn rules remove --pipeline "Sales report"
+    """
+    scope = (await desk.naming.pipeline(pipeline))["pipeline_id"]
+    gone = await desk.client.delete_pipeline_rules(scope)
+    desk.show(gone, lambda one: desk.screen.line(f"{pipeline}: no rules, revision {one['revision']}"))
+
+
+@rules_app.command("versions")
+@online()
+async def list_versions(desk: Desk, pipeline: OfPipeline = None, limit: Limit = 50) -> None:
+    """List every version: who saved it, when and why.
+
+    Example: cairn rules versions
+    """
+    scope = await _scope(desk, pipeline)
+    if scope is None:
+        found = await desk.client.list_rule_versions(most=limit)
+    else:
+        found = await desk.client.list_pipeline_rule_versions(scope, most=limit)
+    rows = [(one["revision"], moment(one["created_at"]), one["author"], one["comment"]) for one in found["items"]]
+    desk.show(found, lambda _: desk.screen.table(("revision", "saved", "by", "why"), rows, empty="None was saved."))
+
+
+@rules_app.command("diff")
+@online()
+async def diff_versions(
+    desk: Desk,
+    before: Annotated[int, typer.Option("--from", min=1, help="A version.")],
+    after: Annotated[int, typer.Option("--to", min=1, help="Another.")],
+    pipeline: OfPipeline = None,
+) -> None:
+    """What changed between two versions.
+
+    Example: cairn rules diff --from 1 --to 2
+    """
+    scope = await _scope(desk, pipeline)
+    if scope is None:
+        found = await desk.client.diff_rule_versions(before, after)
+    else:
+        found = await desk.client.diff_pipeline_rule_versions(scope, before, after)
+    desk.show(found, lambda one: show_diff(desk.screen, one["text"]))
+
+
+@rules_app.command("schema")
+@offline
+def rules_schema() -> None:
+    """Print the JSON Schema of rules, for editors.
+
+    Example: cairn rules schema > rules.schema.json
+    """
+    from cairn.definitions.rules import schema
+
+    typer.echo(json.dumps(schema(), indent=2, ensure_ascii=False))
+
+
+def read_rules(file: str) -> Source:
+    return Source(file, read_bytes(file), YAML)
+
+
+async def _scope(desk: Desk, pipeline: str | None) -> str | None:
+    return None if pipeline is None else (await desk.naming.pipeline(pipeline))["pipeline_id"]
+
+
+def _count(rules: list[Answer]) -> str:
+    return "1 rule" if len(rules) == 1 else f"{len(rules)} rules"
