@@ -250,3 +250,18 @@ def test_others_are_brought_in_once_h5() -> None:
     desk.refuses(m.EscalationDue(approval.id), Stale)
     desk.answer("a", "approve")
     desk.refuses(m.EscalationDue(approval.id), Stale)
+
+
+def test_an_escalation_that_was_due_is_told_before_the_deadline_ends_it_h5() -> None:
+    """As after a start of the server, when both are due."""
+    desk = held(period=60.0, escalate_after=30.0, escalate_to=("manager@example.com",))
+    approval = desk.asked("a").id
+    desk.send(m.ApprovalExpired(approval, 1), "timer")
+    assert desk.told[:2] == ["approval_escalated", "approval_timeout"]
+    desk.refuses(m.EscalationDue(approval), Stale)
+
+
+def test_an_escalation_that_comes_after_the_deadline_is_not_told_h5() -> None:
+    desk = held(period=60.0, escalate_after=90.0, escalate_to=("manager@example.com",))
+    desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
+    assert "approval_escalated" not in desk.told

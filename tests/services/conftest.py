@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.databases import KINDS
+from tests.outward.servers import mail_server, web_server
 from tests.services.house import House, open_house
 
 
@@ -20,12 +21,18 @@ async def shared_house(
         url: str | None = None
         if request.param == "postgresql":
             url = stack.enter_context(request.getfixturevalue("postgres").new_database(migrated=True))
-        async with open_house(tmp_path_factory.mktemp("data"), url) as opened:
-            yield opened
+        async with mail_server() as mail, web_server() as web:
+            outside = {"smtp_host": "127.0.0.1", "smtp_port": mail.port, "smtp_tls": "none"}
+            allowed = {"outward_allowed": ["127.0.0.1"]}
+            async with open_house(tmp_path_factory.mktemp("data"), url, **outside, **allowed) as opened:
+                opened.mail, opened.web = mail, web
+                yield opened
 
 
 @pytest_asyncio.fixture(loop_scope="package")
 async def house(shared_house: House) -> AsyncIterator[House]:
     """The house; after each test what always holds is looked at."""
+    shared_house.mail.mails.clear()
+    shared_house.mail.data = None
     yield shared_house
     await shared_house.check()

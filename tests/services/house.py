@@ -27,6 +27,7 @@ from cairn.services.views.executions import Execution
 from cairn.services.views.rollbacks import Rollback, RollbackPreview
 from cairn.services.views.runs import Run
 from cairn.worker import Worker
+from tests.outward.servers import MailServer, WebServer
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -92,6 +93,8 @@ class House:
 
     cairn: Cairn = field(init=False)
     worker: Worker = field(init=False)
+    mail: MailServer = field(init=False)  # where mail goes, and requests
+    web: WebServer = field(init=False)
 
     # ---- its life ------------------------------------------------------------------------------------
     async def open(self) -> None:

@@ -61,10 +61,14 @@ def _run_timed_out(d: Draft, c: m.RunTimedOut) -> None:
 
 def _approval_expired(d: Draft, c: m.ApprovalExpired) -> None:
     a = _pending(d, c.approval, c.period)
-    e = d.run.executions[a.execution]
-    match a.terms.on_expiry:
-        case OnExpiry.ESCALATE if a.period == 1:
-            _extend(d, a, a.terms.period or 0.0)
+    e, terms = d.run.executions[a.execution], a.terms
+    period = terms.period or 0.0
+    if terms.on_expiry is OnExpiry.ESCALATE and a.period == 1:
+        _extend(d, a, period)
+        return
+    if not a.escalated and terms.escalate_after is not None and terms.escalate_after <= period:
+        a = _bring_in(d, a)  # it was due before, and nobody was there to see to it
+    match terms.on_expiry:
         case OnExpiry.CANCEL:
             d.close(a, ApprovalStatus.TIMEOUT)
             d.cancel_open("nobody decided in time")
@@ -74,7 +78,7 @@ def _approval_expired(d: Draft, c: m.ApprovalExpired) -> None:
             fail(d, e, Fault("approval_timeout", "Nobody decided in time."))
             fail_run(d, "nobody decided in time")
         case _:
-            assert_never(a.terms.on_expiry)
+            assert_never(terms.on_expiry)
 
 
 def _pending(d: Draft, approval: str, period: int | None = None) -> Approval:

@@ -1,0 +1,396 @@
+"""H1, H3, H9, D28, R9: actions are proposed, decided as they are or corrected, and carried out once."""
+
+from __future__ import annotations
+
+import asyncio
+from email import message_from_bytes, policy
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from cairn.core.errors import Refused
+from cairn.core.model import Risk
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN
+from cairn.services.errors import WrongInput
+from cairn.services.views.approvals import ApprovalDetail, Change
+from cairn.store import tables as t
+from tests.outward.servers import answer, break_midway
+from tests.services.house import House, step
+from tests.services.ruling import approvals, rule
+from tests.services.test_scripts import script
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+Json = dict[str, Any]
+
+REFUND = {
+    "to": "customer@example.com",
+    "subject": "Refund Confirmation - Order #12345",
+    "amount": 99.99,
+    "currency": "USD",
+    "body": "Your refund of ${{ amount }} has been processed.",
+}
+SCRIPT = f"""
+def main(ctx):
+    answer = ctx.propose_action(
+        "send_email",
+        {REFUND!r},
+        reasoning="The customer asked for a refund of a defective product.",
+        confidence=0.87,
+        risk_level="high",
+        supporting_data={{"customer": {{"orders": 15, "refunds": 0}}}},
+    )
+    return dict(answer)
+"""
+HELD = """
+version: "1.0"
+checkpoints:
+  - name: High-risk mail
+    priority: 5
+    trigger:
+      operation_type: send_email
+      risk_level: [high, critical]
+      data_threshold: {field: amount, operator: ">", value: 50}
+    action: {timeout_seconds: 3600, on_timeout: cancel}
+"""
+
+
+def proposing(house: House, *actions: Json, then: Any = None) -> Json:
+    """A checkpoint whose function proposes these, one after the other, and puts out what it is answered."""
+
+    @house.does("propose")
+    async def propose(ctx: Ctx) -> Json:
+        answers = [dict(ctx.propose_action(**action)) for action in actions]
+        if then is not None:
+            then()
+        return {"answers": answers}
+
+    return step("act", "propose")
+
+
+def mail_action(**more: Any) -> Json:
+    return {"operation_type": "send_email", "parameters": {**REFUND, **more}, "risk_level": "high"}
+
+
+async def asked(house: House, run: str) -> ApprovalDetail:
+    """The one that waits for people."""
+    found = await house.until(lambda: next(iter(house.run(run).waiting_approvals), None))
+    return house.cairn.reading.approval(found.approval_id, ADMIN)
+
+
+def texts(house: House) -> list[tuple[str, str, str]]:
+    """The mails that have arrived: to whom, subject, text."""
+    found: list[tuple[str, str, str]] = []
+    for envelope in house.mail.mails:
+        content = envelope.content
+        assert isinstance(content, bytes)
+        mail = message_from_bytes(content, policy=policy.default)
+        body = mail.get_body()
+        assert body is not None
+        found.append((str(mail["To"]), str(mail["Subject"]), body.get_content().strip()))
+    return found
+
+
+# ---- the refund of seed 3 ------------------------------------------------------------------------------
+async def test_the_refund_email_from_proposal_to_mail_h3_h9(house: House) -> None:
+    steps = [step("analyse"), script("refund", source=SCRIPT)]
+    declared = {"send_email": {"risk_level": "medium"}}
+    pipeline = await house.pipeline(*steps, actions=declared)
+    revision = await rule(house, HELD, pipeline)
+    run = await house.start(pipeline)
+
+    detail = await asked(house, run)
+    assert detail.action is not None
+    assert (detail.kind, detail.rule, detail.rules_revision, detail.rule_scope) == (
+        "action",
+        "High-risk mail",
+        revision,
+        pipeline,
+    )
+    assert (detail.risk_level, detail.confidence, detail.operation_type) == (Risk.HIGH, 0.87, "send_email")
+    assert detail.expires_at is not None
+    assert (detail.expires_at - detail.asked_at).total_seconds() == 3600
+    assert detail.action.parameters == REFUND
+    assert detail.action.reasoning == "The customer asked for a refund of a defective product."
+    assert detail.action.risk_reasons == [
+        "The pipeline declares send_email as medium.",
+        "Whoever proposes it says high.",
+        "It reaches people outside, and cannot be taken back.",
+    ]
+    assert detail.action.supporting_data == {"customer": {"orders": 15, "refunds": 0}}
+    assert [(s.checkpoint_name, str(s.status)) for s in detail.steps] == [
+        ("Analyse", "completed"),
+        ("Refund", "in_progress"),
+    ]
+    assert detail.possible == ["approve", "modify", "revise", "reject"]
+
+    preview = house.cairn.corrections.preview(detail.approval_id, {"amount": 89.99})
+    change = Change(
+        field="amount", path="/amount", original=99.99, modified=89.99, change_type="updated", difference=-10.0
+    )
+    assert (preview.diff, preview.validation.passed) == ([change], True)
+
+    await house.cairn.approvals.decide(
+        detail.approval_id,
+        "approve",
+        digest=detail.digest,
+        feedback="Reduced by policy",
+        modified_params={"amount": 89.99},
+        by=ADMIN,
+    )
+    await house.until_run(run, "completed")
+    assert texts(house) == [
+        ("customer@example.com", "Refund Confirmation - Order #12345", "Your refund of $89.99 has been processed.")
+    ]
+    output = house.output(run, "refund")
+    assert (output["decision"], output["modified"], output["outcome"]) == ("approved", True, "done")
+    assert output["parameters"] == {**REFUND, "amount": 89.99}
+
+    (case,) = house.cairn.corrections.cases("send_email", pipeline, 10, None).items
+    assert (case.original, case.modified, case.changes) == (REFUND, {**REFUND, "amount": 89.99}, [change])
+    assert (case.by, case.feedback, case.approval_id) == ("admin", "Reduced by policy", detail.approval_id)
+
+    told = [event for event in house.events(run) if event.approval_id == detail.approval_id]
+    assert [event.event_type for event in told] == ["approval_asked", "approval_approved", "action_done"]
+    assert told[0].metadata["rule"] == "High-risk mail"
+    assert told[1].metadata["decision"] == "modify"
+    after = house.cairn.reading.approval(detail.approval_id, ADMIN)
+    assert after.action is not None
+    assert (after.action.parameters, after.action.approved_parameters) == (REFUND, {**REFUND, "amount": 89.99})
+    assert after.action.result["to"] == ["customer@example.com"]
+
+
+async def test_similar_corrections_are_found_again_h9(house: House) -> None:
+    for order, amount in ((1, 10), (2, 20)):
+        pipeline = await house.pipeline(proposing(house, mail_action(order=order)))
+        run = await house.start(pipeline)
+        detail = await asked(house, run)
+        await house.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": amount}, by=ADMIN)
+        await house.until_run(run, "completed")
+    found = house.cairn.corrections.similar("send_email", {**REFUND, "order": 1}, 1)
+    assert [(case.original["order"], case.modified["amount"]) for case in found] == [(1, 10)]
+    rates = {rate.operation_type: rate for rate in house.cairn.corrections.rates().items}
+    assert rates["send_email"].modified >= 2
+    assert 0 < rates["send_email"].rate <= 1
+
+
+# ---- what is decided -----------------------------------------------------------------------------------
+async def test_a_low_risk_passes_and_is_on_record_h2(house: House) -> None:
+    action = {"operation_type": "note", "parameters": {"text": "hello"}}
+    pipeline = await house.pipeline(proposing(house, action), actions={"note": {"risk_level": "low"}})
+    run = await house.done(pipeline)
+    (answered,) = house.output(run, "act")["answers"]
+    (approval,) = approvals(house, run)
+    assert (approval.status, approval.decisions[0].by) == ("auto_approved", "rule:low risk")
+    assert answered == {
+        "decision": "approved",
+        "parameters": {"text": "hello"},
+        "modified": False,
+        "approval_id": approval.approval_id,
+        "outcome": "returned",
+        "result": None,
+    }
+
+
+async def test_several_actions_one_after_the_other_x11(house: House) -> None:
+    pipeline = await house.pipeline(proposing(house, mail_action(amount=1), mail_action(amount=2)))
+    run = await house.start(pipeline)
+    for _ in range(2):
+        detail = await asked(house, run)
+        await house.cairn.approvals.decide(detail.approval_id, "approve", by=ADMIN)
+    await house.until_run(run, "completed")
+    assert [text for _, _, text in texts(house)] == [
+        "Your refund of $1 has been processed.",
+        "Your refund of $2 has been processed.",
+    ]
+
+
+async def test_a_revision_proposes_anew_and_a_rejection_ends_it_d22(house: House) -> None:
+    @house.does("propose")
+    async def propose(ctx: Ctx) -> Json:
+        amount = 6 if ctx.feedback else 5
+        return dict(ctx.propose_action(**mail_action(amount=amount)))
+
+    pipeline = await house.pipeline(step("act", "propose"))
+    run = await house.start(pipeline)
+    first = await asked(house, run)
+    await house.cairn.approvals.decide(first.approval_id, "revise", feedback="More.", by=ADMIN)
+    second = await house.until(
+        lambda: next((a for a in house.run(run).waiting_approvals if a.approval_id != first.approval_id), None)
+    )
+    detail = house.cairn.reading.approval(second.approval_id, ADMIN)
+    assert detail.action is not None
+    assert detail.action.parameters["amount"] == 6
+    await house.cairn.approvals.decide(second.approval_id, "reject", feedback="No.", by=ADMIN)
+    await house.until_run(run, "failed")
+    assert texts(house) == []
+
+
+async def test_parameters_that_do_not_fit_are_told_to_the_proposer_d28(house: House) -> None:
+    pipeline = await house.pipeline(proposing(house, mail_action(to="nobody", body="{{ missing }}")))
+    run = await house.start(pipeline)
+    await house.until_execution(run, "act", "failed")
+    error = house.execution(run, "act").error_details.last_error
+    assert error is not None
+    assert error.error_type == "wrong_action"
+    assert "/to: " in error.error_message
+    assert "/body: it names {{ missing }}, which is no parameter" in error.error_message
+
+
+async def test_a_modification_that_does_not_fit_decides_nothing_h3(house: House) -> None:
+    pipeline = await house.pipeline(proposing(house, mail_action()))
+    run = await house.start(pipeline)
+    detail = await asked(house, run)
+    with pytest.raises(WrongInput) as wrong:
+        await house.cairn.approvals.decide(
+            detail.approval_id, "approve", modified_params={"amount": 0, "to": "nobody"}, by=ADMIN
+        )
+    assert sorted(path for path, _ in wrong.value.errors) == ["/modified_params/amount", "/modified_params/to"]
+    preview = house.cairn.corrections.preview(detail.approval_id, {"amount": 0})
+    assert (preview.validation.passed, [p.path for p in preview.validation.errors]) == (False, ["/amount"])
+    with pytest.raises(WrongInput):  # only an action has parameters, and only an approval takes others
+        await house.cairn.approvals.decide(
+            detail.approval_id, "reject", feedback="x", modified_params={"amount": 1}, by=ADMIN
+        )
+    assert house.cairn.reading.approval(detail.approval_id).status == "pending"
+    await house.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 99.99}, by=ADMIN)
+    await house.until_run(run, "completed")
+    assert house.output(run, "act")["answers"][0]["modified"] is False  # it was the same
+    with pytest.raises(Refused):
+        await house.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"amount": 1}, by=ADMIN)
+
+
+# ---- carrying out --------------------------------------------------------------------------------------
+async def test_what_surely_was_not_done_is_told_to_the_proposer_r9(house: House) -> None:
+    house.mail.data = "550 no such mailbox"
+    pipeline = await house.pipeline(proposing(house, mail_action()))
+    run = await house.start(pipeline)
+    await house.cairn.approvals.decide((await asked(house, run)).approval_id, "approve", by=ADMIN)
+    await house.until_run(run, "completed")
+    (answered,) = house.output(run, "act")["answers"]
+    assert answered["outcome"] == "failed"
+    assert "no such mailbox" in answered["result"]["error"]
+    assert "action_failed" in house.told(run)
+
+
+@pytest.mark.parametrize("said", ["accept", "retry"])
+async def test_an_unknown_outcome_asks_and_people_say_what_was_r9(house: House, said: str) -> None:
+    house.mail.data = "close"
+    pipeline = await house.pipeline(proposing(house, mail_action()))
+    run = await house.start(pipeline)
+    await house.cairn.approvals.decide((await asked(house, run)).approval_id, "approve", by=ADMIN)
+    doubt = await house.until(
+        lambda: next((a for a in house.run(run).waiting_approvals if a.kind == "escalation"), None)
+    )
+    assert doubt.reason.startswith("It is not known whether send_email was carried out")
+    assert "action_unknown" in house.told(run)
+    house.mail.data = None
+    await house.cairn.approvals.decide(doubt.approval_id, said, by=ADMIN)
+    await house.until_run(run, "completed")
+    (answered,) = house.output(run, "act")["answers"]
+    assert answered["outcome"] == "done"
+    assert len(house.mail.mails) == (2 if said == "retry" else 1)  # the first one did arrive
+    if said == "accept":
+        assert answered["result"] == {"confirmed_by": "admin"}
+
+
+async def test_a_request_is_made_once_with_its_key_d28(house: House) -> None:
+    house.web.pages["/refunds"] = answer(201, b'{"id": 7}', Content_Type="application/json")
+    url = f"http://127.0.0.1:{house.web.port}/refunds"
+    action = {
+        "operation_type": "http_request",
+        "parameters": {"url": url, "json": {"amount": 12}, "headers": {"X-Team": "support"}},
+    }
+    pipeline = await house.pipeline(proposing(house, action))
+    run = await house.start(pipeline)
+    detail = await asked(house, run)
+    await house.cairn.approvals.decide(detail.approval_id, "approve", modified_params={"json": {"amount": 9}}, by=ADMIN)
+    await house.until_run(run, "completed")
+    request = next(seen for seen in reversed(house.web.asked) if seen.path == "/refunds")
+    assert (request.method, request.body, request.headers["x-team"]) == ("POST", b'{"amount":9}', "support")
+    key = house.cairn.database.read(
+        lambda c: c.execute(
+            sa.select(t.actions.c.idempotency_key).where(t.actions.c.approval_id == detail.approval_id)
+        ).scalar_one()
+    )
+    assert request.headers["idempotency-key"] == key
+    assert house.output(run, "act")["answers"][0]["result"] == {"status": 201, "body": {"id": 7}}
+
+
+async def test_a_request_that_breaks_off_is_unknown_and_fails_if_people_say_so_r9(house: House) -> None:
+    house.web.pages["/gone"] = break_midway
+    action = {"operation_type": "http_request", "parameters": {"url": f"http://127.0.0.1:{house.web.port}/gone"}}
+    pipeline = await house.pipeline(proposing(house, action))
+    run = await house.start(pipeline)
+    await house.cairn.approvals.decide((await asked(house, run)).approval_id, "approve", by=ADMIN)
+    doubt = await house.until(
+        lambda: next((a for a in house.run(run).waiting_approvals if a.kind == "escalation"), None)
+    )
+    await house.cairn.approvals.decide(doubt.approval_id, "fail", by=ADMIN)
+    await house.until_run(run, "paused")
+    await house.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_a_test_run_does_nothing_outside_d20(house: House) -> None:
+    pipeline = await house.pipeline(proposing(house, mail_action()))
+    run = await house.start(pipeline, test=True)
+    await house.cairn.approvals.decide((await asked(house, run)).approval_id, "approve", by=ADMIN)
+    await house.until_run(run, "completed")
+    (answered,) = house.output(run, "act")["answers"]
+    assert (answered["outcome"], answered["result"]) == ("test", {"test": True})
+    assert texts(house) == []
+
+
+async def test_a_retry_after_the_action_does_not_do_it_again_r9(house: House) -> None:
+    fails = [True]
+
+    def then() -> None:
+        if fails.pop() if fails else False:
+            raise RuntimeError("after the mail")
+
+    act = proposing(house, mail_action(), then=then)
+    act["execution"]["retry_config"] = {"max_auto_retries": 1, "retry_delay_seconds": 0}
+    pipeline = await house.pipeline(act)
+    run = await house.start(pipeline)
+    await house.cairn.approvals.decide((await asked(house, run)).approval_id, "approve", by=ADMIN)
+    await house.until_run(run, "completed")
+    assert len(house.mail.mails) == 1
+    assert house.execution(run, "act").attempt_number == 2
+
+
+async def test_attachments_are_artifacts_of_the_run(house: House) -> None:
+    pipeline = await house.pipeline(step("report"), proposing(house, mail_action(attachments=["report.json"])))
+    run = await house.start(pipeline)
+    await house.cairn.approvals.decide((await asked(house, run)).approval_id, "approve", by=ADMIN)
+    await house.until_run(run, "completed")
+    (envelope,) = house.mail.mails
+    assert isinstance(envelope.content, bytes)
+    mail = message_from_bytes(envelope.content, policy=policy.default)
+    (attached,) = mail.iter_attachments()
+    assert attached.get_filename() == "report.json"
+    assert b'"value"' in attached.get_payload(decode=True)  # pyright: ignore[reportOperatorIssue]
+
+
+# ---- at the same moment --------------------------------------------------------------------------------
+async def test_of_many_modifications_at_once_one_counts_h4(house: House) -> None:
+    pipeline = await house.pipeline(proposing(house, mail_action()))
+    run = await house.start(pipeline)
+    detail = await asked(house, run)
+
+    async def modify(amount: int) -> str:
+        try:
+            await house.cairn.approvals.decide(
+                detail.approval_id, "approve", digest=detail.digest, modified_params={"amount": amount}, by=ADMIN
+            )
+        except Refused as refused:
+            return refused.message
+        return "counted"
+
+    answers = await asyncio.gather(*(modify(amount) for amount in range(1, 21)))
+    assert answers.count("counted") == 1
+    await house.until_run(run, "completed")
+    assert len(house.mail.mails) == 1
+    winner = answers.index("counted") + 1
+    assert texts(house)[0][2] == f"Your refund of ${winner} has been processed."
+    assert len(house.cairn.corrections.cases(None, pipeline, 10, None).items) == 1

@@ -1,0 +1,290 @@
+"""H3, H4, H5, H6, H8, D23, D26, D29: who decides, until when, and what happens at the same moment."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from cairn.core.errors import NotAllowed, Refused
+from cairn.core.model import RunStatus
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN, Actor
+from cairn.services.errors import WrongInput
+from cairn.services.reading.filters import ApprovalFilter
+from cairn.services.users import NewUser
+from cairn.services.views.approvals import Approval
+from tests.services.house import House, step
+from tests.services.ruling import approvals, rule, second_approver
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+Json = dict[str, Any]
+
+
+def person(name: str, *groups: str, email: str = "") -> Actor:
+    return Actor(name, frozenset({"approver"}), email, frozenset(groups))
+
+
+CAREFUL = """
+checkpoints:
+  - name: careful
+    trigger: {{kind: completion, custom_field: {{field: checkpoint.key, value: goals}}}}
+    action: {action}
+"""
+
+
+async def held(house: House, action: str) -> str:
+    """A pipeline whose first checkpoint asks before it completes, on these terms."""
+    await people(house)
+    pipeline = await house.pipeline(step("goals"), step("design"))
+    await rule(house, CAREFUL.format(action=action), pipeline)
+    return pipeline
+
+
+async def people(house: House) -> None:
+    """Whom rules may name."""
+    with suppress(WrongInput, Refused):  # one test may have made them for the others
+        new = NewUser("manager", email="manager@example.com", roles=("approver",))
+        await house.cairn.accounts.users.create(new, by=ADMIN)
+        for group in ("finance", "legal"):
+            await house.cairn.accounts.groups.create(group, "", ["manager"], by=ADMIN)
+
+
+async def asked(house: House, run: str) -> Approval:
+    return await house.until(lambda: next(iter(house.run(run).waiting_approvals), None))
+
+
+# ---- who ---------------------------------------------------------------------------------------------
+async def test_only_those_whom_the_rule_names_decide_h3(house: House) -> None:
+    pipeline = await held(house, "{approvers: [finance, manager@example.com]}")
+    run = await house.start(pipeline)
+    approval = await asked(house, run)
+    assert approval.asked_of == ["finance", "manager@example.com"]
+    with pytest.raises(NotAllowed) as refused:
+        await house.cairn.approvals.decide(approval.approval_id, "approve", by=person("bob"))
+    assert refused.value.message == "This is put to finance, manager@example.com: one of them has to decide."
+    shown = house.cairn.reading.approval
+    assert shown(approval.approval_id, person("bob")).may_decide is False
+    assert shown(approval.approval_id, person("bob", "finance")).may_decide is True
+    await house.cairn.approvals.decide(approval.approval_id, "approve", by=person("bob", email="Manager@Example.com"))
+    await house.until_run(run, "completed")
+
+
+async def test_the_queue_can_show_what_is_ones_own_h3(house: House) -> None:
+    pipeline = await held(house, "{approvers: [finance]}")
+    run = await house.start(pipeline)
+    approval = await asked(house, run)
+
+    def of(actor: Actor) -> list[str]:
+        wanted = ApprovalFilter(run_id=run, answers_to=actor.answers_to)
+        return [a.approval_id for a in house.cairn.reading.approvals(wanted, 50, None).items]
+
+    assert (of(person("bob")), of(person("bob", "Finance"))) == ([], [approval.approval_id])
+    await house.cairn.approvals.hand_over(approval.approval_id, ["legal"], "a contract", by=person("x", "finance"))
+    assert (of(person("bob", "finance")), of(person("bob", "legal"))) == ([], [approval.approval_id])
+    assert house.told(run)[-1] == "approval_assigned"
+    with pytest.raises(NotAllowed):
+        await house.cairn.approvals.hand_over(approval.approval_id, ["me"], "", by=person("me"))
+    await house.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_nobody_decides_about_a_run_of_their_own_where_the_rule_says_so_d29(house: House) -> None:
+    pipeline = await held(house, "{not_by_starter: true}")
+    starter = Actor("starter", frozenset({"editor", "approver", "admin"}))
+    run = (await house.cairn.runs.start(pipeline, by=starter)).run_id
+    approval = await asked(house, run)
+    with pytest.raises(NotAllowed):
+        await house.cairn.approvals.decide(approval.approval_id, "approve", by=starter)
+    await house.cairn.approvals.decide(approval.approval_id, "approve", by=person("another"))
+    await house.until_run(run, "completed")
+
+
+async def test_two_different_people_have_to_approve_d26(house: House) -> None:
+    await second_approver(house)
+    pipeline = await held(house, "{require_approval_count: 2}")
+    run = await house.start(pipeline)
+    approval = await asked(house, run)
+    await house.cairn.approvals.decide(approval.approval_id, "approve", by=person("ann"))
+    assert (house.cairn.reading.approval(approval.approval_id).given, house.run(run).status) == (1, "in_progress")
+    with pytest.raises(Refused, match="another person has to"):
+        await house.cairn.approvals.decide(approval.approval_id, "approve", by=person("ann"))
+    await house.cairn.approvals.decide(approval.approval_id, "approve", by=person("bob"))
+    await house.until_run(run, "completed")
+
+
+# ---- until when --------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("on_timeout", "status"), [("fail", RunStatus.FAILED), ("cancel", RunStatus.CANCELLED)])
+async def test_a_deadline_holds_h5(house: House, on_timeout: str, status: RunStatus) -> None:
+    pipeline = await held(house, f"{{timeout_seconds: 1, on_timeout: {on_timeout}}}")
+    run = await house.start(pipeline)
+    approval = await asked(house, run)
+    assert approval.expires_at == approval.asked_at + timedelta(seconds=1)
+    await house.until_run(run, status)
+    told = house.told(run)
+    assert (told.count("approval_reminded"), told.count("approval_timeout")) == (1, 1)
+    closed = house.cairn.reading.approval(approval.approval_id)
+    assert str(closed.status) == "timeout"
+    with pytest.raises(Refused, match="the approval is timeout"):
+        await house.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
+
+
+async def test_escalation_brings_others_in_and_gives_one_more_period_h5(house: House) -> None:
+    action = (
+        "{approvers: [finance], timeout_seconds: 2, on_timeout: escalate,"
+        " escalation: {after_seconds: 1, escalate_to: [manager@example.com]}}"
+    )
+    pipeline = await held(house, action)
+    run = await house.start(pipeline)
+    approval = await asked(house, run)
+    await house.until(lambda: house.cairn.reading.approval(approval.approval_id).escalated)
+    brought = house.cairn.reading.approval(approval.approval_id)
+    assert brought.asked_of == ["finance", "manager@example.com"]
+    await house.until(lambda: house.told(run).count("approval_escalated") == 2)
+    again = house.cairn.reading.approval(approval.approval_id)
+    assert again.expires_at is not None
+    assert brought.expires_at is not None
+    assert again.expires_at > brought.expires_at
+    manager = person("manager", email="manager@example.com")
+    await house.cairn.approvals.decide(approval.approval_id, "approve", by=manager)
+    await house.until_run(run, "completed")
+
+
+async def test_deadlines_that_fall_due_while_the_server_is_down_fire_once_after_the_start_h5(house: House) -> None:
+    action = "{timeout_seconds: 2, on_timeout: cancel, escalation: {after_seconds: 1, escalate_to: [manager]}}"
+    pipeline = await held(house, action)
+    runs = [await house.start(pipeline) for _ in range(3)]
+    for run in runs:
+        await asked(house, run)
+    await house.close()
+    await asyncio.sleep(2.5)
+    await house.open()
+    for run in runs:
+        await house.until_run(run, "cancelled", seconds=10)
+    for run in runs:
+        told = house.told(run)
+        assert (told.count("approval_escalated"), told.count("approval_timeout")) == (1, 1)
+
+
+# ---- at the same moment --------------------------------------------------------------------------------
+async def test_an_approval_races_with_its_deadline_and_one_of_them_counts_h4(house: House) -> None:
+    pipeline = await held(house, "{timeout_seconds: 1, on_timeout: fail}")
+    runs = [await house.start(pipeline) for _ in range(10)]
+    pending = [await asked(house, run) for run in runs]
+
+    async def decide(approval: Approval, late: float) -> str:
+        assert approval.expires_at is not None
+        wait = (approval.expires_at - house.cairn.clock.now()).total_seconds() + late
+        await asyncio.sleep(max(0.0, wait))
+        try:
+            await house.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
+        except Refused as refused:
+            return refused.message
+        return "counted"
+
+    said = await asyncio.gather(*(decide(a, (n - 5) * 0.004) for n, a in enumerate(pending)))
+    for run, approval, answer in zip(runs, pending, said, strict=True):
+        run_now = await house.until(
+            lambda run=run: r if (r := house.run(run)).status in ("completed", "failed") else None
+        )
+        status = str(house.cairn.reading.approval(approval.approval_id).status)
+        if answer == "counted":
+            assert (status, run_now.status) == ("approved", "completed")
+        else:
+            assert answer == "It is not asked any more: the approval is timeout."
+            assert (status, run_now.status) == ("timeout", "failed")
+
+
+async def test_an_approval_races_with_a_rollback_h4(house: House) -> None:
+    pipeline = await house.pipeline(step("goals"), step("design", approve="complete"))
+    for _ in range(5):
+        run = await house.start(pipeline)
+        approval = await asked(house, run)
+
+        async def approve(approval: Approval = approval) -> str:
+            try:
+                await house.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
+            except Refused as refused:
+                return refused.message
+            return "counted"
+
+        said, _ = await asyncio.gather(approve(), house.roll_back(run, 0))
+        status = str(house.cairn.reading.approval(approval.approval_id).status)
+        assert (said == "counted") == (status == "approved")
+        if said != "counted":
+            assert status == "withdrawn"
+        again = await asked(house, run)
+        await house.cairn.approvals.decide(again.approval_id, "approve", by=ADMIN)
+        await house.until_run(run, "completed")
+
+
+async def test_the_emergency_stop_counts_from_its_commit_on_h6(house: House) -> None:
+    """Every proposal is approved by the rule or asked about; none that comes after the stop is approved by it."""
+
+    @house.does("propose")
+    async def propose(ctx: Ctx) -> Json:
+        return dict(ctx.propose_action("refund", {"amount": 5}, confidence=0.99, risk_level="low"))
+
+    pipeline = await house.pipeline(step("act", "propose"), actions={"refund": {"risk_level": "low"}})
+    text = """
+    auto_approval:
+      enabled: true
+      rules:
+        - name: small
+          conditions: {operation_type: refund, data_threshold: {field: amount, operator: "<=", value: 50}}
+          action: {auto_approve: true}
+    """
+    await rule(house, text, pipeline)
+    try:
+        begun = asyncio.gather(*(house.start(pipeline) for _ in range(30)))
+        await asyncio.sleep(0.02)
+        await house.cairn.rules.stop(True, "something is wrong", ADMIN)
+        stopped_at = house.cairn.clock.now()
+        runs = [*await begun, *[await house.start(pipeline) for _ in range(3)]]
+        found = [(await house.until(lambda run=run: approvals(house, run) or None))[0] for run in runs]
+    finally:
+        await house.cairn.rules.stop(False, "", ADMIN)
+    assert {str(a.status) for a in found[-3:]} == {"pending"}
+    assert all(str(a.status) == "pending" for a in found if a.asked_at > stopped_at)
+    for a in found:
+        assert str(a.status) in ("pending", "auto_approved")
+        if str(a.status) == "pending":
+            await house.cairn.approvals.decide(a.approval_id, "approve", by=ADMIN)
+    for run in runs:
+        await house.until_run(run, "completed")
+
+
+# ---- several, and words ------------------------------------------------------------------------------
+async def test_like_approvals_are_decided_together_each_by_itself_h8(house: House) -> None:
+    pipeline = await house.pipeline(step("goals", approve="complete"), step("design"))
+    runs = [await house.start(pipeline) for _ in range(3)]
+    pending = [await asked(house, run) for run in runs]
+    items = [(a.approval_id, a.digest) for a in pending]
+    items[1] = (items[1][0], "0" * 64)  # what was looked at is not what is there
+    done = await house.cairn.batches.decide([*items, ("nowhere", None)], "approve", "", by=ADMIN)
+    assert (done.decided, done.refused) == (2, 2)
+    assert [(i.status, i.error is None) for i in done.items] == [
+        ("approved", True),
+        (None, False),
+        ("approved", True),
+        (None, False),
+    ]
+    await house.until_run(runs[0], "completed")
+    await house.cairn.runs.cancel(runs[1], by=ADMIN)
+    await house.until_run(runs[2], "completed")
+
+
+async def test_a_comment_is_kept_and_told_h8(house: House) -> None:
+    pipeline = await house.pipeline(step("goals", approve="complete"))
+    run = await house.start(pipeline)
+    approval = await asked(house, run)
+    await house.cairn.comments.add(approval.approval_id, "Verified with <b>the policy</b>", by=person("ann"))
+    (comment,) = house.cairn.reading.approval(approval.approval_id).comments
+    assert (comment.by, comment.text) == ("ann", "Verified with <b>the policy</b>")
+    assert house.told(run)[-1] == "approval_commented"
+    with pytest.raises(WrongInput):
+        await house.cairn.comments.add(approval.approval_id, "  ", by=ADMIN)
+    await house.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
+    await house.until_run(run, "completed")
