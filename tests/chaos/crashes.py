@@ -8,13 +8,15 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+from cairn import bootstrap
 from cairn.core.errors import Refused, Repeated
 from cairn.files import Tree
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.rollbacks import Request
-from tests.chaos import rework_scenes
+from tests.chaos import action_scenes, rework_scenes
 from tests.chaos.scene import COMMAND, ROLLBACK, Ids, Scene
 from tests.services.house import House, form, registry, retries, step
 
@@ -285,6 +287,7 @@ SCENES = {
     "restart": Scene(half_way, restart, restarted),
     "create": Scene(nothing, create, created),
     **rework_scenes.SCENES,
+    **action_scenes.SCENES,
 }
 
 
@@ -320,5 +323,8 @@ async def opened(folder: Path, url: str | None) -> House:
     house = House(folder, url, functions=registry())
     open_functions(house)
     rework_scenes.open_rework_functions(house)
-    await house.open()
+    action_scenes.open_action_functions(house)
+    mailer = action_scenes.FileMailer(folder)
+    with patch.object(bootstrap, "SmtpMailer", return_value=mailer):
+        await house.open()
     return house

@@ -1,0 +1,81 @@
+"""R9, D28: an approved action is carried out; a process dies at every step, and its mail leaves once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from cairn.ports.outward import Mail
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN
+from tests.chaos.scene import Ids, Scene
+from tests.services.house import House, step
+
+OUTBOX = "outbox.txt"
+
+
+class FileMailer:
+    """What has left stands in a file, whatever becomes of the process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._outbox = folder / OUTBOX
+
+    async def send(self, mail: Mail, *, message_id: str) -> str:
+        with self._outbox.open("a", encoding="utf-8") as file:
+            file.write(f"{message_id} {mail.text}\n")
+            file.flush()
+            os.fsync(file.fileno())
+        return "taken"
+
+
+def open_action_functions(house: House) -> None:
+    @house.does("write_mail")
+    async def write_mail(ctx: Ctx) -> dict[str, Any]:
+        parameters = {"to": "customer@example.com", "subject": "Refund", "body": "{{ amount }}", "amount": 5}
+        return dict(ctx.propose_action("send_email", parameters, confidence=0.9, risk_level="high"))
+
+
+async def before_the_mail(house: House) -> Ids:
+    pipeline = await house.pipeline(step("mail", "write_mail"), step("end"))
+    run = await house.start(pipeline)
+    approval = await house.until(lambda: next(iter(house.run(run).waiting_approvals), None))
+    await house.until_quiet()
+    return {"pipeline": pipeline, "run": run, "approval": approval.approval_id}
+
+
+async def send_it(house: House, ids: Ids) -> None:
+    changed = {"amount": 4}
+    await house.cairn.approvals.decide(ids["approval"], "approve", modified_params=changed, by=ADMIN)
+    await house.until_run(ids["run"], "completed")
+    await house.until_quiet()
+
+
+def sent(house: House) -> list[str]:
+    outbox = house.folder / OUTBOX
+    return [line.partition(" ")[2] for line in outbox.read_text().splitlines()] if outbox.exists() else []
+
+
+async def check_sent(house: House, ids: Ids) -> None:
+    """It has left once; where nobody could know, people were asked and looked."""
+
+    def doubt() -> str | None:
+        found = [a for a in house.run(ids["run"]).waiting_approvals if a.kind == "escalation"]
+        return found[0].approval_id if found else None
+
+    def settled() -> str | None:
+        return "completed" if house.run(ids["run"]).status == "completed" else doubt()
+
+    asked = await house.until(settled)
+    if asked != "completed":
+        assert len(sent(house)) <= 1, "nobody repeats what may have been done"
+        await house.cairn.approvals.decide(asked, "accept" if sent(house) else "retry", by=ADMIN)
+    await house.until_run(ids["run"], "completed")
+    await house.until_quiet()
+    assert sent(house) == ["4"]
+    told = house.told(ids["run"])
+    assert (told.count("approval_approved"), told.count("action_done")) == (1 + told.count("action_unknown"), 1)
+    assert len(house.cairn.corrections.cases(None, ids["pipeline"], 10, None).items) == 1
+
+
+SCENES = {"an approved action is carried out": Scene(before_the_mail, send_it, check_sent)}
