@@ -14,7 +14,7 @@ from rich.table import Table
 
 from bench.floor import Floor
 from bench.house import house, quantile
-from bench.measures import approvals, large_context, overhead, scripts
+from bench.measures import approvals, decisions, large_context, overhead, scripts
 
 AT_ONCE = 50
 RESULTS = Path(__file__).parent / "results.json"
@@ -27,6 +27,7 @@ async def measure() -> dict[str, Any]:
             per_checkpoint, bare = await overhead(cairn, floor)
             single = await approvals(cairn, 1)
             together = await approvals(cairn, AT_ONCE)
+            rate = await decisions(cairn)
             context = await large_context(cairn)
             script = await scripts(cairn)
         floor.close()
@@ -37,6 +38,7 @@ async def measure() -> dict[str, Any]:
         "approve_to_start_p50_ms": round(statistics.median(single), 3),
         "approve_to_start_p95_ms": round(quantile(single, 0.95), 3),
         f"approve_{AT_ONCE}_at_once_p95_ms": round(quantile(together, 0.95), 3),
+        "decisions_per_second": round(rate),
         "context": context,
         "script": script,
     }
@@ -56,6 +58,7 @@ def show(results: dict[str, Any]) -> None:
     table.add_row("approval to next start, P95", f"{results['approve_to_start_p95_ms']:.1f} ms", "50 ms")
     together = results[f"approve_{AT_ONCE}_at_once_p95_ms"]
     table.add_row(f"the same, {AT_ONCE} at once, P95", f"{together:.1f} ms", "150 ms")
+    table.add_row("approvals decided", f"{results['decisions_per_second']} a second", "100")
     context = results["context"]
     told = f"{context['seconds']:.2f} s, {'intact' if context['intact'] else 'DAMAGED'}"
     table.add_row(f"{context['megabytes']:.0f} MB through five checkpoints", told, "intact")

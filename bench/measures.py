@@ -22,6 +22,8 @@ ROUNDS = 15
 WARM = 3
 APPROVALS = 60
 SCRIPTS = 40
+DECISIONS = 500
+CALLERS = 20
 MEGABYTE = 1024 * 1024
 
 
@@ -80,6 +82,28 @@ async def approvals(cairn: Cairn, at_once: int) -> list[float]:
         asked = [await until_asked(cairn, pipeline_id) for _ in range(at_once)]
         waits += await asyncio.gather(*(approve(cairn, run_id, execution) for run_id, execution in asked))
     return waits
+
+
+async def decisions(cairn: Cairn) -> float:
+    """Approvals decided in a second by callers who do not wait for one another, each with all that follows from it."""
+    asking = [{"key": f"held_{n}", "function": "bench.noop", "approve": "complete", "stage": "held"} for n in range(10)]
+    pipeline_id = await pipeline(cairn, asking)
+    pending: list[str] = []
+    for _ in range(DECISIONS // len(asking)):
+        begun = await cairn.runs.start(pipeline_id, by=ADMIN)
+        with cairn.hub.subscribe(begun.run_id) as news:
+            while len(waiting := (await cairn.engine.read_run(begun.run_id)).run.pending) < len(asking):
+                await news.wait(5)
+        pending += [approval.id for approval in waiting]
+    queue = iter(pending)
+
+    async def caller() -> None:
+        for approval in queue:
+            await cairn.approvals.decide(approval, "approve", by=ADMIN)
+
+    begun_at = time.perf_counter()
+    await asyncio.gather(*(caller() for _ in range(CALLERS)))
+    return len(pending) / (time.perf_counter() - begun_at)
 
 
 async def until_asked(cairn: Cairn, pipeline_id: str) -> tuple[str, str]:

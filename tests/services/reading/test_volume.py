@@ -20,12 +20,16 @@ from tests.services.reading.crowd import settle
 T = TypeVar("T")
 PIPELINES, RUNS_EACH = 100, 100
 SECONDS = 0.1  # for the first page of the queue: SPEC §9
+ME = frozenset({"a reviewer", "reviewer@example.com", "approver", "finance"})
 LISTS: dict[str, tuple[int, Callable[[sa.Connection, str], Any]]] = {
     "runs": (3, lambda c, _: runs.list_runs(c, RunFilter(), 50, None)),
     "runs of a pipeline": (4, lambda c, own: runs.list_of_pipeline(c, own, RunFilter(), 50, None)),
     "pipelines": (6, lambda c, _: pipelines.list_pipelines(c, deleted=False, search="", limit=50, cursor=None)),
     "queue by age": (2, lambda c, _: approvals.list_approvals(c, ApprovalFilter(), 50, None)),
     "queue by deadline": (2, lambda c, _: approvals.list_approvals(c, ApprovalFilter(sort="deadline"), 50, None)),
+    "queue by risk": (2, lambda c, _: approvals.list_approvals(c, ApprovalFilter(sort="risk"), 50, None)),
+    "queue by priority": (2, lambda c, _: approvals.list_approvals(c, ApprovalFilter(sort="priority"), 50, None)),
+    "one's own queue": (2, lambda c, _: approvals.list_approvals(c, ApprovalFilter(answers_to=ME), 50, None)),
     "queue of a pipeline": (2, lambda c, own: approvals.list_approvals(c, ApprovalFilter(pipeline_id=own), 50, None)),
     "artifacts": (1, lambda c, own: artifacts.list_artifacts(c, ArtifactFilter(pipeline_id=own), 50, None)),
     "events": (1, lambda c, own: events.list_events(c, EventFilter(pipeline_id=own), 50, None)),
