@@ -7,6 +7,7 @@ import ast
 import inspect
 import re
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,15 @@ import typer.main
 
 from cairn import services
 from cairn.api.app import describe
-from cairn.api.openapi import TAGS
+from cairn.api.openapi import TAGS, api_routes
+from cairn.api.permissions import DECISIONS, PERMISSIONS
 from cairn.api.problems import KINDS
 from cairn.cli.app import app as commands
 from cairn.cli.exits import MEANINGS
 from cairn.config import Settings
 from cairn.core.events import EventType
 from cairn.definitions import authoring_schema
+from cairn.services.actors import ALL_SCOPES, Allowed, Role, Scope
 from cairn.store.descriptions import CHOICES, SENTENCES
 from cairn.store.descriptions import describe as describe_event
 
@@ -81,15 +84,30 @@ the environment, else from `settings.toml` in the data folder. In the environmen
 `CAIRN_FUNCTIONS='["my_functions"]'`. In the file the names are in lower case and without the prefix:
 `functions = ["my_functions"]`; a name there that is not in this table is refused."""
 
+PROVIDERS = """\
+Each entry of `oidc`. In `settings.toml` it is a table `[[oidc]]`. [The guide](../guide/people.md) tells how they
+work."""
+
 
 def settings() -> str:
-    properties: dict[str, Any] = Settings.model_json_schema()["properties"]
+    whole = Settings.model_json_schema()
+    properties: dict[str, Any] = whole["properties"]
     rows = [
         (code(name), code(f"CAIRN_{name.upper()}"), kind(schema), default(schema), schema["description"])
         for name, schema in properties.items()
     ]
     heads = ("setting", "in the environment", "type", "default", "meaning")
-    return page("Settings", "src/cairn/config.py", SETTINGS, table(heads, rows))
+    provider = whole["$defs"]["OidcSettings"]
+    fields = rows_of("OidcSettings", provider["properties"], provider["required"])
+    return page(
+        "Settings",
+        "src/cairn/config.py",
+        SETTINGS,
+        table(heads, rows),
+        "## Identity providers",
+        PROVIDERS,
+        table(("field", "type", "default", "meaning"), fields),
+    )
 
 
 # ---- events -----------------------------------------------------------------------------------------
@@ -137,9 +155,9 @@ def filled_in(plain_text: str) -> str:
     return re.sub(r"\{(\w+)\}", lambda found: f"*{words.get(found[1], found[1]).replace('_', ' ')}*", plain_text)
 
 
-def remark(event: EventType) -> str:
-    """The comment beside the event."""
-    found = re.search(rf"^    {event.name} = .*?  # (?!noqa)(.*)$", inspect.getsource(EventType), re.MULTILINE)
+def remark(member: StrEnum) -> str:
+    """The comment beside it."""
+    found = re.search(rf"^    {member.name} = .*?  # (?!noqa)(.*)$", inspect.getsource(type(member)), re.MULTILINE)
     return found[1] if found else ""
 
 
@@ -210,6 +228,8 @@ def rows_of(owner: str, fields: dict[str, Any], required: Sequence[str] = (), be
 
 
 def resolved(schema: dict[str, Any]) -> dict[str, Any]:
+    if schema.get("$ref") == "#/$defs/OidcSettings":
+        return {"properties": {}, "title": "Identity providers"}
     while str(schema.get("$ref", "")).startswith("#"):
         schema = authoring_schema()["$defs"][schema["$ref"].rpartition("/")[2]]
     return schema
@@ -222,7 +242,7 @@ def kind(schema: dict[str, Any]) -> str:
         return "JSON Schema"
     if "properties" in found and "title" in found:
         name = found["title"]
-        return f"[{name}](#{name.lower()}{'-not-yet' if name in LATER else ''})"
+        return f"[{name}](#{name.lower().replace(' ', '-')}{'-not-yet' if name in LATER else ''})"
     if "enum" in found:
         return " or ".join(code(choice) for choice in found["enum"])
     if "anyOf" in found:
@@ -275,6 +295,51 @@ def roles(operation: dict[str, Any]) -> str:
     if "viewer" in allowed:
         return "everybody"
     return ", ".join(role for role in allowed if role != "admin") or "admin"
+
+
+# ---- permissions ---------------------------------------------------------------------------------------
+PERMISSIONS_TEXT = """\
+Who may call which operation. Roles add up, and an admin may do everything. A session, and a token without scopes, may
+do what its user's roles allow. A token that was made with scopes may do only what one of them allows as well.
+*Everybody* is whoever is signed in and has a role. A test sends every operation as every role with every scope, and
+holds the answers against this table."""
+WHO_MAY = {4: "everybody", 1: "admin"}
+
+
+def permissions() -> str:
+    rows = [
+        (code(name), code(f"{method} {route.path}"), who_may(PERMISSIONS[name]), which_scope(PERMISSIONS[name]))
+        for route in api_routes()
+        for name, method in [(route.endpoint.__name__, next(iter(route.methods - {"HEAD"})))]
+    ]
+    decisions = [(code(name), who_may(allowed), which_scope(allowed)) for name, allowed in DECISIONS.items()]
+    return page(
+        "Permissions",
+        "src/cairn/api/permissions.py",
+        PERMISSIONS_TEXT,
+        "## Roles",
+        table(("role", "meaning"), [(code(role.value), remark(role)) for role in Role]),
+        "## Scopes",
+        table(("scope", "meaning"), [(code(scope.value), remark(scope)) for scope in Scope]),
+        "## Operations",
+        table(("operation", "request", "who", "scope"), rows),
+        "## Decisions",
+        "Which decision it is says further who may, for `decide_approval`.",
+        table(("decision", "who", "scope"), decisions),
+    )
+
+
+def who_may(allowed: Allowed | None) -> str:
+    if allowed is None:
+        return "no sign-in needed"
+    roles = allowed.roles | {"admin"}
+    return WHO_MAY.get(len(roles)) or ", ".join(sorted(roles - {"admin"}))
+
+
+def which_scope(allowed: Allowed | None) -> str:
+    if allowed is None:
+        return ""
+    return "any" if allowed.scopes == ALL_SCOPES else ", ".join(sorted(allowed.scopes))
 
 
 # ---- command line ----------------------------------------------------------------------------------------
@@ -330,6 +395,7 @@ PAGES = {
     "events.md": events,
     "definition.md": definition,
     "http.md": http,
+    "permissions.md": permissions,
     "cli.md": cli,
 }
 

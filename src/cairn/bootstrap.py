@@ -9,18 +9,18 @@ from pydantic import SecretStr
 
 from cairn.adapters.clock import SystemClock
 from cairn.adapters.jobs_dbos import DbosJobs
-from cairn.adapters.key_file import GivenKeys, KeyFile
+from cairn.adapters.key_file import keys_of
 from cairn.adapters.mail_smtp import SmtpMailer, SmtpServer
 from cairn.adapters.messages_apprise import AppriseMessenger
 from cairn.adapters.outward_guard import Allowed, Guard
 from cairn.adapters.sandbox import BestSandbox
 from cairn.adapters.web_httpx import HttpxWeb
-from cairn.config import Settings
+from cairn.config import OidcSettings, Settings
 from cairn.core.model import Mode
 from cairn.definitions import Limits as DefinitionLimits
 from cairn.files import Tree
 from cairn.ports import Bounds, Clock, JobEngine, Level, Mailer, Runner, Sandbox, Web
-from cairn.ports.keys import Keys
+from cairn.ports.identity import IdentityProvider, Policy
 from cairn.runners import FunctionRegistry, function, make_runners
 from cairn.runners import Limits as RunnerLimits
 from cairn.runners.script_rules import ScriptRules
@@ -132,7 +132,7 @@ class Cairn:
             self.jobs,
             self.clock,
             machine,
-            self.rules,
+            self.rules.file,
         )
 
     def close(self) -> None:
@@ -203,10 +203,17 @@ def _value(secret: SecretStr | None) -> str | None:
     return secret.get_secret_value() if secret is not None else None
 
 
-def _keys(settings: Settings) -> Keys:
-    file = KeyFile(settings.data_dir.resolve())
-    given = [key.strip() for key in (_value(settings.secret_key) or "").split(",") if key.strip()]
-    return GivenKeys(given, file) if given else file
+def _providers(settings: Settings, secrets: Secrets) -> dict[str, tuple[Policy, IdentityProvider]]:
+    if not settings.oidc:
+        return {}
+    from cairn.adapters.oidc import OidcProvider  # its library takes a tenth of a second to import
+
+    def provider(given: OidcSettings) -> OidcProvider:
+        return OidcProvider(
+            given.registration, lambda: _value(given.client_secret) or secrets.get(f"oidc-{given.name}")
+        )
+
+    return {given.name: (given.policy, provider(given)) for given in settings.oidc}
 
 
 def build(settings: Settings, *, functions: FunctionRegistry = function, clock: Clock | None = None) -> Cairn:
@@ -227,12 +234,12 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
     hub, plans = Hub(), Plans()
     acts, directory = Acts(database, clock, hub), Directory(clock)
     access = Access(database, clock, directory, _value(settings.admin_token))
+    secrets = Secrets(acts, keys_of(_value(settings.secret_key), settings.data_dir.resolve()))
     logbook = Logbook(database, hub, clock)
     projection = Projection(database, tree, logbook)
     rules_in_force = RulesInForce(database, plans)
     effects = Effects(database, projection, hub)
     engine = Engine(database, jobs, plans, effects, clock, rules_in_force.judge, Notices(jobs))
-    secrets = Secrets(acts, _keys(settings))
     ways = _outward(settings, clock, secrets)
     mending = Mending(database, plans, projection, clock)
     keeper = Keeper(database, engine, projection, mending, clock)
@@ -307,7 +314,7 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         backtests=Backtests(database, plans, rules_in_force),
         uploads=Uploads(database, clock, max_bytes=settings.max_file_bytes),
         access=access,
-        accounts=open_accounts(acts, access),
+        accounts=open_accounts(acts, access, _providers(settings, secrets)),
         directory=directory,
         secrets=secrets,
         idempotency=Idempotency(database, clock),

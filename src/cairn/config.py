@@ -4,12 +4,77 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, PositiveInt, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, SecretStr, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
+if TYPE_CHECKING:
+    from cairn.ports.identity import Policy, Registration
+
 MEGABYTE = 1024 * 1024
+RoleName = Literal["viewer", "editor", "approver", "admin"]
+
+
+class OidcSettings(BaseModel):
+    """An identity provider (OpenID Connect)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9-]{0,30}$", description="How it is called in addresses and in the trail.")
+    title: str = Field(default="", max_length=60, description="How its button is called; the name unless said.")
+    issuer: str = Field(pattern=r"^https?://\S+$", description="Its address; `/.well-known/…` is read from there.")
+    client_id: str = Field(description="How it knows this server.")
+    client_secret: SecretStr | None = Field(
+        default=None, description="What proves that; without it the secret `oidc-NAME` of the secret store, if any."
+    )
+    scopes: list[str] = Field(default=["openid", "email", "profile"], description="What is asked of it.")
+    name_claim: str = Field(default="preferred_username", description="The claim that new users are named after.")
+    groups_claim: str = Field(default="groups", description="The claim that lists somebody's groups.")
+    roles: dict[str, list[RoleName]] | None = Field(
+        default=None, description="Roles by its groups. Given, everybody's roles follow them at every sign-in."
+    )
+    default_roles: list[RoleName] = Field(default_factory=list[RoleName], description="Roles of everybody it signs in.")
+    makes_users: bool = Field(default=False, description="Whether somebody who is not known here becomes a user.")
+    domains: list[str] = Field(
+        default_factory=list, description="Of addresses for which users are made; without any, for all."
+    )
+    trusts_email: bool = Field(
+        default=False, description="Whether addresses are believed that it does not call verified."
+    )
+
+    @field_validator("name")
+    @classmethod
+    def is_no_other_way(cls, name: str) -> str:
+        if name in ("token", "password", "invitation"):
+            raise ValueError(f"{name} is another way to sign in")
+        return name
+
+    @property
+    def registration(self) -> Registration:
+        from cairn.ports.identity import Registration  # the command line does without
+
+        return Registration(
+            issuer=self.issuer,
+            client_id=self.client_id,
+            scopes=tuple(self.scopes),
+            name_claim=self.name_claim,
+            groups_claim=self.groups_claim,
+            trusts_email=self.trusts_email,
+        )
+
+    @property
+    def policy(self) -> Policy:
+        from cairn.ports.identity import Policy
+
+        return Policy(
+            name=self.name,
+            title=self.title or self.name,
+            makes_users=self.makes_users,
+            domains=tuple(domain.lower() for domain in self.domains),
+            default_roles=tuple(self.default_roles),
+            roles=None if self.roles is None else {group: tuple(roles) for group, roles in self.roles.items()},
+        )
 
 
 class Settings(BaseSettings):
@@ -24,6 +89,9 @@ class Settings(BaseSettings):
     secret_key: SecretStr | None = Field(
         default=None,
         description="Keys of the secret store, newest first, with commas; without them, a file in the data folder.",
+    )
+    oidc: list[OidcSettings] = Field(
+        default_factory=list[OidcSettings], description="Identity providers that people sign in with; see below."
     )
     allowed_hosts: list[str] = Field(
         default_factory=list, description="Host names that the server answers to besides loopback and its own address."

@@ -15,7 +15,10 @@ from cairn.cli.app import app
 from cairn.cli.client import Client
 
 # Only browsers sign in and out: a program brings its token.
-BROWSERS = {"sign_in", "sign_out"}
+BROWSERS = {"sign_in", "sign_out", "get_sign_in_ways", "begin_sign_in", "finish_sign_in"} | {
+    "preview_invitation",
+    "accept_invitation",
+}
 # Said by another operation that a command uses.
 SAID_OTHERWISE = {
     "update_pipeline": "replace_definition",

@@ -59,7 +59,7 @@ class Household:
         self.acts = Acts(self.database, self.clock, Hub())
         self.directory = Directory(self.clock)
         self.access = Access(self.database, self.clock, self.directory, self.admin_token)
-        self.accounts = open_accounts(self.acts, self.access, Passwords(CHEAP))
+        self.accounts = open_accounts(self.acts, self.access, {}, Passwords(CHEAP))
         self.secrets = Secrets(self.acts, KeyFile(self.folder))
 
     async def user(self, name: str, *roles: str, **more: Any) -> str:

@@ -71,6 +71,13 @@ class KeyFile:
             os.close(folder)
 
 
+def keys_of(given: str | None, folder: Path) -> GivenKeys | KeyFile:
+    """Those of the settings, newest first and with commas between them; else those of the folder."""
+    file = KeyFile(folder)
+    keys = [key.strip() for key in (given or "").split(",") if key.strip()]
+    return GivenKeys(keys, file) if keys else file
+
+
 def checked(keys: Sequence[str], where: str) -> tuple[str, ...]:
     for key in keys:
         try:

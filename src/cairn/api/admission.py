@@ -7,14 +7,17 @@ from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 
+from cairn.services.access import LIFETIME
 from cairn.services.actors import Actor, Allowed
 from cairn.services.errors import Forbidden, Unauthenticated
+from cairn.services.providers import TICKET_SECONDS
 from cairn.services.signing_in import Visitor
 
 if TYPE_CHECKING:
     from cairn.services.access import Access
 
 COOKIE = "cairn_session"
+TICKET = "cairn_sign_in"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -29,7 +32,8 @@ async def admit(request: Request, access: Access, allowed: Allowed) -> Actor:
             raise Forbidden(
                 "A session only acts from the server's own pages. Other programs send `Authorization: Bearer`."
             )
-        actor = (await access.session(secret)).actor
+        session = await access.session(secret)
+        actor, request.state.session_id = session.actor, session.session_id
     else:
         raise Unauthenticated("Sign in first: open the start link, or send `Authorization: Bearer` with a token.")
     require(actor, allowed)
@@ -88,12 +92,21 @@ def address_of(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def set_cookie(response: Response, request: Request, secret: str, seconds: int) -> None:
-    response.set_cookie(
-        COOKIE,
-        secret,
-        max_age=seconds,
-        httponly=True,
-        samesite="strict",
-        secure=request.url.scheme == "https",
-    )
+def refuse_foreign(request: Request) -> None:
+    """What lets somebody in comes from our own pages, or from a program."""
+    if is_foreign(request):
+        raise Forbidden("Signing in is only possible from the server's own pages.")
+
+
+def set_cookie(response: Response, request: Request, secret: str) -> None:
+    _set(response, request, COOKIE, secret, int(LIFETIME.total_seconds()), "/")
+
+
+def set_ticket(response: Response, request: Request, ticket: str) -> None:
+    """For the way to an identity provider and back."""
+    _set(response, request, TICKET, ticket, TICKET_SECONDS, "/api/sign-in")
+
+
+def _set(response: Response, request: Request, name: str, value: str, seconds: int, path: str) -> None:
+    secure = request.url.scheme == "https"
+    response.set_cookie(name, value, max_age=seconds, path=path, httponly=True, samesite="strict", secure=secure)

@@ -16,11 +16,13 @@ from cairn.api.routes import (
     autonomy,
     checkpoints,
     definitions,
+    delegations,
     doctor,
     entry,
     events,
     executions,
     learning,
+    letting_in,
     notices,
     pipelines,
     reworks,
@@ -28,8 +30,10 @@ from cairn.api.routes import (
     rules,
     runs,
     scripts,
+    secrets,
     streams,
     uploads,
+    users,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +41,10 @@ if TYPE_CHECKING:
 
 ROUTERS = (
     entry.router,
+    users.router,
+    delegations.router,
+    letting_in.router,
+    secrets.router,
     pipelines.router,
     definitions.router,
     checkpoints.router,

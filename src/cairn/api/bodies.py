@@ -21,10 +21,6 @@ class Body(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class SignIn(Body):
-    token: str
-
-
 class StartRun(Body):
     pipeline_id: Id
     input: Any = Field(default=None, description="The run's JSON input.")

@@ -77,6 +77,21 @@ _VERSIONED = frozenset(
         *("create_channel", "get_channel", "update_channel"),
     }
 )
+# Operations by which somebody comes in.
+LETTING_IN = frozenset({"sign_in", "begin_sign_in", "finish_sign_in", "preview_invitation", "accept_invitation"})
+# What can go wrong besides what the shape of an operation says.
+ALSO: dict[str, set[int]] = {
+    "verify_events": {404},
+    "get_rule_version": {404},
+    "diff_rule_versions": {404},
+    "sign_in": {413},
+    "sign_out": {403},
+    "undo_rollback": {410},
+    "preview_invitation": {410},
+    "accept_invitation": {410},
+    "begin_sign_in": {502},
+    "finish_sign_in": {502},
+}
 SECURITY: Spec = {
     "bearer": {"type": "http", "scheme": "bearer", "description": "A token, for programs."},
     "session": {"type": "apiKey", "in": "cookie", "name": COOKIE, "description": "A session, for browsers."},
@@ -146,9 +161,9 @@ def camel(name: str) -> str:
 def _describe_errors(operation: Spec, name: str, method: str) -> None:
     statuses = {400, 421, 500, 503}
     parameters = {p["name"] for p in operation.get("parameters", [])}
-    if PERMISSIONS[name] is not None or name == "sign_in":
-        statuses |= {401, 403}
-    if any(p.endswith("_id") and place == "path" for p, place in _places(operation)):
+    if PERMISSIONS[name] is not None or name in LETTING_IN:
+        statuses |= {401, 403, 429}
+    if "path" in {parameter["in"] for parameter in operation.get("parameters", [])}:
         statuses.add(404)
     if parameters or "requestBody" in operation:
         statuses.add(422)
@@ -164,20 +179,8 @@ def _describe_errors(operation: Spec, name: str, method: str) -> None:
         statuses |= {404, 409, 413}
     if "If-Match" in parameters:
         statuses.add(412)
-    if name in ("verify_events", "get_rule_version", "diff_rule_versions"):
-        statuses.add(404)
-    if name == "sign_in":
-        statuses |= {413, 429}
-    if name == "sign_out":
-        statuses.add(403)
-    if name == "undo_rollback":
-        statuses.add(410)
-    for status in sorted(statuses):
+    for status in sorted(statuses | ALSO.get(name, set())):
         operation["responses"][str(status)] = _problem(status)
-
-
-def _places(operation: Spec) -> list[tuple[str, str]]:
-    return [(parameter["name"], parameter["in"]) for parameter in operation.get("parameters", [])]
 
 
 def _problem(status: int) -> Spec:

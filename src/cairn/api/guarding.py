@@ -25,16 +25,24 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 NOBODY = Actor("nobody")
 STREAMED = frozenset({"upload_file"})  # their bodies are not read into memory
-UNKEYED = frozenset(  # nothing to repeat
+UNKEYED = frozenset(  # nothing to repeat, or an answer that must not be kept
     {
         "sign_in",
         "sign_out",
+        "change_password",
+        "begin_sign_in",
+        "finish_sign_in",
+        "create_invitation",
+        "preview_invitation",
+        "accept_invitation",
+        "create_token",
+        "put_secret",
         "validate_definition",
         "compare_definition",
         "preview_rollback",
         "check_rules",
         "backtest_rules",
-        "create_channel",  # its answer holds a key, which is not kept
+        "create_channel",
     }
 )
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")

@@ -16,6 +16,9 @@ from cairn.api.problems import Problem
 
 TAGS = {
     "Entry": "Signing in, and the server's health.",
+    "People": "Users, groups, and who decides for whom.",
+    "Letting in": "Invitations, tokens and sessions.",
+    "Secrets": "Secrets that the server uses and never shows.",
     "Pipelines": "Pipelines: defined, changed, deleted, restored.",
     "Definitions": "Definitions as texts: history, differences, checks, templates.",
     "Checkpoints": "The steps of a definition, one by one.",

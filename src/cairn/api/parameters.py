@@ -39,9 +39,19 @@ RunId = Annotated[str, Path(description="Id of the run.", json_schema_extra=_UUI
 ExecutionId = Annotated[str, Path(description="Id of the execution.", json_schema_extra=_UUID)]
 ApprovalId = Annotated[str, Path(description="Id of the approval.", json_schema_extra=_UUID)]
 RollbackId = Annotated[str, Path(description="Id of the rollback.", json_schema_extra=_UUID)]
+InvitationId = Annotated[str, Path(description="Id of the invitation.", json_schema_extra=_UUID)]
+TokenId = Annotated[str, Path(description="Id of the token.", json_schema_extra=_UUID)]
+SessionId = Annotated[str, Path(description="Id of the session.", json_schema_extra=_UUID)]
+DelegationId = Annotated[str, Path(description="Id of the delegation.", json_schema_extra=_UUID)]
+Named = Annotated[Text, AfterValidator(str.lower), Path(max_length=200, description="Name of the user or the group.")]
+SecretName = Annotated[Text, Path(max_length=200, description="Name of the secret.")]
 RecordId = Annotated[str, Path(description="Id of the artifact's record.", json_schema_extra=_UUID)]
 
 ById = Annotated[str | None, Query(pattern=_UUID_PATTERN, json_schema_extra=_UUID)]
+UserQuery = Annotated[
+    Annotated[Text, AfterValidator(str.lower)] | None, Query(max_length=200, description="Only of this user.")
+]
+Search = Annotated[Text, Query(max_length=200, description="Part of a name or an address.")]
 Limit = Annotated[int, Query(ge=1, le=500, description="How many items at most.")]
 Cursor = Annotated[
     str | None, Query(max_length=500, description="`next_cursor` of the page before; left out for the first page.")

@@ -77,6 +77,7 @@ KINDS: dict[str, tuple[int, str]] = {
     "misdirected": (421, "Not a name of this server"),
     "wrong-input": (422, "Something does not fit"),
     "too-many-attempts": (429, "Too many attempts"),
+    "unreachable": (502, "Somebody outside does not do their part"),
     "inner": (500, "Something went wrong inside"),
     "unavailable": (503, "The database does not answer"),
 }
@@ -130,6 +131,8 @@ def _of_service(error: errors.ServiceError) -> Response:
             return answer(make("forbidden", error.message))
         case errors.Unauthenticated():
             return answer(make("not-signed-in", error.message), {"WWW-Authenticate": 'Bearer realm="cairn"'})
+        case errors.Unreachable():
+            return answer(make("unreachable", error.message))
         case errors.TooManyAttempts():
             return answer(make("too-many-attempts", error.message), {"Retry-After": str(error.wait_seconds)})
         case _:

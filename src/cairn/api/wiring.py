@@ -27,6 +27,11 @@ def _command_id(request: Request) -> UUID:
     return request.state.command_id
 
 
+def _session_id(request: Request) -> str | None:
+    return getattr(request.state, "session_id", None)
+
+
 Services = Annotated[Cairn, Depends(_cairn)]
 By = Annotated[Actor, Depends(_actor)]
+UsedSession = Annotated[str | None, Depends(_session_id)]
 CommandId = Annotated[UUID, Depends(_command_id)]

@@ -14,7 +14,9 @@ from cairn.cli.commands import (
     definitions,
     diagnosis,
     going_back,
+    letting_in,
     notices,
+    people,
     pipelines,
     projects,
     records,
@@ -52,6 +54,7 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Decide": (deciding.submit, deciding.approve, deciding.revise, deciding.reject),
     "Go back": (going_back.rollback, going_back.undo, reworking.rework, reworking.rerun),
     "Look": (reworking.lineage, records.logs, records.conversation, records.context, records.events),
+    "People": (),
     "Look after": (upkeep.serve, upkeep.status, diagnosis.doctor, upkeep.schema, upkeep.version),
 }
 GROUPS: dict[str, dict[str, typer.Typer]] = {
@@ -63,6 +66,14 @@ GROUPS: dict[str, dict[str, typer.Typer]] = {
     "Decide": {"approvals": deciding.approvals_app, "forms": deciding.forms_app, "rules": autonomy.rules_app},
     "Go back": {"rollbacks": going_back.rollbacks_app},
     "Look": {"artifacts": records.artifacts_app, "audit": records.audit_app},
+    "People": {
+        "users": people.users_app,
+        "groups": people.groups_app,
+        "delegations": people.delegations_app,
+        "tokens": letting_in.tokens_app,
+        "sessions": letting_in.sessions_app,
+        "secrets": letting_in.secrets_app,
+    },
     "Look after": {
         "config": upkeep.config_app,
         "channels": notices.channels_app,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from cairn.ports.identity import IdentityProvider, Policy
 from cairn.services.access import Access
 from cairn.services.acts import Acts
 from cairn.services.delegations import Delegations
 from cairn.services.groups import Groups
 from cairn.services.invitations import Invitations
 from cairn.services.passwords import Passwords
+from cairn.services.providers import Providers
 from cairn.services.reading.people import People
 from cairn.services.sessions import Sessions
 from cairn.services.signing_in import SigningIn
@@ -26,10 +29,13 @@ class Accounts:
     sessions: Sessions
     delegations: Delegations
     signing_in: SigningIn
+    providers: Providers
     people: People  # who reads all of these
 
 
-def open_accounts(acts: Acts, access: Access, passwords: Passwords | None = None) -> Accounts:
+def open_accounts(
+    acts: Acts, access: Access, known: Mapping[str, tuple[Policy, IdentityProvider]], passwords: Passwords | None = None
+) -> Accounts:
     """What `access` believes is forgotten with every change."""
     acts.forget_with(access.forget)
     passwords = passwords or Passwords()
@@ -42,5 +48,6 @@ def open_accounts(acts: Acts, access: Access, passwords: Passwords | None = None
         sessions=Sessions(acts, passwords),
         delegations=Delegations(acts),
         signing_in=signing_in,
+        providers=Providers(acts, signing_in, known),
         people=People(acts.database, acts.clock),
     )

@@ -11,7 +11,7 @@ class Role(StrEnum):
     VIEWER = "viewer"  # reads
     EDITOR = "editor"  # defines, starts, pauses, cancels, retries, rolls back, submits forms
     APPROVER = "approver"  # reads, submits, decides
-    ADMIN = "admin"  # does all, and alone deletes
+    ADMIN = "admin"  # does all, and alone sees to users, tokens, secrets, rules and deleting
 
 
 ALL_ROLES = frozenset(role.value for role in Role)

@@ -58,6 +58,10 @@ class Unauthenticated(ServiceError):
     """Not signed in, or no longer."""
 
 
+class Unreachable(ServiceError):
+    """Somebody outside, whom it takes, does not do their part."""
+
+
 class TooManyAttempts(ServiceError):
     """Signing in has failed too often."""
 

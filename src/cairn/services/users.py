@@ -110,7 +110,6 @@ def _remove(act: Act, name: str) -> None:
     for statement in (
         sa.delete(s).where(s.c.user_name == name),
         sa.delete(t.group_members).where(t.group_members.c.user_name == name),
-        sa.delete(t.user_identities).where(t.user_identities.c.user_name == name),
         sa.update(a).where(a.c.user_name == name, a.c.revoked_at.is_(None)).values(revoked_at=act.at),
         sa.update(i).where(i.c.user_name == name, i.c.revoked_at.is_(None)).values(revoked_at=act.at),
         sa.update(d).where(ended, d.c.ended_at.is_(None)).values(ended_at=act.at, ended_by=act.by.name),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from cairn.api.examples import actions, reworks, rules
+from cairn.api.examples import actions, people, reworks, rules
 from cairn.api.examples import story as s
 from cairn.core.model import ExecutionStatus, Kind
-from cairn.services.actors import Role
 from cairn.services.views.approvals import ApprovalPage
 from cairn.services.views.artifacts import ArtifactPage, Upload
 from cairn.services.views.base import View
@@ -40,7 +39,7 @@ from cairn.services.views.rollbacks import (
 )
 from cairn.services.views.runs import RunPage
 from cairn.services.views.scripts import RemovedScript, SavedScript, Script, ScriptPage
-from cairn.services.views.sessions import DriftReport, Health, Session
+from cairn.services.views.sessions import DriftReport, Health
 
 P = TypeVar("P", bound=View)
 
@@ -149,7 +148,6 @@ _CONTEXT = Context(
     text='=== PREVIOUS VERSION: Checkpoint 1 from v1 ===\n{"goals": "Grow"}',
     size_characters=64,
 )
-_SESSION = Session(actor="admin", roles=list(Role), version="0.1.0", data_dir="/srv/cairn-data")
 _STREAM = f"id: e1.l0\nevent: event\ndata: {_EVENT.model_dump_json()}\n\nevent: ping\ndata: {{}}\n\n"
 _CHANGE = (
     f'event: change\ndata: {{"pipeline_id":"{s.PIPELINE_ID}","run_id":"{s.RUN_ID}","event_type":"run_started"}}\n\n'
@@ -169,7 +167,7 @@ _DIAGNOSIS = Diagnosis(
 
 REQUESTS: dict[str, Any] = {
     **rules.REQUESTS,
-    "sign_in": {"token": "the token of the start link"},
+    **people.REQUESTS,
     "create_pipeline": s.DEFINITION,
     "update_pipeline": {"pipeline_description": "What we want, and how it looks."},
     "revert_pipeline": {"revision": 1},
@@ -202,9 +200,7 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     "get_health": Health(
         version="0.1.0", database="sqlite", drift=DriftReport(checked_at=s.at(-90), repaired=0, moved_aside=0)
     ),
-    "sign_in": _SESSION,
-    "get_session": _SESSION,
-    "sign_out": None,
+    **people.RESPONSES,
     "list_pipelines": _page(PipelinePage, s.PIPELINE_SUMMARY),
     **dict.fromkeys(
         (

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Path, Request, Response
+from starlette.concurrency import run_in_threadpool
 
 import cairn
-from cairn.api.admission import COOKIE, bearer, is_foreign, is_same_origin, set_cookie, visitor_of
-from cairn.api.bodies import SignIn
+from cairn.api.admission import (
+    COOKIE,
+    TICKET,
+    bearer,
+    is_same_origin,
+    refuse_foreign,
+    set_cookie,
+    set_ticket,
+    visitor_of,
+)
 from cairn.api.guarding import Guarded
-from cairn.api.wiring import By, Services
-from cairn.services.access import LIFETIME
-from cairn.services.actors import Actor, Role
+from cairn.api.people_bodies import BeginSignIn, ChangePassword, FinishSignIn, SignIn
+from cairn.api.session_views import session_view, sign_in_ways
+from cairn.api.wiring import By, Services, UsedSession
 from cairn.services.errors import Forbidden
-from cairn.services.views.sessions import DriftReport, Health, Session
+from cairn.services.views.sessions import DriftReport, Health, LeaveFor, Session, SignedIn, SignInWays
 
 router = APIRouter(prefix="/api", route_class=Guarded, tags=["Entry"])
-_SECONDS = int(LIFETIME.total_seconds())
+ProviderName = Annotated[str, Path(max_length=100, description="An identity provider of the settings.")]
 
 
 @router.get("/health")
@@ -34,13 +43,15 @@ def get_health(services: Services) -> Health:
 
 @router.post("/session")
 async def sign_in(body: SignIn, request: Request, response: Response, services: Services) -> Session:
-    """Sign in with a token. The session is held by a cookie."""
-    if is_foreign(request):
-        raise Forbidden("Signing in is only possible from the server's own pages.")
+    """Sign in with a token, or with a name and a password. The session is held by a cookie."""
+    refuse_foreign(request)
     signing_in, visitor = services.accounts.signing_in, visitor_of(request)
-    signed_in = await signing_in.with_token(body.token, visitor)
-    set_cookie(response, request, signed_in.secret, _SECONDS)
-    return _session(services, signed_in.actor)
+    if body.token is not None:
+        signed_in = await signing_in.with_token(body.token, visitor)
+    else:
+        signed_in = await signing_in.with_password(body.name or "", body.password or "", visitor)
+    set_cookie(response, request, signed_in.secret)
+    return await run_in_threadpool(session_view, services, signed_in.actor)
 
 
 @router.get("/session")
@@ -48,8 +59,8 @@ async def get_session(request: Request, response: Response, services: Services, 
     """Who is signed in."""
     secret = request.cookies.get(COOKIE)
     if secret and bearer(request) is None and (await services.access.session(secret)).renewed:
-        set_cookie(response, request, secret, _SECONDS)
-    return _session(services, by)
+        set_cookie(response, request, secret)
+    return await run_in_threadpool(session_view, services, by)
 
 
 @router.delete("/session", status_code=204)
@@ -63,8 +74,40 @@ async def sign_out(request: Request, response: Response, services: Services) -> 
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
 
 
-def _session(services: Any, actor: Actor) -> Session:
-    roles = [role for role in Role if role.value in actor.roles]
-    is_admin = Role.ADMIN.value in actor.roles
-    folder = str(services.settings.data_dir.resolve()) if is_admin else None
-    return Session(actor=actor.name, roles=roles, version=cairn.__version__, data_dir=folder)
+@router.put("/session/password", status_code=204)
+async def change_password(body: ChangePassword, services: Services, by: By, current: UsedSession) -> None:
+    """Set your own password. Your other sessions end."""
+    await services.accounts.sessions.change_password(by, current=body.current, new=body.new, but=current)
+
+
+# ---- identity providers ----------------------------------------------------------------------------------
+@router.get("/sign-in")
+def get_sign_in_ways(services: Services) -> SignInWays:
+    """How people sign in here, besides with a token."""
+    return sign_in_ways(services)
+
+
+@router.post("/sign-in/{provider}")
+async def begin_sign_in(
+    provider: ProviderName, body: BeginSignIn, request: Request, response: Response, services: Services
+) -> LeaveFor:
+    """Begin to sign in with an identity provider: let the browser go to `url`."""
+    refuse_foreign(request)
+    back = f"{services.settings.public_url or request.base_url}".rstrip("/") + f"/sign-in/{provider}"
+    begun = await services.accounts.providers.begin(provider, body.return_to, back)
+    set_ticket(response, request, begun.ticket)
+    return LeaveFor(url=begun.url)
+
+
+@router.post("/sign-in/{provider}/finish")
+async def finish_sign_in(
+    provider: ProviderName, body: FinishSignIn, request: Request, response: Response, services: Services
+) -> SignedIn:
+    """Finish: the page `/sign-in/{provider}`, to which the provider sends the browser, hands over what it was given."""
+    refuse_foreign(request)
+    ticket = request.cookies.get(TICKET, "")
+    done = await services.accounts.providers.finish(provider, body.code, body.state, ticket, visitor_of(request))
+    set_cookie(response, request, done.signed_in.secret)
+    response.delete_cookie(TICKET, path="/api/sign-in", httponly=True, samesite="strict")
+    session = await run_in_threadpool(session_view, services, done.signed_in.actor)
+    return SignedIn(session=session, return_to=done.return_to)

@@ -8,11 +8,12 @@ from typing import Any
 from cairn.cli.client.calls import Answer
 from cairn.cli.client.definitions import Definitions
 from cairn.cli.client.notices import Notices
+from cairn.cli.client.people import People
 from cairn.cli.client.rules import Rules
 from cairn.cli.client.runs import Runs
 
 
-class Client(Definitions, Rules, Runs, Notices):
+class Client(Definitions, Rules, Runs, Notices, People):
     # ---- the server ----------------------------------------------------------------------------------
     async def get_health(self) -> Answer:
         return await self._get("/api/health")

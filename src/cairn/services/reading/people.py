@@ -21,6 +21,8 @@ from cairn.services.views.people import (
     InvitationPage,
     OpenSession,
     OpenSessionPage,
+    Person,
+    PersonPage,
     Token,
     TokenPage,
     User,
@@ -58,6 +60,10 @@ class People:
             return UserPage(items=_users(connection, found.rows, now), next_cursor=found.next_cursor)
 
         return self._read(read)
+
+    def persons(self, search: str, limit: int, cursor: str | None) -> PersonPage:
+        found = self.users(removed=False, search=search, limit=limit, cursor=cursor)
+        return PersonPage(items=[_as_person(user) for user in found.items], next_cursor=found.next_cursor)
 
     def user(self, name: str) -> User:
         def read(connection: sa.Connection, now: datetime) -> User:
@@ -191,6 +197,11 @@ def _users(connection: sa.Connection, rows: Iterable[Row], now: datetime) -> lis
         )
         for row in rows
     ]
+
+
+def _as_person(user: User) -> Person:
+    may_decide = Role.APPROVER in user.roles or Role.ADMIN in user.roles
+    return Person(name=user.name, display_name=user.display_name, groups=user.groups, may_decide=may_decide)
 
 
 def _by_user(

@@ -13,6 +13,19 @@ Name = Annotated[str, Field(description="Of the user; it never changes.")]
 Scopes = Annotated[list[Scope] | None, Field(description="What it may be used for; null narrows nothing.")]
 
 
+class Person(View):
+    """Somebody who can be named where people are asked."""
+
+    name: Name
+    display_name: str
+    groups: list[str]
+    may_decide: Annotated[bool, Field(description="Has the role approver or admin.")]
+
+
+class PersonPage(Page[Person]):
+    """People, by name."""
+
+
 class User(View):
     name: Name
     display_name: str

@@ -1,0 +1,234 @@
+"""Signing in with an identity provider (S1): a real one on loopback, users, roles, and the way back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from cairn.config import OidcSettings
+from cairn.services.actors import ADMIN
+from cairn.services.users import NewUser
+from tests.api.house import BASE, House, Json, open_house
+from tests.api.identity_providers import real_provider
+from tests.databases import KINDS
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+SECRET = "oidc-corp"
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[str]:
+    with real_provider() as address:
+        yield address
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=KINDS)
+async def house(
+    provider: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[House]:
+    """It knows the provider three times: with roles by groups, with users that are made, and with neither."""
+    redirects = {"redirect_uris": [f"{BASE}/sign-in/{name}" for name in ("corp", "open", "closed")]}
+    async with httpx.AsyncClient(trust_env=False) as browser:
+        client = (await browser.post(f"{provider}/oauth2/clients", json=redirects)).json()
+    known: Any = {"issuer": provider, "client_id": client["client_id"]}
+    secret: Any = {"client_secret": client["client_secret"]}
+    groups: Any = {"pit": ["approver"], "top": ["admin"]}
+    open_to: Any = {"makes_users": True, "domains": ["Example.com"], "default_roles": ["viewer"]}
+    oidc = [
+        OidcSettings(name="corp", title="Company", makes_users=True, roles=groups, **known),
+        OidcSettings(name="open", **open_to, **known, **secret),
+        OidcSettings(name="closed", **known, **secret),
+    ]
+    with ExitStack() as stack:
+        url = None
+        if request.param == "postgresql":
+            url = stack.enter_context(request.getfixturevalue("postgres").new_database(migrated=True))
+        async with open_house(tmp_path_factory.mktemp("data"), url, oidc=oidc) as opened:
+            await opened.put(f"/api/secrets/{SECRET}", {"value": client["client_secret"]})
+            yield opened
+
+
+async def known_to(provider: str, subject: str, **claims: Any) -> None:
+    """Let the provider know somebody."""
+    async with httpx.AsyncClient(trust_env=False) as client:
+        assert (await client.put(f"{provider}/users/{subject}", json=claims)).status_code == 204
+
+
+async def leave(client: httpx.AsyncClient, name: str, return_to: str = "/") -> str:
+    """To the provider."""
+    answer = await client.post(f"/api/sign-in/{name}", json={"return_to": return_to})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["url"]
+
+
+async def come_back(url: str, subject: str) -> Json:
+    """What the provider gives to the page after somebody has signed in there."""
+    async with httpx.AsyncClient(trust_env=False) as browser:
+        answer = await browser.post(url, data={"sub": subject})
+    assert answer.status_code == 302, answer.text
+    back = urlsplit(answer.headers["location"])
+    assert f"{back.scheme}://{back.netloc}" == BASE
+    assert back.path.startswith("/sign-in/")
+    return {name: values[0] for name, values in parse_qs(back.query).items()}
+
+
+async def sign_in(house: House, name: str, subject: str, return_to: str = "/") -> httpx.Response:
+    async with house.visitor() as client:
+        given = await come_back(await leave(client, name, return_to), subject)
+        return await client.post(f"/api/sign-in/{name}/finish", json={"code": given["code"], "state": given["state"]})
+
+
+# ---- there and back --------------------------------------------------------------------------------------
+async def test_somebody_new_becomes_a_user_with_the_roles_of_their_groups(house: House, provider: str) -> None:
+    claims = {"email": "Digger@Example.com", "email_verified": True, "preferred_username": "Digger D!"}
+    await known_to(provider, "sub-1", **claims, name="Digger", groups=["pit", "other"])
+    async with house.visitor() as client:
+        assert (await client.get("/api/sign-in")).json()["providers"] == [
+            {"name": "corp", "title": "Company"},
+            {"name": "open", "title": "open"},
+            {"name": "closed", "title": "closed"},
+        ]
+        url = await leave(client, "corp", "/approvals?status=pending#top")
+        asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+        assert (asked["response_type"], asked["scope"], asked["code_challenge_method"]) == (
+            "code",
+            "openid email profile",
+            "S256",
+        )
+        assert len({asked["state"], asked["nonce"], asked["code_challenge"]}) == 3
+        given = await come_back(url, "sub-1")
+        answer = await client.post("/api/sign-in/corp/finish", json=given)
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["return_to"] == "/approvals?status=pending#top"
+        session = answer.json()["session"]
+        told = (session["actor"], session["display_name"], session["email"], session["roles"])
+        assert told == ("digger-d", "Digger", "digger@example.com", ["approver"])
+        assert (await client.get("/api/session")).json() == session
+        again = await client.post("/api/sign-in/corp/finish", json=given)
+        assert again.status_code == 401  # the ticket is gone, and the code is used up
+    user = await house.get("/api/users/digger-d")
+    assert (user["providers"], user["has_password"], user["created_by"]) == (["corp"], False, "provider:corp")
+    events = (await house.get("/api/events", scope="global"))["items"]
+    assert [(e["event_type"], e["actor"]) for e in events if e["metadata"].get("user") == "digger-d"] == [
+        ("identity_linked", "provider:corp"),
+        ("user_created", "provider:corp"),
+    ]
+
+
+async def test_roles_follow_the_groups_at_every_sign_in(house: House, provider: str) -> None:
+    seen: list[Any] = []
+    for groups in (["top"], ["pit"], [], ["pit", "top"]):
+        await known_to(provider, "sub-2", preferred_username="mover", groups=groups)
+        answer = await sign_in(house, "corp", "sub-2")
+        seen.append((answer.status_code, (await house.get("/api/users/mover"))["roles"]))
+    assert seen == [(200, ["admin"]), (200, ["approver"]), (403, []), (200, ["approver", "admin"])]
+
+
+async def test_who_has_the_address_is_known_by_it_if_the_provider_vouches(house: House, provider: str) -> None:
+    await house.cairn.accounts.users.create(NewUser("linked", email="linked@example.com", roles=("editor",)), ADMIN)
+    await known_to(provider, "sub-3", email="linked@example.com", email_verified=False)
+    assert (await sign_in(house, "closed", "sub-3")).status_code == 403
+    await known_to(provider, "sub-3", email="LINKED@example.com", email_verified=True)
+    answer = await sign_in(house, "closed", "sub-3")
+    assert (answer.status_code, answer.json()["session"]["actor"]) == (200, "linked")
+    await known_to(provider, "sub-3", email="another@example.com", email_verified=True)
+    assert (await sign_in(house, "closed", "sub-3")).json()["session"]["actor"] == "linked"  # by the subject now
+    assert (await house.get("/api/users/linked"))["roles"] == ["editor"]  # nothing maps groups here
+
+
+@pytest.mark.parametrize(
+    ("name", "email", "verified", "status"),
+    [
+        ("closed", "new@example.com", True, 403),  # makes no users
+        ("open", "new@elsewhere.org", True, 403),  # not of the domains
+        ("open", "new@example.com", False, 403),
+        ("open", "new@example.com", True, 200),
+    ],
+)
+async def test_only_who_is_allowed_becomes_a_user(
+    house: House, provider: str, name: str, email: str, verified: bool, status: int
+) -> None:
+    await known_to(provider, f"sub-{name}-{status}", email=email, email_verified=verified)
+    assert (await sign_in(house, name, f"sub-{name}-{status}")).status_code == status
+
+
+async def test_who_was_removed_stays_out_and_names_are_not_shared(house: House, provider: str) -> None:
+    for subject in ("sub-4", "sub-5"):
+        email = f"{subject}@example.com"
+        await known_to(provider, subject, email=email, email_verified=True, preferred_username="twin")
+        assert (await sign_in(house, "open", subject)).status_code == 200
+    assert (await house.get("/api/users/twin-2"))["email"] == "sub-5@example.com"
+    await house.client.delete("/api/users/twin")
+    for name in ("open", "corp", "closed"):
+        answer = await sign_in(house, name, "sub-4")
+        assert (answer.status_code, "removed" in answer.json()["detail"]) == (403, True)
+    assert (await sign_in(house, "open", "sub-5")).status_code == 200
+
+
+async def test_a_provider_names_nobody_admin(house: House, provider: str) -> None:
+    await known_to(provider, "sub-6", preferred_username="admin", groups=["pit"], email="x@example.com")
+    assert (await sign_in(house, "corp", "sub-6")).json()["session"]["actor"] == "admin-2"
+
+
+# ---- only the browser that began comes back --------------------------------------------------------------
+async def test_what_another_browser_began_is_not_finished(house: House, provider: str) -> None:
+    """Login CSRF: a code of an attacker's does not sign a victim in."""
+    await known_to(provider, "sub-7", preferred_username="mallory", groups=["pit"])
+    async with house.visitor() as attacker, house.visitor() as victim:
+        given = await come_back(await leave(attacker, "corp"), "sub-7")
+        assert (await victim.post("/api/sign-in/corp/finish", json=given)).status_code == 401
+        await leave(victim, "corp")
+        assert (await victim.post("/api/sign-in/corp/finish", json=given)).status_code == 401
+        cookies = {cookie.name: cookie for cookie in attacker.cookies.jar}
+        ticket = cookies["cairn_sign_in"]
+        assert ticket.path == "/api/sign-in"
+        assert ticket.has_nonstandard_attr("HttpOnly")
+        for wrong in ({"state": "another"}, {"code": "another"}, {"state": ""}):
+            assert (await attacker.post("/api/sign-in/corp/finish", json={**given, **wrong})).status_code == 401
+        foreign = {"Origin": "http://evil.example"}
+        assert (await attacker.post("/api/sign-in/corp/finish", json=given, headers=foreign)).status_code == 403
+        assert (await attacker.post("/api/sign-in/corp", json={}, headers=foreign)).status_code == 403
+        other = await attacker.post("/api/sign-in/open/finish", json=given)  # a ticket is for one provider
+        assert other.status_code == 401
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://evil.example/",
+        "//evil.example/",
+        "/\\evil.example",
+        "\\\\evil.example",
+        "javascript:alert(1)",
+        "approvals",
+        "",
+        "/a b",
+        "/a\nSet-Cookie: x=y",
+        "/\t/evil.example",
+        "http:/evil.example",
+    ],
+)
+async def test_one_comes_back_to_own_pages_only(house: House, address: str) -> None:
+    answer = await house.post("/api/sign-in/corp", {"return_to": address}, 422)
+    assert [error["path"] for error in answer["errors"]] == ["/return_to"]
+
+
+async def test_a_provider_that_nobody_knows_is_not_found(house: House) -> None:
+    await house.post("/api/sign-in/nowhere", {}, 404)
+    await house.post("/api/sign-in/nowhere/finish", {"code": "x", "state": "y"}, 404)
+
+
+async def test_the_client_secret_comes_from_the_secret_store(house: House, provider: str) -> None:
+    await known_to(provider, "sub-8", preferred_username="late", groups=["pit"])
+    secret = house.cairn.secrets.get(SECRET)
+    await house.put(f"/api/secrets/{SECRET}", {"value": "another one"})
+    answer = await sign_in(house, "corp", "sub-8")
+    assert (answer.status_code, "does not take the code" in answer.json()["detail"]) == (401, True)
+    await house.put(f"/api/secrets/{SECRET}", {"value": secret})
+    assert (await sign_in(house, "corp", "sub-8")).status_code == 200
