@@ -30,3 +30,10 @@ def wait(ctx: cairn.Ctx, gate: str) -> Any:
     while not Path(gate).exists():
         time.sleep(0.02)
     return {"open": True}
+
+
+@cairn.function("cli.refund")
+def refund(ctx: cairn.Ctx) -> Any:
+    """Gets its money moved by whoever allows it."""
+    proposed = {"amount": 99.99, "currency": "USD", "account": "4711"}
+    return dict(ctx.propose_action("financial_transaction", proposed, "The customer asked.", 0.87, "high"))

@@ -9,10 +9,12 @@ from typing import Any
 import typer
 
 from cairn.cli.commands import (
+    approvals,
     autonomy,
     deciding,
     definitions,
     diagnosis,
+    forms,
     going_back,
     letting_in,
     notices,
@@ -63,7 +65,7 @@ GROUPS: dict[str, dict[str, typer.Typer]] = {
         "checkpoints": pipelines.checkpoints_app,
         "scripts": scripts.scripts_app,
     },
-    "Decide": {"approvals": deciding.approvals_app, "forms": deciding.forms_app, "rules": autonomy.rules_app},
+    "Decide": {"approvals": approvals.approvals_app, "forms": forms.forms_app, "rules": autonomy.rules_app},
     "Go back": {"rollbacks": going_back.rollbacks_app},
     "Look": {"artifacts": records.artifacts_app, "audit": records.audit_app},
     "People": {

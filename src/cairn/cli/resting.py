@@ -62,7 +62,7 @@ def advice(run: Answer, item: Answer) -> str:
     match item["status"], item["waiting_on"]:
         case "in_progress", "human_form" | "script_input" | "question":
             return f"cairn submit {name}"
-        case (("waiting_approval_to_start" | "waiting_approval_to_complete"), _):
+        case (("waiting_approval_to_start" | "waiting_approval_to_complete"), _) | ("in_progress", "action_approval"):
             return f"cairn approve {name}"
         case "pending", _:
             return f"cairn start {name}"

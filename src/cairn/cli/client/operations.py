@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
+from cairn.cli.client.approvals import Approvals
 from cairn.cli.client.calls import Answer
 from cairn.cli.client.definitions import Definitions
 from cairn.cli.client.notices import Notices
@@ -13,7 +14,7 @@ from cairn.cli.client.rules import Rules
 from cairn.cli.client.runs import Runs
 
 
-class Client(Definitions, Rules, Runs, Notices, People):
+class Client(Definitions, Approvals, Rules, Runs, Notices, People):
     # ---- the server ----------------------------------------------------------------------------------
     async def get_health(self) -> Answer:
         return await self._get("/api/health")

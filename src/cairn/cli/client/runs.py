@@ -131,30 +131,3 @@ class Runs(Calls):
 
     async def get_context(self, execution_id: str) -> Answer:
         return await self._get(f"/api/executions/{execution_id}/context")
-
-    # ---- approvals -----------------------------------------------------------------------------------
-    async def list_approvals(
-        self,
-        *,
-        status: Sequence[str] = (),
-        kind: Sequence[str] = (),
-        pipeline_id: str | None = None,
-        run_id: str | None = None,
-        most: int | None = None,
-    ) -> Answer:
-        query = {"status": list(status), "kind": list(kind), "pipeline_id": pipeline_id, "run_id": run_id}
-        return await self._pages("/api/approvals", query, most)
-
-    async def get_approval(self, approval_id: str) -> Answer:
-        return await self._get(f"/api/approvals/{approval_id}")
-
-    async def decide_approval(
-        self, approval_id: str, decision: str, *, digest: str | None = None, words: str = "", fields: Any = None
-    ) -> Answer:
-        """The digest names what was looked at; decided is only that (D25)."""
-        body: dict[str, Any] = {"feedback": words}
-        if decision == "reject":
-            body = {"reason": words}
-        given = {"digest": digest, "fields": fields}
-        body |= {name: value for name, value in given.items() if value is not None}
-        return await self._send("PUT", f"/api/approvals/{approval_id}/{decision}", body)

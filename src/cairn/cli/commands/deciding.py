@@ -7,17 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from cairn.cli import filling
-from cairn.cli.arguments import ExecutionName, Limit, as_object, read_json
+from cairn.cli.arguments import ExecutionName, as_object, read_json
 from cairn.cli.client import Answer
 from cairn.cli.client.answers import Problem
 from cairn.cli.commands.steering import execution_told
 from cairn.cli.completing import approvals as complete_approvals
 from cairn.cli.desk import Desk, online
 from cairn.cli.exits import Code, Ended
-from cairn.cli.groups import group
-from cairn.cli.naming import short, version
-from cairn.cli.showing import show_artifacts, show_form
-from cairn.cli.telling import moment
+from cairn.documents import DocumentError, decode_json, encode_json
 
 ApprovalName = Annotated[
     str,
@@ -28,8 +25,6 @@ ApprovalName = Annotated[
     ),
 ]
 Feedback = Annotated[str, typer.Option("--feedback", "-m", help="Words that go with the decision.")]
-approvals_app = group("What waits for people; without a command, the list.")
-forms_app = group("Forms that wait to be filled in; without a command, the list.")
 
 
 def _asks(execution: Answer) -> bool:
@@ -94,12 +89,62 @@ def _field(given: str, types: dict[str, str]) -> tuple[str, Any]:
 
 
 @online("works")
-async def approve(desk: Desk, name: ApprovalName, feedback: Feedback = "") -> None:
-    """Approve what is asked: a start, or a result with what was made. It binds to what is there at this moment.
+async def approve(
+    desk: Desk,
+    name: ApprovalName,
+    feedback: Feedback = "",
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Another parameter of the action, as JSON or text."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what --set changes.")] = False,
+) -> None:
+    """Approve what is asked: a start, a result, or an action. It binds to what is there at this moment.
 
-    Example: cairn approve "Release notes@v1/notes"
+    Example: cairn approve "Refund@v1/refund" --set amount=89.99 --feedback "By policy"
     """
-    await _decide(desk, name, "approve", feedback)
+    if not change:
+        return await _decide(desk, name, "approve", feedback)
+    approval = await _asked(desk, name)
+    proposed = (approval["action"] or {}).get("parameters", {})
+    changed = dict(_parameter(one, proposed) for one in change)
+    preview = await desk.client.preview_modification(approval["approval_id"], changed)
+    if dry_run or not preview["validation"]["passed"]:
+        desk.show(preview, lambda found: show_changes(desk, found))
+        if not preview["validation"]["passed"]:
+            raise Ended(Code.REFUSED, "These parameters do not fit: nothing is decided.")
+        return None
+    await desk.client.decide_approval(
+        approval["approval_id"], "approve", digest=approval["digest"], words=feedback, modified_params=changed
+    )
+    return await execution_told(desk, approval["execution_id"])
+
+
+def _parameter(given: str, proposed: Answer) -> tuple[str, Any]:
+    """A text where a text was proposed; else JSON where it is JSON."""
+    name, equals, value = given.partition("=")
+    if not equals:
+        raise Ended(Code.USAGE, f"--set is NAME=VALUE, not {given!r}.")
+    if isinstance(proposed.get(name), str):
+        return name, value
+    try:
+        return name, decode_json(value.encode())
+    except DocumentError:
+        return name, value
+
+
+def show_changes(desk: Desk, preview: Answer) -> None:
+    rows = [
+        (one["field"], one["change_type"], _short(one["original"]), _short(one["modified"])) for one in preview["diff"]
+    ]
+    desk.screen.table(("field", "change", "original", "modified"), rows, empty="Nothing changes.")
+    for error in preview["validation"]["errors"]:
+        desk.screen.line(f"{error['path'] or 'parameters'}: {error['message']}")
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else encode_json(value).decode()
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 @online("works")
@@ -140,130 +185,3 @@ async def _decide(desk: Desk, name: str, decision: str, words: str) -> None:
     approval = await _asked(desk, name)
     await desk.client.decide_approval(approval["approval_id"], decision, digest=approval["digest"], words=words)
     await execution_told(desk, approval["execution_id"])
-
-
-# ---- approvals ------------------------------------------------------------------------------------------
-@approvals_app.command("list")
-@online()
-async def list_approvals(
-    desk: Desk,
-    status: Annotated[list[str] | None, typer.Option("--status", help="Of this status; pending unless said.")] = None,
-    kind: Annotated[list[str] | None, typer.Option("--kind", help="start, completion, input…")] = None,
-    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
-    run: Annotated[str | None, typer.Option("--run", help="Only of this run.")] = None,
-    limit: Limit = 50,
-) -> None:
-    """List what waits for people, oldest first.
-
-    Example: cairn approvals list --kind completion
-    """
-    await _list(desk, status or (), kind or (), pipeline, run, limit)
-
-
-async def _list(desk: Desk, status: Any, kind: Any, pipeline: str | None, run: str | None, limit: int) -> None:
-    found = await desk.client.list_approvals(
-        status=status,
-        kind=kind,
-        pipeline_id=(await desk.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
-        run_id=await desk.naming.run(run) if run else None,
-        most=limit,
-    )
-    rows = [
-        (
-            short(one["approval_id"]),
-            one["kind"],
-            one["status"],
-            f"{one['pipeline_name']} {version(one)}",
-            one["checkpoint_name"],
-            moment(one["asked_at"]),
-        )
-        for one in found["items"]
-    ]
-    heads = ("id", "kind", "status", "run", "checkpoint", "asked")
-    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="Nothing waits."))
-
-
-@approvals_app.command("show")
-@online()
-async def show_approval(desk: Desk, name: ApprovalName) -> None:
-    """Show a question with what it is about.
-
-    Example: cairn approvals show "Release notes@v1/notes"
-    """
-    desk.show(await desk.naming.approval(name), lambda found: _show(desk, found))
-
-
-def _show(desk: Desk, approval: Answer) -> None:
-    desk.screen.facts(
-        [
-            ("approval", approval["approval_id"]),
-            ("asks", f"{approval['kind']} of {approval['checkpoint_name']}"),
-            ("run", f"{approval['pipeline_name']} {version(approval)}"),
-            ("status", approval["status"]),
-            ("asked", moment(approval["asked_at"])),
-            ("expires", moment(approval["expires_at"])),
-            ("reason", approval["reason"]),
-            ("given", f"{approval['given']} of {approval['needed']}"),
-            ("digest", approval["digest"]),
-            ("possible", ", ".join(approval["possible"])),
-        ]
-    )
-    for vote in approval["decisions"]:
-        desk.screen.line(f"{moment(vote['at'])}  {vote['by']}: {vote['decision']} {vote['feedback']}".rstrip())
-    if approval["artifacts"]:
-        desk.screen.line()
-        show_artifacts(desk.screen, approval["artifacts"])
-    if approval["form"] and approval["kind"] == "input":
-        desk.screen.line()
-        show_form(desk.screen, approval["form"])
-
-
-@approvals_app.command("decide")
-@online("works")
-async def decide(
-    desk: Desk,
-    name: ApprovalName,
-    decision: Annotated[str, typer.Argument(help="One of those that `approvals show` names as possible.")],
-    words: Annotated[str, typer.Option("--feedback", "--reason", "-m", help="Words that go with it.")] = "",
-    data: Annotated[str | None, typer.Option("--data", help="Answers as a JSON object, or @file.")] = None,
-) -> None:
-    """Decide in any way that is possible: accept, feedback, decline, restart, fail…
-
-    Example: cairn approvals decide "Release notes@v1/notes" approve
-    """
-    approval = await desk.naming.approval(name)
-    if approval["possible"] and decision not in approval["possible"]:
-        raise Ended(Code.REFUSED, f"{decision!r} is not possible here: {', '.join(approval['possible'])} are.")
-    fields = None if data is None else as_object(read_json(data, "--data"), "--data")
-    await desk.client.decide_approval(
-        approval["approval_id"], decision, digest=approval["digest"], words=words, fields=fields
-    )
-    await execution_told(desk, approval["execution_id"])
-
-
-# ---- forms ------------------------------------------------------------------------------------------------
-@forms_app.command("list")
-@online()
-async def list_forms(
-    desk: Desk,
-    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
-    limit: Limit = 50,
-) -> None:
-    """List the forms that wait.
-
-    Example: cairn forms list
-    """
-    await _list(desk, (), ("input",), pipeline, None, limit)
-
-
-@forms_app.command("show")
-@online()
-async def show_form_of(desk: Desk, name: ExecutionName) -> None:
-    """Show a form: its fields, and what was entered before.
-
-    Example: cairn forms show "Release notes@v1/notes"
-    """
-    execution = await desk.naming.execution(name, lambda e: e["form"] is not None, "has a form")
-    if execution["form"] is None:
-        raise Ended(Code.REFUSED, f"{execution['checkpoint_name']} has no form.")
-    desk.show(execution["form"], lambda form: show_form(desk.screen, form))

@@ -1,0 +1,245 @@
+"""Approvals: the queue, one with all that it is about, and what is done with it besides deciding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from cairn.cli.arguments import Limit, as_object, read_json
+from cairn.cli.client import Answer
+from cairn.cli.commands.deciding import ApprovalName
+from cairn.cli.commands.steering import execution_told
+from cairn.cli.desk import Desk, online
+from cairn.cli.exits import Code, Ended
+from cairn.cli.groups import group
+from cairn.cli.naming import short, version
+from cairn.cli.showing import show_artifacts, show_form
+from cairn.cli.telling import moment
+from cairn.documents import encode_json
+
+approvals_app = group("What waits for people; without a command, the list.")
+
+
+@approvals_app.command("list")
+@online()
+async def list_approvals(
+    desk: Desk,
+    status: Annotated[list[str] | None, typer.Option("--status", help="Of this status; pending unless said.")] = None,
+    kind: Annotated[list[str] | None, typer.Option("--kind", help="start, completion, input…")] = None,
+    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
+    run: Annotated[str | None, typer.Option("--run", help="Only of this run.")] = None,
+    mine: Annotated[bool, typer.Option("--mine", help="Only what you may decide.")] = False,
+    sort: Annotated[str, typer.Option("--sort", help="age, deadline, risk or priority.")] = "age",
+    limit: Limit = 50,
+) -> None:
+    """List what waits for people, oldest first.
+
+    Example: cairn approvals list --mine --sort deadline
+    """
+    wanted = Wanted(status or (), kind or (), mine, sort)
+    await list_waiting(desk, wanted, pipeline, run, limit)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which approvals, in which order."""
+
+    status: Sequence[str] = ()
+    kind: Sequence[str] = ()
+    mine: bool = False
+    sort: str = "age"
+
+
+async def list_waiting(desk: Desk, wanted: Wanted, pipeline: str | None, run: str | None, limit: int) -> None:
+    found = await desk.client.list_approvals(
+        status=wanted.status,
+        kind=wanted.kind,
+        mine=wanted.mine,
+        sort=wanted.sort,
+        pipeline_id=(await desk.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
+        run_id=await desk.naming.run(run) if run else None,
+        most=limit,
+    )
+    rows = [
+        (
+            short(one["approval_id"]),
+            f"{one['kind']} {one['operation_type']}" if one["operation_type"] else one["kind"],
+            one["risk_level"] or "",
+            one["status"],
+            f"{one['pipeline_name']} {version(one)}",
+            one["checkpoint_name"],
+            moment(one["asked_at"]),
+            moment(one["expires_at"]),
+        )
+        for one in found["items"]
+    ]
+    heads = ("id", "kind", "risk", "status", "run", "checkpoint", "asked", "until")
+    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="Nothing waits."))
+
+
+@approvals_app.command("show")
+@online()
+async def show_approval(desk: Desk, name: ApprovalName) -> None:
+    """Show a question with what it is about.
+
+    Example: cairn approvals show "Release notes@v1/notes"
+    """
+    desk.show(await desk.naming.approval(name), lambda found: _show(desk, found))
+
+
+def _show(desk: Desk, approval: Answer) -> None:
+    desk.screen.facts(
+        [
+            ("approval", approval["approval_id"]),
+            ("asks", f"{approval['kind']} of {approval['checkpoint_name']}"),
+            ("run", f"{approval['pipeline_name']} {version(approval)}"),
+            ("status", approval["status"]),
+            ("asked", moment(approval["asked_at"])),
+            ("expires", moment(approval["expires_at"])),
+            ("reason", approval["reason"]),
+            ("given", f"{approval['given']} of {approval['needed']}"),
+            ("put to", ", ".join(approval["asked_of"])),
+            ("rule", approval["rule"]),
+            ("digest", approval["digest"]),
+            ("possible", ", ".join(approval["possible"])),
+        ]
+    )
+    for vote in approval["decisions"]:
+        desk.screen.line(f"{moment(vote['at'])}  {vote['by']}: {vote['decision']} {vote['feedback']}".rstrip())
+    for comment in approval["comments"]:
+        desk.screen.line(f"{moment(comment['at'])}  {comment['by']} says: {comment['text']}")
+    if approval["action"]:
+        desk.screen.line()
+        _show_action(desk, approval["action"])
+    if approval["artifacts"]:
+        desk.screen.line()
+        show_artifacts(desk.screen, approval["artifacts"])
+    if approval["form"] and approval["kind"] == "input":
+        desk.screen.line()
+        show_form(desk.screen, approval["form"])
+
+
+def _show_action(desk: Desk, action: Answer) -> None:
+    sure = action["confidence"]
+    desk.screen.facts(
+        [
+            ("action", action["operation_type"]),
+            ("risk", action["risk_level"]),
+            ("because", " ".join(action["risk_reasons"])),
+            ("confidence", f"{sure:.0%}" if sure is not None else ""),
+            ("reasoning", action["reasoning"]),
+            ("outcome", action["outcome"]),
+        ]
+    )
+    for name, value in (action["approved_parameters"] or action["parameters"]).items():
+        desk.screen.line(f"  {name}: {value if isinstance(value, str) else encode_json(value).decode()}")
+
+
+@approvals_app.command("assign")
+@online("works")
+async def assign(
+    desk: Desk,
+    name: ApprovalName,
+    to: Annotated[list[str], typer.Argument(help="Persons, addresses, roles or groups.")],
+    reason: Annotated[str, typer.Option("--reason", "-m", help="Why.")] = "",
+) -> None:
+    """Hand an approval over: others decide instead.
+
+    Example: cairn approvals assign "Refund@v1/refund" finance --reason "They know the account"
+    """
+    approval = await desk.naming.approval(name)
+    handed = await desk.client.assign_approval(approval["approval_id"], to, reason=reason)
+    desk.show(handed, lambda found: desk.screen.line(f"It is put to {', '.join(found['asked_of'])} now."))
+
+
+@approvals_app.command("comment")
+@online("works")
+async def comment(
+    desk: Desk, name: ApprovalName, text: Annotated[str, typer.Argument(help="What you want to say.")]
+) -> None:
+    """Say something about an approval without deciding it.
+
+    Example: cairn approvals comment "Refund@v1/refund" "Verified with the policy"
+    """
+    approval = await desk.naming.approval(name)
+    said = await desk.client.add_comment(approval["approval_id"], text)
+    desk.show(said, lambda found: desk.screen.line(f"{len(found['comments'])} comments."))
+
+
+@approvals_app.command("batch")
+@online("works")
+async def batch(
+    desk: Desk,
+    decision: Annotated[str, typer.Argument(help="approve, revise or reject.")],
+    names: Annotated[list[str], typer.Argument(metavar="APPROVAL…", help="Approvals by id or its beginning.")],
+    words: Annotated[str, typer.Option("--feedback", "--reason", "-m", help="Words that go with it.")] = "",
+) -> None:
+    """Decide several in the same way; each is decided or refused by itself.
+
+    Example: cairn approvals batch approve 3f2a 9c41
+    """
+    asked = [await desk.naming.approval(name) for name in names]
+    items = [{"approval_id": one["approval_id"], "digest": one["digest"]} for one in asked]
+    done = await desk.client.decide_batch(items, decision, words=words)
+
+    def tell(found: Answer) -> None:
+        desk.screen.line(f"{found['decided']} decided, {found['refused']} refused.")
+        for one in found["items"]:
+            if one["error"]:
+                desk.screen.line(f"{short(one['approval_id'])}: {one['error']}")
+
+    desk.show(done, tell)
+    if done["refused"]:
+        raise Ended(Code.REFUSED, "Not all of them could be decided.")
+
+
+@approvals_app.command("corrections")
+@online()
+async def corrections(
+    desk: Desk,
+    operation: Annotated[str | None, typer.Option("--operation", help="Only of this operation.")] = None,
+    limit: Limit = 50,
+) -> None:
+    """List what people have corrected before they approved it, and how often they do.
+
+    Example: cairn approvals corrections --operation send_email
+    """
+    rates = await desk.client.get_modification_rates()
+    found = await desk.client.list_learning_cases(operation_type=operation, most=limit)
+
+    def tell(_: Answer) -> None:
+        for rate in rates["items"]:
+            desk.screen.line(f"{rate['operation_type']}: {rate['modified']} of {rate['approved']} were corrected")
+        rows = [
+            (moment(one["at"]), one["operation_type"], one["by"], ", ".join(c["field"] for c in one["changes"]))
+            for one in found["items"]
+        ]
+        desk.screen.table(("when", "operation", "by", "fields"), rows, empty="Nothing was corrected.")
+
+    desk.show({**found, "rates": rates["items"]}, tell)
+
+
+@approvals_app.command("decide")
+@online("works")
+async def decide(
+    desk: Desk,
+    name: ApprovalName,
+    decision: Annotated[str, typer.Argument(help="One of those that `approvals show` names as possible.")],
+    words: Annotated[str, typer.Option("--feedback", "--reason", "-m", help="Words that go with it.")] = "",
+    data: Annotated[str | None, typer.Option("--data", help="Answers as a JSON object, or @file.")] = None,
+) -> None:
+    """Decide in any way that is possible: accept, feedback, decline, restart, fail…
+
+    Example: cairn approvals decide "Release notes@v1/notes" approve
+    """
+    approval = await desk.naming.approval(name)
+    if approval["possible"] and decision not in approval["possible"]:
+        raise Ended(Code.REFUSED, f"{decision!r} is not possible here: {', '.join(approval['possible'])} are.")
+    fields = None if data is None else as_object(read_json(data, "--data"), "--data")
+    await desk.client.decide_approval(
+        approval["approval_id"], decision, digest=approval["digest"], words=words, fields=fields
+    )
+    await execution_told(desk, approval["execution_id"])

@@ -1,0 +1,43 @@
+"""Forms that wait to be filled in."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cairn.cli.arguments import ExecutionName, Limit
+from cairn.cli.commands.approvals import Wanted, list_waiting
+from cairn.cli.desk import Desk, online
+from cairn.cli.exits import Code, Ended
+from cairn.cli.groups import group
+from cairn.cli.showing import show_form
+
+forms_app = group("Forms that wait to be filled in; without a command, the list.")
+
+
+@forms_app.command("list")
+@online()
+async def list_forms(
+    desk: Desk,
+    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
+    limit: Limit = 50,
+) -> None:
+    """List the forms that wait.
+
+    Example: cairn forms list
+    """
+    await list_waiting(desk, Wanted(kind=("input",)), pipeline, None, limit)
+
+
+@forms_app.command("show")
+@online()
+async def show_form_of(desk: Desk, name: ExecutionName) -> None:
+    """Show a form: its fields, and what was entered before.
+
+    Example: cairn forms show "Release notes@v1/notes"
+    """
+    execution = await desk.naming.execution(name, lambda e: e["form"] is not None, "has a form")
+    if execution["form"] is None:
+        raise Ended(Code.REFUSED, f"{execution['checkpoint_name']} has no form.")
+    desk.show(execution["form"], lambda form: show_form(desk.screen, form))

@@ -1,0 +1,60 @@
+"""F3, H3, H8, H9: actions in a terminal: looked at, corrected, handed over, decided together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Shell
+
+REFUND = """\
+pipeline_name: {name}
+checkpoints:
+  - {{ key: refund, checkpoint_name: Refund, function: cli.refund, outputs: [refund.json] }}
+"""
+
+
+@pytest.fixture
+def refund(shell: Shell, tmp_path: Path) -> str:
+    """A pipeline whose run waits for an action to be allowed."""
+    name = f"Refund {tmp_path.name}"
+    file = tmp_path / "refund.yaml"
+    file.write_text(REFUND.format(name=name))
+    shell("apply", str(file))
+    waits = shell("run", name, code=6)
+    assert waits.out.splitlines()[-1] == f"Refund waits: cairn approve '{name}@v1/refund'"
+    return name
+
+
+def test_an_action_is_corrected_and_approved(shell: Shell, refund: str) -> None:
+    shown = shell("approvals", "show", refund).out
+    assert "financial_transaction" in shown
+    assert "87%" in shown
+    assert "  amount: 99.99" in shown
+    before = shell("approve", refund, "--set", "amount=89.99", "--dry-run").out
+    assert before.splitlines()[-1].split() == ["amount", "updated", "99.99", "89.99"]
+    wrong = shell("approve", refund, "--set", "amount=0", code=1)
+    assert wrong.out.splitlines()[-1].startswith("/amount: ")
+    assert wrong.err == "cairn: These parameters do not fit: nothing is decided.\n"
+    assert shell("approve", refund, "--set", "amount", code=2).err == "cairn: --set is NAME=VALUE, not 'amount'.\n"
+    shell("approve", refund, "--set", "amount=89.99", "--set", "account=4712", "-m", "By policy")
+    shell("watch", refund)
+    made = shell.json("artifacts", "show", f"{refund}@v1/refund")
+    assert made["parameters"] == {"amount": 89.99, "currency": "USD", "account": "4712"}
+    listed = shell("approvals", "corrections", "--operation", "financial_transaction").out
+    assert listed.splitlines()[-1].split()[-2:] == ["amount,", "account"]
+
+
+def test_it_is_talked_about_handed_over_and_decided_with_others(shell: Shell, refund: str) -> None:
+    (asked,) = (one for one in shell.json("approvals", "list")["items"] if one["pipeline_name"] == refund)
+    assert shell("approvals", "comment", refund, "Verified with the policy").out == "1 comments.\n"
+    assert "admin says: Verified with the policy" in shell("approvals", "show", refund).out
+    assert shell("approvals", "assign", refund, "approver", "-m", "They know").out == "It is put to approver now.\n"
+    mine = shell.json("approvals", "list", "--mine", "--sort", "risk")["items"]
+    assert asked["approval_id"] in {one["approval_id"] for one in mine}
+    done = shell("approvals", "batch", "reject", asked["approval_id"], "-m", "Not today.")
+    assert done.out == "1 decided, 0 refused.\n"
+    again = shell("approvals", "batch", "reject", asked["approval_id"], "-m", "Not today.", code=1)
+    assert again.out.splitlines()[0] == "0 decided, 1 refused."
+    shell("watch", refund, code=1)
