@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,7 @@ def test_an_action_is_corrected_and_approved(shell: Shell, refund: str) -> None:
     assert shell("approve", refund, "--set", "amount", code=2).err == "cairn: --set is NAME=VALUE, not 'amount'.\n"
     shell("approve", refund, "--set", "amount=89.99", "--set", "account=4712", "-m", "By policy")
     shell("watch", refund)
-    made = shell.json("artifacts", "show", f"{refund}@v1/refund")
+    made = json.loads(shell("artifacts", "show", f"{refund}@v1/refund").out)
     assert made["parameters"] == {"amount": 89.99, "currency": "USD", "account": "4712"}
     listed = shell("approvals", "corrections", "--operation", "financial_transaction").out
     assert listed.splitlines()[-1].split()[-2:] == ["amount,", "account"]
