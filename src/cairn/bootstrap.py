@@ -132,7 +132,7 @@ class Cairn:
             self.jobs,
             self.clock,
             machine,
-            self.rules.file,
+            self.rules,
         )
 
     def close(self) -> None:

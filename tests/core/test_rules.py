@@ -171,6 +171,14 @@ def test_what_is_held_back_asks(case: str, section: Section) -> None:
     assert verdict.stopped is (outcome == "emergency stop")
 
 
+@pytest.mark.parametrize("kind", [Kind.START, Kind.COMPLETION])
+def test_what_is_held_back_does_not_ask_where_the_settings_do_not(kind: Kind) -> None:
+    """With the flag on people are asked, by the terms of the rule; with it off nobody is."""
+    verdict = said([book(approves("a", terms=TERMS), stopped=True)], question(kind))
+    assert (verdict.asks, verdict.rule, verdict.terms) == (None, "a", TERMS)
+    assert outcomes(verdict) == {"a": "emergency stop"}
+
+
 @pytest.mark.parametrize("limits", [{"hours": CLOSED}, {"stopped": True}])
 def test_the_limits_of_either_scope_hold(limits: dict[str, Any]) -> None:
     own = book(approves("own"), scope=PIPELINE)
@@ -271,7 +279,8 @@ def test_asking_beats_approving(books: list[Book], of: Any) -> None:
     elif any(not rule.approves for rule in live):
         assert verdict.asks is True
     if verdict.asks is None:
-        assert live == [] or of.kind not in (Kind.START, Kind.COMPLETION, Kind.ACTION)
+        assert all(rule.approves for rule in live)
+        assert of.kind is not Kind.ACTION or live == []
 
 
 @given(BOOKS, QUESTIONS)

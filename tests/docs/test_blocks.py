@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 import cairn
-from cairn.definitions import DefinitionError, load
+from cairn.definitions import DefinitionError, RulesError, load
+from cairn.definitions.rules import load as load_rules
 from cairn.documents import decode_json, decode_yaml
 from cairn.runners import FunctionRegistry, function
 from tests.docs.pages import ROOT, Block, blocks, blocks_of, pages
@@ -45,7 +46,7 @@ def definition(block: Block) -> str:
     return f"pipeline_name: Around it\ncheckpoints:\n  -\n{indented}"
 
 
-@pytest.mark.parametrize("block", [block for block in blocks("yaml") if block.mark != "wrong"], ids=str)
+@pytest.mark.parametrize("block", [block for block in blocks("yaml") if block.mark in ("", "checkpoint")], ids=str)
 def test_a_definition_loads(block: Block, functions: frozenset[str]) -> None:
     """P1, P3"""
     document, positions = decode_yaml(definition(block))
@@ -61,6 +62,31 @@ def test_a_wrong_definition_is_told_in_these_words(block: Block, functions: froz
     on_page = blocks_of(block.page)
     said = on_page[on_page.index(block) + 1]
     assert (said.language, said.text.strip()) == ("text", str(error.value))
+
+
+@pytest.mark.parametrize("block", [block for block in blocks("yaml") if block.mark == "rules"], ids=str)
+def test_rules_load(block: Block) -> None:
+    """H2"""
+    assert load_rules(block.text).warnings == ()
+
+
+@pytest.mark.parametrize("block", [block for block in blocks("yaml") if block.mark == "rules wrong"], ids=str)
+def test_wrong_rules_are_told_in_these_words(block: Block) -> None:
+    """H2: the text block that follows is what Cairn says."""
+    with pytest.raises(RulesError) as error:
+        load_rules(block.text)
+    on_page = blocks_of(block.page)
+    said = on_page[on_page.index(block) + 1]
+    assert (said.language, said.text.strip()) == ("text", str(error.value))
+
+
+def test_every_block_of_yaml_is_looked_at() -> None:
+    marks = {"", "checkpoint", "wrong", "rules", "rules wrong"}
+    assert [str(block) for block in blocks("yaml") if block.mark not in marks] == []
+
+
+def test_the_example_of_rules_loads() -> None:
+    assert load_rules((ROOT / "examples" / "rules.yaml").read_bytes()).warnings == ()
 
 
 @pytest.mark.parametrize("block", blocks("json"), ids=str)

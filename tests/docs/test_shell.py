@@ -50,7 +50,9 @@ def clone(tmp_path: Path) -> Path:
 
 @pytest.mark.e2e
 @pytest.mark.timeout(270)
-@pytest.mark.parametrize("document", ["README.md", "docs/start.md", "docs/guide/api.md", "docs/guide/cli.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "docs/start.md", "docs/guide/api.md", "docs/guide/cli.md", "docs/guide/rules.md"]
+)
 def test_the_commands_of_a_page_work(document: str, clone: Path) -> None:
     assert shutil.which("curl"), "curl is not installed; the first steps are shown with it."
     shown = blocks_of(ROOT / document)

@@ -132,6 +132,18 @@ async def test_stops_are_told_and_kept(house: House) -> None:
     ]
 
 
+async def test_people_who_have_gone_since_are_told(house: House) -> None:
+    """D70: also when the rule has been saved long ago."""
+    pipeline = await house.pipeline(step("count"))
+    rules = Rules(house.cairn.database, house.cairn.clock, house.cairn.hub, house.folder / "x")  # counts nobody
+    await rules.save(pipeline, ASK.replace("action: {}", "action: { approvers: somebody who left }"), by=ADMIN)
+    diagnosis = await house.cairn.doctor.examine()
+    [found] = [one for one in diagnosis.findings if one.what == "rules"]
+    assert (found.verdict, found.remedy) == ("warning", "save them anew")
+    assert found.detail.startswith(f"the rules of pipeline {pipeline} could not be saved today: line 1, column ")
+    await rule(house, "", pipeline)
+
+
 # ---- the file --------------------------------------------------------------------------------------------------
 def file_of(house: House) -> Path:
     return house.cairn.rules.file.path

@@ -181,6 +181,19 @@ async def test_a_stop_holds_at_once_and_asks(house: House) -> None:
     await house.until_run(run, "completed")
 
 
+async def test_a_stop_asks_for_nothing_that_nobody_asked_for(house: House) -> None:
+    """A rule that approves what no setting asks about has nothing to hold back."""
+    pipeline = await house.pipeline(step("count"))
+    await rule(
+        house, "checkpoints: [{ name: Yes, trigger: { kind: completion }, action: { auto_approve: true } }]", pipeline
+    )
+    assert await house.cairn.rules.stop(True, "something is odd", by=ADMIN)
+    try:
+        assert approvals(house, await house.done(pipeline)) == []
+    finally:
+        await house.cairn.rules.stop(False, "", by=ADMIN)
+
+
 async def test_without_rules_nothing_is_considered(house: House) -> None:
     pipeline = await house.pipeline(step("count", approve="complete"))
     run = await house.start(pipeline)
@@ -188,3 +201,30 @@ async def test_without_rules_nothing_is_considered(house: House) -> None:
     told = why(house, house.run(run).waiting_approvals[0].approval_id)
     assert (told.rule, told.considered) == (None, [])
     assert told.reason == "No rules were in force: the checkpoint's own settings hold."
+
+
+async def test_after_a_stop_was_answered_nothing_is_approved_any_more(house: House) -> None:
+    """H6: whoever had not seen the stop either committed before it, or decides anew."""
+    pipeline = await house.pipeline(*(step(f"step_{n}", approve="complete") for n in range(8)))
+    await rule(
+        house, "checkpoints: [{ name: Yes, trigger: { kind: completion }, action: { auto_approve: true } }]", pipeline
+    )
+
+    def approved(run_id: str) -> list[str]:
+        return [a.approval_id for a in approvals(house, run_id) if a.status == "auto_approved"]
+
+    runs = [await house.start(pipeline) for _ in range(4)]
+    await house.until(lambda: any(approved(run) for run in runs))
+    await house.cairn.rules.stop(True, "now", by=ADMIN)
+    try:
+        before = [approved(run) for run in runs]
+        await house.until_quiet()
+        assert [approved(run) for run in runs] == before
+        over = [house.run(run).status == "completed" for run in runs]
+        asked = [len(house.run(run).waiting_approvals) for run in runs]
+        assert asked == [0 if is_over else 1 for is_over in over]
+    finally:
+        await house.cairn.rules.stop(False, "", by=ADMIN)
+        for run in runs:
+            if house.run(run).status == "in_progress":
+                await house.cairn.runs.cancel(run, by=ADMIN)

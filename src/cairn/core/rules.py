@@ -77,7 +77,9 @@ def judge(books: Sequence[Book], question: Question, look: Look, *, stopped: boo
     if winner is None:
         return Verdict(considered=considered, stopped=stopped)
     book, rule = winner.book, winner.rule
-    said = Verdict(True, rule.name, book.scope, book.revision, rule.priority, rule.terms, considered, stopped=stopped)
+    # Held back, it neither approves nor asks where nobody else would; an action has nobody else.
+    asks = None if held and question.kind is not Kind.ACTION else True
+    said = Verdict(asks, rule.name, book.scope, book.revision, rule.priority, rule.terms, considered, stopped=stopped)
     return said if held or not rule.approves else _approval(said, rule, question)
 
 

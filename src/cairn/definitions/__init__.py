@@ -7,7 +7,7 @@ from cairn.definitions.compiling import compile_graph, compile_plan, compile_pol
 from cairn.definitions.diffing import Change, ChangeKind, diff, text_diff
 from cairn.definitions.execution import InputField
 from cairn.definitions.expansion import expand
-from cairn.definitions.findings import DefinitionError, Finding, Limits, Severity
+from cairn.definitions.findings import DefinitionError, Finding, Limits, RulesError, Severity
 from cairn.definitions.ids import assign_ids, is_structural, stamp, structure, without_ids
 from cairn.definitions.model import Artifact, CheckpointDefinition, PipelineDefinition
 from cairn.definitions.part import Document, JsonSchema
@@ -32,6 +32,7 @@ __all__ = [
     "Limits",
     "Loaded",
     "PipelineDefinition",
+    "RulesError",
     "SchemaError",
     "Severity",
     "Template",

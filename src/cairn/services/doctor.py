@@ -11,12 +11,12 @@ from cairn.ports import Clock, JobEngine
 from cairn.services import doctor_database as database
 from cairn.services import doctor_files as files
 from cairn.services import doctor_machine as machine
-from cairn.services import doctor_rules as rules
 from cairn.services.doctor_machine import Machine
+from cairn.services.doctor_rules import rules as look_at_rules
 from cairn.services.keeper import Keeper
 from cairn.services.reading import Reading
 from cairn.services.retention import Retention
-from cairn.services.rules_file import RulesFile
+from cairn.services.rules import Rules
 from cairn.services.views.health import Diagnosis, HealthCheck
 from cairn.store import Database
 
@@ -35,7 +35,7 @@ class Doctor:
     jobs: JobEngine
     clock: Clock
     machine: Machine
-    rules_file: RulesFile
+    rules: Rules
 
     async def examine(self) -> Diagnosis:
         """Nothing is changed."""
@@ -60,7 +60,7 @@ class Doctor:
             lambda: machine.disk(self.machine),
             lambda: machine.permissions(self.machine),
             lambda: machine.sandbox(self.machine),
-            lambda: rules.file(self.rules_file),
+            lambda: look_at_rules(self.database, self.rules),
             lambda: machine.clock(self.database, self.clock.now()),
         )
 

@@ -48,9 +48,9 @@ class Rules:
     # ---- texts ---------------------------------------------------------------------------------------
     async def check(self, text: str | bytes) -> Written:
         """What a text says; DefinitionError with all its faults."""
-        return await self._database.aread(lambda c: self._read(c, text))
+        return await self._database.aread(lambda c: self.read(c, text))
 
-    def _read(self, connection: sa.Connection, text: str | bytes) -> Written:
+    def read(self, connection: sa.Connection, text: str | bytes) -> Written:
         count = self._count
         return load(text, count=None if count is None else lambda people: count(connection, people))
 

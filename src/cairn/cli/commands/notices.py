@@ -56,7 +56,7 @@ async def show_channel(desk: Desk, name: ChannelName) -> None:
 
 
 @channels_app.command("add")
-@online()
+@online("saves")
 async def add_channel(  # noqa: PLR0913, PLR0917 - an option for each thing that can be said
     desk: Desk,
     name: Annotated[str, typer.Argument(metavar="NAME", help="What it is called.")],
@@ -80,7 +80,7 @@ async def add_channel(  # noqa: PLR0913, PLR0917 - an option for each thing that
 
 
 @channels_app.command("change")
-@online()
+@online("saves")
 async def change_channel(  # noqa: PLR0913, PLR0917
     desk: Desk,
     name: ChannelName,
@@ -105,7 +105,7 @@ async def change_channel(  # noqa: PLR0913, PLR0917
 
 
 @channels_app.command("remove")
-@online()
+@online("saves")
 async def remove_channel(desk: Desk, name: ChannelName) -> None:
     """Remove a channel with its address and key.
 
@@ -165,7 +165,7 @@ async def show_preferences(desk: Desk) -> None:
 
 
 @preferences_app.command("set")
-@online()
+@online("saves")
 async def set_preferences(
     desk: Desk,
     channel: Annotated[list[str] | None, typer.Option("--channel", help="That may reach you; without it, all.")] = None,

@@ -1,0 +1,77 @@
+"""A process that tells people something, and dies on the way. Runs in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from cairn.services.actors import ADMIN
+from cairn.services.notices.channels import Wanted
+from cairn.services.notices.sending import Outgoing
+from cairn.services.reading.filters import DeliveryFilter
+from cairn.services.views.notices import Delivery
+from cairn.store.tables.notices import ChannelKind, NoticeKind
+from tests.chaos.crashes import Death
+from tests.chaos.scene import COMMAND, Ids
+from tests.services.house import House, registry, step
+
+ENDED = ("sent", "failed", "unknown", "skipped")
+
+
+async def opened(folder: Path) -> House:
+    house = House(folder, None, {"outward_allowed": ["127.0.0.1"]}, functions=registry())
+    await house.open()
+    house.cairn.telling.courier.waits = (0.05, 0.05)
+    return house
+
+
+def prepare(folder: Path, receiver: str) -> Ids:
+    async def run() -> Ids:
+        house = await opened(folder)
+        try:
+            kinds = [NoticeKind.APPROVAL_ASKED]
+            wanted = Wanted(name="ops", kind=ChannelKind.WEBHOOK, url=receiver, kinds=kinds)
+            await house.cairn.telling.channels.create(wanted, ADMIN)
+            return {"pipeline": await house.pipeline(step("goals", approve="complete"))}
+        finally:
+            await house.close()
+
+    return asyncio.run(run())
+
+
+async def act(house: House, ids: Ids) -> Delivery:
+    """A run that asks people, until they have been told."""
+    run = (await house.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)).run_id
+
+    def told() -> Delivery | None:
+        found = house.cairn.reading.deliveries(DeliveryFilter(run_id=run), 10, None).items
+        return found[0] if found and found[0].status in ENDED else None
+
+    return await house.until(told)
+
+
+def die(folder: Path, ids: Ids, at: int | None) -> list[str]:
+    """Act, and die at the moment of this number; without one, the answer is what moments there are."""
+
+    async def run() -> list[str]:
+        death = Death(at)
+        house = await opened(folder)
+        death.watch(house)
+        sending: Any = house.cairn.telling.courier._sending  # pyright: ignore[reportPrivateUsage]
+        send = sending.send
+
+        async def watched(out: Outgoing) -> str:
+            death.moment("before_send")
+            answer: str = await send(out)
+            death.moment("after_send")
+            return answer
+
+        sending.send = watched
+        death.armed = True
+        await act(house, ids)
+        death.armed = False
+        await house.close()
+        return death.moments
+
+    return asyncio.run(run())

@@ -1,0 +1,101 @@
+"""The rules of the stories, judged: what each example asks about, approves, holds back (H2, H6, D23, D27)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from cairn.core.conditions import MISSING
+from cairn.core.rules import GLOBAL, Book, judge
+from cairn.core.states import Kind
+from cairn.core.verdict import Action, Condition, Question, Risk, Verdict
+from cairn.definitions.rules import load
+from tests.definitions.test_rules import FOLDER
+
+OPEN = datetime(2026, 3, 2, 15, 0, tzinfo=UTC)  # Monday, 10:00 in New York
+NIGHT = datetime(2026, 3, 3, 3, 0, tzinfo=UTC)
+SATURDAY = datetime(2026, 3, 7, 15, 0, tzinfo=UTC)
+ASKING = "seed-checkpoint-rules.yaml"
+APPROVING = "seed-auto-approval.yaml"
+
+
+def judged(*files: str, action: Action | None, at: datetime = OPEN, kind: Kind = Kind.ACTION, id: str = "a") -> Verdict:
+    texts = [(FOLDER / "valid" / file).read_text("utf-8") for file in files]
+    books = [Book(GLOBAL if n == 0 else "pipeline", n + 1, load(text).rulebook) for n, text in enumerate(texts)]
+    return judge(books, Question(kind, id, "e", "step", at, action), lambda _: MISSING)
+
+
+def act(operation: str, risk: str = "high", confidence: float | None = 0.95, **parameters: float) -> Action:
+    return Action(operation, parameters, Risk(risk), confidence)
+
+
+TABLE = {
+    "a large refund needs two": (ASKING, act("refund", amount=1000.01), "High-Value Financial Operations", True),
+    "at the bound it does not": (ASKING, act("refund", amount=1000), "", None),
+    "nor at medium risk": (ASKING, act("refund", "medium", amount=5000), "", None),
+    "nor for another operation": (ASKING, act("send_email", amount=5000), "", None),
+    "deleting is looked at": (ASKING, act("drop_table", "critical"), "Data Deletion Safety", True),
+    "who is not sure asks": (ASKING, act("send_email", "low", 0.74), "Low Confidence Decisions", True),
+    "the lower priority first": (ASKING, act("delete", "high", 0.1), "Data Deletion Safety", True),
+    "safe operations pass": (ASKING, act("query", "low"), "Auto-Approve Safe Operations", False),
+    "but not if unsure": (ASKING, act("query", "low", 0.5), "Low Confidence Decisions", True),
+    "without a confidence they pass": (ASKING, act("query", "low", None), "Auto-Approve Safe Operations", False),
+    "safe reads pass": (APPROVING, act("read", "low", 0.8), "Auto-Approve Safe Reads", False),
+    "a little less sure they do not": (APPROVING, act("read", "low", 0.79), "", None),
+    "without a confidence they do not": (APPROVING, act("read", "low", None), "", None),
+    "a small refund passes": (
+        APPROVING,
+        act("financial_transaction", "medium", 0.9, amount=50),
+        "Auto-Approve Small Refunds",
+        False,
+    ),
+    "a larger one does not": (APPROVING, act("financial_transaction", "low", 0.99, amount=50.01), "", None),
+    "one without an amount does not": (APPROVING, act("financial_transaction", "low", 0.99), "", None),
+}
+
+
+@pytest.mark.parametrize("case", TABLE)
+def test_each_rule_of_the_stories(case: str) -> None:
+    file, action, rule, asks = TABLE[case]
+    verdict = judged(file, action=action)
+    assert (verdict.rule, verdict.asks) == (rule, asks)
+
+
+@pytest.mark.parametrize("at", [NIGHT, SATURDAY])
+def test_outside_business_hours_people_are_asked(at: datetime) -> None:
+    verdict = judged(APPROVING, action=act("read", "low"), at=at)
+    assert (verdict.rule, verdict.asks, verdict.terms.period) == ("Auto-Approve Safe Reads", True, 3600.0)
+    assert verdict.considered[0].outcome == "outside business hours"
+
+
+def test_a_quarter_of_the_emails_goes_by_itself() -> None:
+    mail = act("send_email", "low", 0.9)
+    approved = sum(judged(APPROVING, action=mail, id=str(n)).asks is False for n in range(1000))
+    assert 200 < approved < 300
+
+
+def test_an_automatic_approval_tells_why() -> None:
+    """The notification of the story names each condition with its value."""
+    verdict = judged(APPROVING, action=act("financial_transaction", "low", 0.92, amount=35))
+    assert (verdict.notify, verdict.terms.channels) == (True, ("teams",))
+    assert verdict.considered[1].conditions == (
+        Condition("risk_level", "low or medium", "low", True),
+        Condition("operation_type", "financial_transaction", "financial_transaction", True),
+        Condition("amount", "<= 50", "35", True),
+        Condition("confidence", ">= 0.9", "0.92", True),
+    )
+
+
+def test_both_together_asking_wins() -> None:
+    unsure = act("read", "low", 0.8)
+    assert judged(ASKING, APPROVING, action=unsure).rule == "Auto-Approve Safe Operations"
+    large = act("financial_transaction", "high", 0.99, amount=2000)
+    assert judged(APPROVING, ASKING, action=large).rule == "High-Value Financial Operations"
+    assert judged(APPROVING, ASKING, action=large).scope == "pipeline"
+
+
+def test_what_is_no_action_is_none_of_their_business() -> None:
+    assert [judged(ASKING, APPROVING, action=None, kind=kind).asks for kind in Kind if kind is not Kind.ACTION] == [
+        None
+    ] * 5

@@ -1,0 +1,225 @@
+"""Who is told: by rule, role, group and own wishes (H7)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+import pytest_asyncio
+import sqlalchemy as sa
+
+from cairn.services.actors import ADMIN, Actor
+from cairn.services.errors import WrongInput
+from cairn.services.notices.channels import Wanted
+from cairn.services.notices.people import Quiet
+from cairn.services.users import NewUser
+from cairn.store import tables as t
+from cairn.store.tables.notices import NoticeKind
+from tests.notices.receivers import Desk
+from tests.services.house import step
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+PEOPLE = (
+    NewUser("ann", "Ann", "ann@example.com", ("approver",), ()),
+    NewUser("bob", "Bob", "bob@example.com", ("approver",), ()),
+    NewUser("eve", "Eve", "eve@example.com", ("editor",), ()),
+)
+
+
+@pytest_asyncio.fixture(loop_scope="package")
+async def mailing(desk: Desk) -> AsyncIterator[Desk]:
+    """With some people, and mail."""
+    accounts = desk.house.cairn.accounts
+    for one in PEOPLE:
+        await accounts.users.create(one, ADMIN)
+    await accounts.groups.create("finance", "Who pays", ["eve"], ADMIN)
+    await desk.channel("mail", "email")
+    yield desk
+    await accounts.groups.remove("finance", ADMIN)
+    for one in PEOPLE:
+        await desk.house.cairn.telling.wishes.set(one.name, None, None, None)
+        await accounts.users.remove(one.name, ADMIN)
+        await desk.house.cairn.database.transact(lambda c, name=one.name: _forget(c, name))
+
+
+def _forget(connection: sa.Connection, name: str) -> None:
+    """Names stay taken: a test makes them anew."""
+    connection.execute(sa.delete(t.group_members).where(t.group_members.c.user_name == name))
+    connection.execute(sa.delete(t.users).where(t.users.c.name == name))
+
+
+async def asked(desk: Desk, by: Actor = ADMIN) -> str:
+    pipeline = await desk.house.pipeline(step("goals", approve="complete"))
+    return (await desk.house.cairn.runs.start(pipeline, by=by)).run_id
+
+
+def around(now: datetime) -> dict[str, str]:
+    """Quiet hours that end in two hours."""
+    start, end = now - timedelta(hours=1), now + timedelta(hours=2)
+    return {"start": f"{start:%H:%M}", "end": f"{end:%H:%M}", "time_zone": "UTC"}
+
+
+async def told(desk: Desk, run: str, count: int) -> set[tuple[str, str]]:
+    return {(one.kind.value, one.recipient) for one in await desk.until_ended(run, count)}
+
+
+async def test_those_who_may_decide_are_told_where_no_rule_names_anybody(mailing: Desk) -> None:
+    run = await asked(mailing)
+    assert await told(mailing, run, 2) == {
+        ("approval_asked", "ann@example.com"),
+        ("approval_asked", "bob@example.com"),
+    }
+    mails = await mailing.until_mails(2)
+    assert {mail["To"] for mail in mails} == {"ann@example.com", "bob@example.com"}
+    assert {mail["Subject"] for mail in mails} == {"[Cairn] The result of Goals waits for approval"}
+    assert {mail["Auto-Submitted"] for mail in mails} == {"auto-generated"}
+    ids = {one.delivery_id for one in mailing.deliveries(run_id=run)}
+    assert {mail["Message-ID"] for mail in mails} == {f"<{one}@example.com>" for one in ids}
+
+
+async def test_a_rule_names_persons_groups_roles_and_addresses(mailing: Desk) -> None:
+    mailing.asks(channels=("email",), recipients=("finance", "BOB", "outside@example.org"))
+    run = await asked(mailing)
+    assert {to for _, to in await told(mailing, run, 3)} == {
+        "eve@example.com",
+        "bob@example.com",
+        "outside@example.org",
+    }
+
+
+async def test_those_whom_a_rule_lets_decide_are_told(mailing: Desk) -> None:
+    mailing.asks(approvers=("ann",))
+    assert await told(mailing, await asked(mailing), 1) == {("approval_asked", "ann@example.com")}
+
+
+async def test_escalation_tells_those_who_are_brought_in(mailing: Desk) -> None:
+    mailing.asks(approvers=("ann",), escalate_after=0.2, escalate_to=("bob",), period=3600.0)
+    run = await asked(mailing)
+    assert await told(mailing, run, 2) == {
+        ("approval_asked", "ann@example.com"),
+        ("approval_escalated", "bob@example.com"),
+    }
+
+
+async def test_a_deadline_reminds_those_asked_and_then_tells_who_started_it(mailing: Desk) -> None:
+    mailing.asks(approvers=("ann",), period=0.4)
+    eve = Actor("eve", frozenset({"editor"}))
+    run = await asked(mailing, eve)
+    assert await told(mailing, run, 3) == {
+        ("approval_asked", "ann@example.com"),
+        ("approval_reminded", "ann@example.com"),
+        ("approval_timeout", "eve@example.com"),
+    }
+
+
+async def test_a_rejection_is_told_to_who_started_it_and_only_once(mailing: Desk) -> None:
+    mailing.asks(approvers=("ann",))
+    run = await asked(mailing, Actor("eve", frozenset({"editor"})))
+    await mailing.until_ended(run)
+    ann = Actor("ann", frozenset({"approver"}))
+    await mailing.house.decide(run, "goals", "reject", "Call john@example.com", by=ann)
+    assert await told(mailing, run, 2) == {
+        ("approval_asked", "ann@example.com"),
+        ("approval_rejected", "eve@example.com"),
+    }
+    mail = next(one for one in await mailing.until_mails(2) if one["To"] == "eve@example.com")
+    body = mail.get_body(("plain",))
+    assert body is not None
+    assert "Reason: Call j***@example.com" in body.get_content()
+
+
+async def test_everybody_gets_what_they_want(mailing: Desk) -> None:
+    wishes = mailing.house.cairn.telling.wishes
+    await wishes.set("ann", None, [NoticeKind.RUN_FAILED], None)
+    await wishes.set("bob", ["email"], None, None)
+    assert await told(mailing, await asked(mailing), 1) == {("approval_asked", "bob@example.com")}
+    await wishes.set("bob", ["another"], None, None)
+    await wishes.set("ann", ["mail"], None, None)
+    assert await told(mailing, await asked(mailing), 1) == {("approval_asked", "ann@example.com")}
+
+
+async def test_in_quiet_hours_nothing_is_sent_until_they_are_over(mailing: Desk) -> None:
+    mailing.asks(approvers=("ann",))
+    now = datetime.now(UTC)
+    quiet = around(now)
+    await mailing.house.cairn.telling.wishes.set("ann", None, None, quiet)
+    run = await asked(mailing)
+    (delivery,) = await mailing.house.until(lambda: mailing.deliveries(run_id=run) or None)
+    assert (delivery.status, delivery.tries) == ("waiting", 0)
+    assert timedelta(minutes=118) < delivery.due_at - now < timedelta(minutes=121)
+    await mailing.house.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_what_waits_for_the_end_of_quiet_hours_is_sent_then(mailing: Desk) -> None:
+    """By a job of its own, which is there after any number of starts."""
+    mailing.asks(approvers=("ann",))
+    now = datetime.now(UTC)
+    quiet = around(now)
+    await mailing.house.cairn.telling.wishes.set("ann", None, None, quiet)
+    run = await asked(mailing)
+    (delivery,) = await mailing.house.until(lambda: mailing.deliveries(run_id=run) or None)
+
+    def come(connection: sa.Connection) -> None:
+        own = t.deliveries.c.delivery_id == delivery.delivery_id
+        connection.execute(sa.update(t.deliveries).where(own).values(due_at=now))
+        mailing.house.cairn.jobs.enqueue_notice(connection, delivery.notice_id, 0.1)
+
+    await mailing.house.cairn.database.transact(come)
+    (sent,) = await mailing.until_ended(run)
+    assert (sent.status, sent.tries) == ("sent", 1)
+
+
+async def test_nobody_to_tell_is_told_in_the_log_and_the_fallback_is_taken(mailing: Desk) -> None:
+    await mailing.channel("ops", "teams", kinds=[])
+    channels = {one.name: one.channel_id for one in mailing.house.cairn.reading.channels(10, None).items}
+    await mailing.house.cairn.telling.channels.update(channels["mail"], Wanted(fallback="ops"), ADMIN)
+    mailing.asks(channels=("email",), recipients=("nobody",))
+    run = await asked(mailing)
+    found = await mailing.until_ended(run, 2)
+    assert {(one.channel, one.status.value, one.told) for one in found} == {
+        ("mail", "failed", "Nobody who is told has an address."),
+        ("ops", "sent", "200 ok"),
+    }
+
+
+# ---- hours ----------------------------------------------------------------------------------------------
+BERLIN = ZoneInfo("Europe/Berlin")
+NIGHT = Quiet(time(22), time(7), BERLIN)
+NOON = Quiet(time(12), time(13), BERLIN)
+
+
+@pytest.mark.parametrize(
+    ("quiet", "now", "over"),
+    [
+        (NIGHT, "2026-03-01T21:59:59+01:00", "2026-03-01T21:59:59+01:00"),
+        (NIGHT, "2026-03-01T22:00:00+01:00", "2026-03-02T07:00:00+01:00"),
+        (NIGHT, "2026-03-02T06:59:00+01:00", "2026-03-02T07:00:00+01:00"),
+        (NIGHT, "2026-03-02T07:00:00+01:00", "2026-03-02T07:00:00+01:00"),
+        (NIGHT, "2026-03-28T23:00:00+01:00", "2026-03-29T07:00:00+02:00"),  # the clocks go forward meanwhile
+        (NIGHT, "2026-10-24T23:00:00+02:00", "2026-10-25T07:00:00+01:00"),  # and back
+        (NOON, "2026-03-01T11:59:00+01:00", "2026-03-01T11:59:00+01:00"),
+        (NOON, "2026-03-01T12:30:00+01:00", "2026-03-01T13:00:00+01:00"),
+        (NOON, "2026-03-01T13:00:00+01:00", "2026-03-01T13:00:00+01:00"),
+    ],
+)
+async def test_quiet_hours_end_by_the_clock_of_their_place(quiet: Quiet, now: str, over: str) -> None:
+    assert quiet.over_at(datetime.fromisoformat(now).astimezone(UTC)) == datetime.fromisoformat(over)
+
+
+@pytest.mark.parametrize(
+    ("quiet", "place"),
+    [
+        ({"start": "25:00", "end": "07:00", "time_zone": "UTC"}, "/quiet/start"),
+        ({"start": "22:00", "end": "7", "time_zone": "UTC"}, "/quiet/end"),
+        ({"start": "22:00", "end": "07:00", "time_zone": "Mars/Base"}, "/quiet/time_zone"),
+        ({"start": "22:00", "end": "07:00", "time_zone": "../../etc/passwd"}, "/quiet/time_zone"),
+        ({"start": "22:00", "end": "22:00", "time_zone": "UTC"}, "/quiet"),
+    ],
+)
+async def test_hours_that_are_none_are_refused(desk: Desk, quiet: dict[str, str], place: str) -> None:
+    with pytest.raises(WrongInput) as wrong:
+        await desk.house.cairn.telling.wishes.set("ann", None, None, quiet)
+    assert [path for path, _ in wrong.value.errors] == [place]

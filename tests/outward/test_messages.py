@@ -1,0 +1,61 @@
+"""Short texts to services that apprise knows: sent to where they may go, and nothing is read of the machine (S3)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from cairn.adapters.messages_apprise import AppriseMessenger
+from cairn.adapters.outward_guard import Allowed, Guard
+from cairn.ports import NotSent
+from tests.outward.servers import WebServer, answer, web_server
+
+
+@pytest.fixture
+async def server() -> AsyncGenerator[WebServer]:
+    async with web_server() as running:
+        yield running
+
+
+def gotify(server: WebServer) -> str:
+    return f"gotify://127.0.0.1:{server.port}/AbCdEfGhIjKlMnO"
+
+
+async def test_a_text_is_sent(server: WebServer) -> None:
+    server.on("/message", answer(200, b"{}"))
+    messenger = AppriseMessenger(Guard(Allowed.of(["127.0.0.1"])))
+    assert messenger.check(gotify(server)) == "Gotify"
+    await messenger.send(gotify(server), "Title", "Text <b>&</b>")
+    (asked,) = server.asked
+    assert (asked.method, b"Title" in asked.body, b"Text" in asked.body) == ("POST", True, True)
+
+
+async def test_what_is_not_taken_is_told(server: WebServer) -> None:
+    server.on("/message", answer(500))
+    with pytest.raises(NotSent, match="Gotify did not take it"):
+        await AppriseMessenger(Guard(Allowed.of(["127.0.0.1"]))).send(gotify(server), "Title", "Text")
+
+
+async def test_what_is_inside_the_network_is_refused(server: WebServer) -> None:
+    with pytest.raises(NotSent, match="is not a public address"):
+        await AppriseMessenger(Guard(Allowed())).send(gotify(server), "Title", "Text")
+    assert server.asked == []
+
+
+async def test_a_redirect_is_not_followed(server: WebServer) -> None:
+    server.on("/message", answer(307, Location="/elsewhere"))
+    server.on("/elsewhere", answer(200, b"{}"))
+    with pytest.raises(NotSent):
+        await AppriseMessenger(Guard(Allowed.of(["127.0.0.1"]))).send(gotify(server), "Title", "Text")
+    assert [asked.path for asked in server.asked] == ["/message"]
+
+
+@pytest.mark.parametrize(
+    "address", ["", "nonsense", "file:///etc/passwd", "json://localhost/", "syslog://", "macosx://"]
+)
+async def test_what_is_no_service_is_refused(address: str) -> None:
+    messenger = AppriseMessenger(Guard(Allowed()))
+    with pytest.raises(NotSent) as fault:
+        messenger.check(address)
+    assert fault.value.lasting
