@@ -83,3 +83,12 @@ def fail(ctx: Ctx) -> dict[str, Any]:
 
 def _look_up(row: dict[str, Any], field: str) -> dict[str, Any]:
     return {"found": row[field]}
+
+
+@function("e2e.refund")
+def refund(ctx: Ctx, amount: float) -> dict[str, Any]:
+    """Propose to pay something back."""
+    answer = ctx.propose_action(
+        "refund", {"amount": amount}, reasoning="The order came broken.", confidence=0.95, risk_level="medium"
+    )
+    return {"decision": answer.decision}

@@ -16,7 +16,7 @@ export function useLiveLists(onConnection: (state: Connection) => void): void {
   useEffect(() => {
     const refreshing = (keys: readonly string[]) =>
       refresher(() => Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] }))))
-    const refresh = refreshing(['pipelines', 'pipeline', 'runs', 'approvals', 'events'])
+    const refresh = refreshing(['pipelines', 'pipeline', 'runs', 'approvals', 'events', 'rules'])
     const progress = throttle(refreshing(['runs']), PACE)
     const stop = listen({
       url: '/api/stream',

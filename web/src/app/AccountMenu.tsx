@@ -8,6 +8,7 @@ import {
   IconListDetails,
   IconLogout,
   IconMoon,
+  IconScale,
   IconSun,
 } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
@@ -63,6 +64,13 @@ export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props
             renderRoot={(props) => <Link to="/events" {...props} />}
           >
             Events
+          </Menu.Item>
+          <Menu.Item
+            className={styles.phoneOnly}
+            leftSection={<IconScale size={16} />}
+            renderRoot={(props) => <Link to="/rules" {...props} />}
+          >
+            Rules
           </Menu.Item>
           {isAdmin && (
             <Menu.Item

@@ -5,6 +5,7 @@ import { useMemo, useRef, useState } from 'react'
 import { useLiveLists } from '~/api/live'
 import { approvals } from '~/api/queries'
 import { useSession } from '~/api/session'
+import { StopBanner } from '~/features/rules/Stop'
 import { useKeys } from '~/lib/keys'
 import { initials } from '~/lib/sizes'
 import { Mark } from '~/ui/Mark'
@@ -67,6 +68,7 @@ export function Shell() {
         />
       </nav>
       <main id="main" tabIndex={-1} className={styles.main}>
+        <StopBanner />
         <Outlet />
       </main>
       <Keys opened={help} onClose={() => setHelp(false)} />

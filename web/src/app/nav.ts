@@ -1,4 +1,11 @@
-import { IconHome, IconInbox, IconListDetails, IconPlayerPlay, IconRoute } from '@tabler/icons-react'
+import {
+  IconHome,
+  IconInbox,
+  IconListDetails,
+  IconPlayerPlay,
+  IconRoute,
+  IconScale,
+} from '@tabler/icons-react'
 
 /** The pages there are. */
 export const NAV = [
@@ -7,4 +14,5 @@ export const NAV = [
   { to: '/pipelines', label: 'Pipelines', icon: IconRoute, key: 'p', phone: true },
   { to: '/runs', label: 'Runs', icon: IconPlayerPlay, key: 'r', phone: true },
   { to: '/events', label: 'Events', icon: IconListDetails, key: 'e', phone: false },
+  { to: '/rules', label: 'Rules', icon: IconScale, key: 'u', phone: false },
 ] as const

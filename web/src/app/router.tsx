@@ -5,6 +5,9 @@ import { Shell } from './Shell'
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
+const RULE_TABS = ['autonomy', 'samples', 'versions', 'stops'] as const
+type RulesSearch = { pipeline?: string; tab?: (typeof RULE_TABS)[number]; edit?: boolean }
+
 const root = createRootRoute({ component: Shell, notFoundComponent: Lost, errorComponent: Shaken })
 
 const home = createRoute({
@@ -67,6 +70,16 @@ const events = createRoute({
   component: lazyRouteComponent(() => import('~/features/events/EventsPage'), 'EventsPage'),
 })
 
+const rules = createRoute({
+  getParentRoute: () => root,
+  path: '/rules',
+  validateSearch: (search): RulesSearch => ({
+    pipeline: text(search.pipeline),
+    tab: RULE_TABS.find((tab) => tab === search.tab),
+    edit: search.edit === true || undefined,
+  }),
+  component: lazyRouteComponent(() => import('~/features/rules/RulesPage'), 'RulesPage'),
+})
 const health = createRoute({
   getParentRoute: () => root,
   path: '/health',
@@ -74,7 +87,18 @@ const health = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, approvals, pipelines, newPipeline, pipeline, runs, run, events, health]),
+  routeTree: root.addChildren([
+    home,
+    approvals,
+    pipelines,
+    newPipeline,
+    pipeline,
+    runs,
+    run,
+    events,
+    rules,
+    health,
+  ]),
   defaultPreload: 'intent',
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,

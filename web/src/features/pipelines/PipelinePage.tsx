@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Menu, Tabs } from '@mantine/core'
 import { IconDots, IconPencil, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import * as queries from '~/api/queries'
 import { useRoles } from '~/api/session'
@@ -98,7 +98,10 @@ function OpenPipeline({ pipeline }: { pipeline: Pipeline }) {
         {pipeline.pipeline_description && <span>{pipeline.pipeline_description} </span>}
         <span className={styles.figures}>
           {count(pipeline.checkpoints.length, 'checkpoint')}, definition{' '}
-          {pipeline.pipeline_definition_version}, revision {pipeline.revision}
+          {pipeline.pipeline_definition_version}, revision {pipeline.revision},{' '}
+          <Link to="/rules" search={{ pipeline: pipeline.pipeline_id }}>
+            its rules
+          </Link>
         </span>
       </p>
       <div className={styles.notices}>

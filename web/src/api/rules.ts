@@ -1,0 +1,136 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { answer, asYaml, client } from './client'
+import type { RuleText } from './types'
+
+/** The id of a pipeline, or null for the rules of all pipelines. */
+export type Scope = string | null
+
+const ofPipeline = (pipeline_id: string) => ({ path: { pipeline_id } })
+
+// Everything about rules stands below ['rules'], so that one call refreshes it.
+
+export const rules = (scope: Scope) =>
+  queryOptions({
+    queryKey: ['rules', 'text', scope],
+    queryFn: async ({ signal }) =>
+      (await answer(
+        scope === null
+          ? client.GET('/api/rules', { signal })
+          : client.GET('/api/pipelines/{pipeline_id}/rules', { params: ofPipeline(scope), signal }),
+      )) as RuleText,
+  })
+
+export const ruleVersions = (scope: Scope) =>
+  queryOptions({
+    queryKey: ['rules', 'versions', scope],
+    queryFn: ({ signal }) =>
+      answer(
+        scope === null
+          ? client.GET('/api/rules/versions', { params: { query: { limit: 200 } }, signal })
+          : client.GET('/api/pipelines/{pipeline_id}/rules/versions', {
+              params: { ...ofPipeline(scope), query: { limit: 200 } },
+              signal,
+            }),
+      ),
+  })
+
+export const ruleDiff = (scope: Scope, from: number, to: number) =>
+  queryOptions({
+    queryKey: ['rules', 'diff', scope, from, to],
+    queryFn: ({ signal }) => {
+      const query = { from, to }
+      return answer(
+        scope === null
+          ? client.GET('/api/rules/diff', { params: { query }, signal })
+          : client.GET('/api/pipelines/{pipeline_id}/rules/diff', {
+              params: { ...ofPipeline(scope), query },
+              signal,
+            }),
+      )
+    },
+  })
+
+export const autonomy = (days: number) =>
+  queryOptions({
+    queryKey: ['rules', 'autonomy', days],
+    queryFn: ({ signal }) =>
+      answer(client.GET('/api/rules/autonomy', { params: { query: { days } }, signal })),
+  })
+
+/** Automatic approvals that people look at afterwards: those still to be looked at, or all. */
+export const audits = (onlyOpen: boolean, scope: Scope) =>
+  infiniteQueryOptions({
+    queryKey: ['rules', 'audits', { onlyOpen, scope }],
+    queryFn: ({ signal, pageParam }) =>
+      answer(
+        client.GET('/api/rules/audits', {
+          params: {
+            query: {
+              reviewed: onlyOpen ? false : undefined,
+              pipeline_id: scope ?? undefined,
+              limit: 50,
+              cursor: pageParam ?? undefined,
+            },
+          },
+          signal,
+        }),
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+  })
+
+export const emergencyStop = () =>
+  queryOptions({
+    queryKey: ['rules', 'stop'],
+    queryFn: ({ signal }) => answer(client.GET('/api/rules/emergency-stop', { signal })),
+  })
+
+export const emergencyStops = () =>
+  queryOptions({
+    queryKey: ['rules', 'stops'],
+    queryFn: ({ signal }) =>
+      answer(client.GET('/api/rules/emergency-stop/history', { params: { query: { limit: 50 } }, signal })),
+  })
+
+export const checkRules = (text: string, signal?: AbortSignal) =>
+  answer(client.POST('/api/rules/check', { ...asYaml, body: text, signal }))
+
+export const saveRules = (scope: Scope, text: string, revision: number, comment: string) => {
+  const given = { query: { comment }, header: { 'If-Match': `"${revision}"` } }
+  return answer(
+    scope === null
+      ? client.PUT('/api/rules', { ...asYaml, body: text, params: given })
+      : client.PUT('/api/pipelines/{pipeline_id}/rules', {
+          ...asYaml,
+          body: text,
+          params: { ...ofPipeline(scope), ...given },
+        }),
+  )
+}
+
+export const removeRules = (pipeline_id: string, revision: number) =>
+  answer(
+    client.DELETE('/api/pipelines/{pipeline_id}/rules', {
+      params: { ...ofPipeline(pipeline_id), header: { 'If-Match': `"${revision}"` } },
+    }),
+  )
+
+export const backtest = (scope: Scope, text: string) =>
+  answer(
+    client.POST('/api/rules/backtest', {
+      ...asYaml,
+      body: text,
+      params: { query: { pipeline_id: scope ?? undefined } },
+    }),
+  )
+
+export const reviewAudit = (approval_id: string, agrees: boolean, comment: string) =>
+  answer(
+    client.PUT('/api/rules/audits/{approval_id}', {
+      params: { path: { approval_id } },
+      body: { agrees, comment },
+    }),
+  )
+
+export const setEmergencyStop = (stopped: boolean, reason: string) =>
+  answer(client.PUT('/api/rules/emergency-stop', { body: { stopped, reason } }))

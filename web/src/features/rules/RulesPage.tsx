@@ -1,0 +1,116 @@
+import { Tabs } from '@mantine/core'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { pipelines } from '~/api/queries'
+import { audits, rules, type Scope } from '~/api/rules'
+import { useRoles } from '~/api/session'
+import type { RuleText } from '~/api/types'
+import { rulesWords } from '~/lib/shares'
+import { Choice } from '~/ui/Choice'
+import { Failure } from '~/ui/Failure'
+import { LoadingRows } from '~/ui/Loading'
+import { Page } from '~/ui/Page'
+import { AutonomyView } from './Autonomy'
+import { InForce } from './InForce'
+import styles from './Rules.module.css'
+import { RulesEditor } from './RulesEditor'
+import { Samples } from './Samples'
+import { StopButton } from './Stop'
+import { Stops } from './Stops'
+import { Versions } from './Versions'
+
+const route = getRouteApi('/rules')
+
+/** Rules for approvals, of all pipelines or of one: what is in force, how it does, how it came to be. */
+export function RulesPage() {
+  const { pipeline } = route.useSearch()
+  const scope = pipeline ?? null
+  const isAdmin = useRoles().includes('admin')
+  const { data, error, refetch } = useQuery(rules(scope))
+  return (
+    <Page title="Rules" actions={isAdmin && <StopButton />}>
+      <div className={styles.head}>
+        <h1>{data === undefined ? 'Rules' : rulesWords(data.rules)}</h1>
+        <ScopeChoice scope={scope} />
+      </div>
+      {error !== null ? (
+        <Failure what="The rules could not be read." error={error} retry={() => void refetch()} />
+      ) : data === undefined ? (
+        <LoadingRows rows={4} label="Loading the rules" />
+      ) : (
+        <Parts key={scope} scope={scope} stored={data} isAdmin={isAdmin} />
+      )}
+    </Page>
+  )
+}
+
+function ScopeChoice({ scope }: { scope: Scope }) {
+  const navigate = route.useNavigate()
+  const { data } = useQuery(pipelines())
+  return (
+    <Choice
+      label="For"
+      value={scope ?? ''}
+      options={[
+        { value: '', label: 'All pipelines' },
+        ...(data?.items ?? []).map((item) => ({ value: item.pipeline_id, label: item.pipeline_name })),
+      ]}
+      onChange={(value) => void navigate({ search: value === '' ? {} : { pipeline: value } })}
+    />
+  )
+}
+
+function Parts({ scope, stored, isAdmin }: { scope: Scope; stored: RuleText; isAdmin: boolean }) {
+  const { tab, edit } = route.useSearch()
+  const navigate = route.useNavigate()
+  const open = useInfiniteQuery(audits(true, scope)).data?.pages[0]?.items.length ?? 0
+  const onEdit = (on: boolean) =>
+    void navigate({
+      search: (before) => ({ ...before, tab: on ? undefined : before.tab, edit: on || undefined }),
+    })
+  return (
+    <Tabs
+      value={tab ?? 'rules'}
+      onChange={(value) =>
+        void navigate({
+          search: (before) => ({
+            ...before,
+            edit: undefined,
+            tab: value === 'rules' ? undefined : (value as typeof tab),
+          }),
+          replace: true,
+        })
+      }
+      keepMounted={false}
+    >
+      <Tabs.List className={styles.tabs}>
+        <Tabs.Tab value="rules">In force</Tabs.Tab>
+        <Tabs.Tab value="autonomy">Autonomy</Tabs.Tab>
+        <Tabs.Tab value="samples">
+          Samples {open > 0 && <span className={styles.count}>{open}</span>}
+        </Tabs.Tab>
+        <Tabs.Tab value="versions">Versions</Tabs.Tab>
+        <Tabs.Tab value="stops">Stops</Tabs.Tab>
+      </Tabs.List>
+      <Tabs.Panel value="rules">
+        {edit === true && isAdmin ? (
+          <RulesEditor scope={scope} stored={stored} onEdit={onEdit} />
+        ) : (
+          <InForce scope={scope} stored={stored} mayEdit={isAdmin} onEdit={onEdit} />
+        )}
+      </Tabs.Panel>
+      <Tabs.Panel value="autonomy">
+        <AutonomyView scope={scope} />
+      </Tabs.Panel>
+      <Tabs.Panel value="samples">
+        <Samples scope={scope} />
+      </Tabs.Panel>
+      <Tabs.Panel value="versions">
+        <Versions scope={scope} stored={stored} mayRevert={isAdmin} />
+      </Tabs.Panel>
+      <Tabs.Panel value="stops">
+        <Stops />
+      </Tabs.Panel>
+    </Tabs>
+  )
+}

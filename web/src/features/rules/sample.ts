@@ -1,0 +1,23 @@
+/** To begin with, where there are no rules yet: one that asks, one that only scores. */
+export const SAMPLE = `version: "1.0"
+checkpoints:
+  - name: High risk
+    description: People look at everything that is risky.
+    trigger:
+      risk_level: [high, critical]
+    action:
+      timeout_seconds: 3600
+auto_approval:
+  enabled: true
+  rules:
+    - name: Small and sure
+      description: Scores what it would have approved, and approves nothing, until shadow is false.
+      shadow: true
+      conditions:
+        risk_level: low
+        confidence: ">= 0.9"
+      action:
+        auto_approve: true
+        rollout_percentage: 25
+        audit_sample_percentage: 10
+`
