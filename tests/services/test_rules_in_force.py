@@ -109,6 +109,24 @@ async def test_what_rules_see_of_a_run(house: House, case: str) -> None:
     assert [c.actual for c in told.considered[0].conditions] == ["start", actual]
 
 
+async def test_secrets_are_not_told(house: House) -> None:
+    """S2: a value that is a known secret is masked, also in a field that is not named like one."""
+    await house.cairn.secrets.put("mail", "correct horse battery", by=ADMIN)
+    pipeline = await house.pipeline(step("count", approve="start"))
+    text = """
+        checkpoints:
+          - name: Looks
+            trigger: { custom_field: { field: input.note, operator: contains, value: horse } }
+            action: {}
+        """
+    await rule(house, text, pipeline)
+    run = await house.start(pipeline, input={"note": "it is correct horse battery!"})
+    told = why(house, house.run(run).waiting_approvals[0].approval_id)
+    [condition] = told.considered[0].conditions
+    assert (condition.holds, "horse" in condition.actual, "it is" in condition.actual) == (True, False, True)
+    await house.cairn.secrets.remove("mail", by=ADMIN)
+
+
 async def test_the_output_of_a_step_is_seen_by_the_next(house: House) -> None:
     """In the very transaction in which it becomes one."""
     pipeline = await house.pipeline(step("count", parameters={"value": 7}, approve="complete"), step("next"))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import sqlalchemy as sa
 
@@ -22,9 +23,10 @@ UNREADABLE = Rulebook(stopped=True)  # people are asked as long as nobody can te
 
 
 class RulesInForce:
-    def __init__(self, database: Database, plans: Plans) -> None:
+    def __init__(self, database: Database, plans: Plans, mask: Callable[[str], str] = str) -> None:
         self._database = database
         self._plans = plans
+        self._mask = mask  # takes known secrets out of what is shown of values
         self._compiled = Kept[tuple[str, int], Rulebook]()
 
     def judge(self, connection: sa.Connection, loaded: Loaded, brought: Iterable[NewArtifact] = ()) -> Judge:
@@ -40,9 +42,19 @@ class RulesInForce:
             if not books and not stopped:
                 return NO_VERDICT
             data = RunData(connection, self._plans, loaded, question, brought=brought)
-            return judge(books, question, data.look, stopped=stopped)
+            return self._masked(judge(books, question, data.look, stopped=stopped))
 
         return judged
+
+    def _masked(self, verdict: Verdict) -> Verdict:
+        shown = "\n".join(condition.actual for one in verdict.considered for condition in one.conditions)
+        if self._mask(shown) == shown:
+            return verdict
+        considered = tuple(
+            replace(one, conditions=tuple(replace(c, actual=self._mask(c.actual)) for c in one.conditions))
+            for one in verdict.considered
+        )
+        return replace(verdict, considered=considered)
 
     def _heads(self, connection: sa.Connection, pipeline_id: str) -> list[Head]:
         is_reading = connection.engine is self._database.read_engine  # where nothing can be held
