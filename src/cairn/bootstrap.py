@@ -291,7 +291,12 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
             engine,
             tree,
             jobs,
-            Days(settings.archive_retention_days, settings.error_retention_days, settings.test_retention_days),
+            Days(
+                settings.archive_retention_days,
+                settings.error_retention_days,
+                settings.test_retention_days,
+                settings.delivery_retention_days,
+            ),
         ),
         keeper=keeper,
         pipelines=Pipelines(

@@ -112,6 +112,9 @@ class Settings(BaseSettings):
     archive_retention_days: int = Field(default=365, ge=0, description="How long archives are kept; 0 is for ever.")
     error_retention_days: int = Field(default=90, ge=0, description="How long failed workspaces are kept.")
     test_retention_days: int = Field(default=7, ge=0, description="How long test runs are kept.")
+    delivery_retention_days: int = Field(
+        default=90, ge=0, description="How long the log of notifications is kept; 0 is for ever."
+    )
     log_file_max_size_mb: PositiveInt = Field(default=50, description="Size at which a log file is rotated.")
     log_backup_count: int = Field(default=5, ge=0, description="Rotated log files that are kept.")
 

@@ -26,6 +26,7 @@ LOOKED_AT = [
     "contents",
     "jobs",
     "trail",
+    "notifications",
     "other files",
     "folders",
 ]

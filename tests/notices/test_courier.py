@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from datetime import timedelta
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from cairn.services.actors import ADMIN
+from cairn.services.notices import delivery_rows
 from cairn.services.notices.channels import Wanted
 from cairn.store import tables as t
 from cairn.store.tables.notices import NoticeKind
@@ -17,6 +19,7 @@ from tests.notices.receivers import Desk, checked
 from tests.outward.servers import answer, answers, break_off, hang
 from tests.services.house import step
 
+LOG = (t.delivery_tries, t.deliveries, t.notices)
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
 
@@ -198,3 +201,53 @@ async def test_many_are_told_at_once_and_each_once(desk: Desk) -> None:
 def _id(desk: Desk, name: str) -> str:
     channels = desk.house.cairn.reading.channels(500, None).items
     return next(channel.channel_id for channel in channels if channel.name == name)
+
+
+async def test_the_log_goes_after_its_time_and_what_waits_stays(desk: Desk) -> None:
+    await desk.channel("mail", "webhook", kinds=[])
+    await desk.channel("ops", "webhook", fallback="mail")
+    desk.web.on("/ops", answer(410))
+    run = await asked(desk)
+    assert len(await desk.until_ended(run, 2)) == 2
+    database, now = desk.house.cairn.database, desk.house.cairn.clock.now()
+    waiting = desk.deliveries(run_id=run)[0].delivery_id
+
+    def set_status(status: str) -> Any:
+        own = t.deliveries.c.delivery_id == waiting
+        return database.transact(lambda c: c.execute(sa.update(t.deliveries).where(own).values(status=status)))
+
+    await set_status("waiting")
+    while await database.transact(lambda c: delivery_rows.sweep(c, now + timedelta(days=1), limit=1)):
+        pass
+    assert len(desk.deliveries(run_id=run)) == 2
+    await set_status("failed")
+    while await database.transact(lambda c: delivery_rows.sweep(c, now - timedelta(days=1))):
+        pass
+    assert len(desk.deliveries(run_id=run)) == 2
+    while await database.transact(lambda c: delivery_rows.sweep(c, now + timedelta(days=1))):
+        pass
+    left = [database.read(lambda c, table=table: c.execute(sa.select(table)).all()) for table in LOG]
+    assert left == [[], [], []]
+    await desk.house.decide(run, "goals", "approve")
+
+
+async def test_the_doctor_says_what_did_not_arrive(desk: Desk) -> None:
+    async def found() -> list[tuple[str, str]]:
+        diagnosis = await desk.house.cairn.doctor.examine()
+        return [(one.verdict, one.detail) for one in diagnosis.findings if one.what == "notifications"]
+
+    database = desk.house.cairn.database
+    for table in LOG:
+        await database.transact(lambda c, table=table: c.execute(sa.delete(table)))
+    assert await found() == [("ok", "no channel is in use: nobody is told anything outside")]
+    await desk.channel("ops", "webhook")
+    assert await found() == [("ok", "1 channel in use")]
+    desk.web.on("/ops", answer(410))
+    run = await asked(desk)
+    await desk.until_ended(run)
+    assert await found() == [("warning", "ops: 1 did not arrive in the last day")]
+    early = {"status": "waiting", "due_at": desk.house.cairn.clock.now() - timedelta(hours=1)}
+    await database.transact(lambda c: c.execute(sa.update(t.deliveries).values(early)))
+    assert await found() == [("warning", "1 should have left by now")]
+    await database.transact(lambda c: c.execute(sa.update(t.deliveries).values(status="skipped")))
+    await desk.house.decide(run, "goals", "approve")

@@ -11,6 +11,7 @@ from cairn.ports import Clock, JobEngine
 from cairn.services import doctor_database as database
 from cairn.services import doctor_files as files
 from cairn.services import doctor_machine as machine
+from cairn.services import doctor_notices as notices
 from cairn.services.doctor_machine import Machine
 from cairn.services.doctor_rules import rules as look_at_rules
 from cairn.services.keeper import Keeper
@@ -72,6 +73,7 @@ class Doctor:
             lambda: database.contents(self.database, self.clock.now()),
             lambda: database.engine(self.database, self.jobs),
             lambda: database.trail(self.reading),
+            lambda: notices.deliveries(self.database, self.clock.now()),
             lambda: files.strangers(self.database, self.keeper),
         )
 

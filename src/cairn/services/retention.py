@@ -18,6 +18,7 @@ from cairn.ports import JobEngine
 from cairn.services import mending
 from cairn.services.engine import Engine
 from cairn.services.idempotency import KEPT
+from cairn.services.notices import delivery_rows
 from cairn.services.system_log import keep
 from cairn.store import blobs, events
 from cairn.store import tables as t
@@ -39,6 +40,7 @@ class Days:
     archives: int = 365
     errored: int = 90
     tests: int = 7
+    deliveries: int = 90
 
 
 class Retention:
@@ -80,6 +82,10 @@ class Retention:
         s, k = t.sessions, t.idempotency_keys
         await self._database.transact(lambda c: c.execute(sa.delete(s).where(s.c.expires_at < now)))
         await self._database.transact(lambda c: c.execute(sa.delete(k).where(k.c.created_at < now - KEPT)))
+        if self._days.deliveries:
+            before = now - timedelta(days=self._days.deliveries)
+            while await self._database.transact(lambda c: delivery_rows.sweep(c, before)):
+                pass
         await self.sweep_contents()
 
     async def sweep_contents(self) -> None:

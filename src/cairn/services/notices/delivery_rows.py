@@ -102,3 +102,17 @@ def is_decided(connection: sa.Connection, approval_id: str) -> bool:
 
 def direct(channel: Channel, recipient: str = "") -> Addressed:
     return Addressed(channel, channel.name, channel.kind.value, recipient)
+
+
+def sweep(connection: sa.Connection, before: datetime, limit: int = 200) -> int:
+    """Remove some notices from before that time with all that was delivered of them; the answer is how many."""
+    n = t.notices.c
+    is_open = sa.select(D.notice_id).where(D.notice_id == n.notice_id, D.status.in_(OPEN)).exists()
+    old = sa.select(n.notice_id).where(n.noted_at < before, ~is_open).order_by(n.noted_at).limit(limit)
+    ids = list(connection.execute(old).scalars())
+    if ids:
+        own = sa.select(D.delivery_id).where(D.notice_id.in_(ids))
+        connection.execute(sa.delete(t.delivery_tries).where(T.delivery_id.in_(own)))
+        connection.execute(sa.delete(t.deliveries).where(D.notice_id.in_(ids)))
+        connection.execute(sa.delete(t.notices).where(n.notice_id.in_(ids)))
+    return len(ids)
