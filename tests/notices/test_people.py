@@ -18,7 +18,7 @@ from cairn.services.users import NewUser
 from cairn.store import tables as t
 from cairn.store.tables.notices import NoticeKind
 from tests.notices.receivers import Desk
-from tests.services.house import step
+from tests.services.house import form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 
@@ -113,6 +113,23 @@ async def test_a_deadline_reminds_those_asked_and_then_tells_who_started_it(mail
         ("approval_reminded", "ann@example.com"),
         ("approval_timeout", "eve@example.com"),
     }
+
+
+async def test_handing_over_tells_those_who_have_it_now(mailing: Desk) -> None:
+    mailing.asks(approvers=("ann",))
+    run = await asked(mailing)
+    approval = await mailing.house.until(lambda: next(iter(mailing.house.run(run).waiting_approvals), None))
+    await mailing.until_ended(run)
+    await mailing.house.cairn.approvals.hand_over(approval.approval_id, ("bob",), "I am away", by=ADMIN)
+    assert await told(mailing, run, 2) == {
+        ("approval_asked", "ann@example.com"),
+        ("approval_assigned", "bob@example.com"),
+    }
+
+
+async def test_a_form_is_told_to_those_who_may_fill_it_in(mailing: Desk) -> None:
+    run = await mailing.house.start(await mailing.house.pipeline(form("goals")))
+    assert {to for _, to in await told(mailing, run, 3)} == {one.email for one in PEOPLE}
 
 
 async def test_a_rejection_is_told_to_who_started_it_and_only_once(mailing: Desk) -> None:

@@ -22,11 +22,15 @@ def gotify(server: WebServer) -> str:
     return f"gotify://127.0.0.1:{server.port}/AbCdEfGhIjKlMnO"
 
 
-async def test_a_text_is_sent(server: WebServer) -> None:
+async def test_a_text_is_sent_and_its_address_is_not_logged(
+    server: WebServer, caplog: pytest.LogCaptureFixture
+) -> None:
     server.on("/message", answer(200, b"{}"))
     messenger = AppriseMessenger(Guard(Allowed.of(["127.0.0.1"])))
     assert messenger.check(gotify(server)) == "Gotify"
-    await messenger.send(gotify(server), "Title", "Text <b>&</b>")
+    with caplog.at_level("DEBUG"):
+        await messenger.send(gotify(server), "Title", "Text <b>&</b>")
+    assert "AbCdEf" not in caplog.text
     (asked,) = server.asked
     assert (asked.method, b"Title" in asked.body, b"Text" in asked.body) == ("POST", True, True)
 

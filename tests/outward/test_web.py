@@ -292,3 +292,11 @@ async def test_proxies_of_the_environment_do_not_lead_round_the_guard(
     monkeypatch.setenv("ALL_PROXY", "http://10.0.0.1:3128")
     server.on("/", answer(200, b"direct"))
     assert (await web.request("GET", server.url("/", "hooks.test"))).body == b"direct"
+
+
+async def test_addresses_are_not_logged(web: Web, server: WebServer, caplog: pytest.LogCaptureFixture) -> None:
+    """They often hold a token (S2)."""
+    server.on("/hook", answer(200))
+    with caplog.at_level("DEBUG"):
+        await web.request("POST", server.url("/hook?token=very-secret", "hooks.test"), headers={"X-Key": "very-secret"})
+    assert "very-secret" not in caplog.text

@@ -51,7 +51,8 @@ class AppriseMessenger:
 def _plugin(address: str) -> Any:
     import apprise  # knows a hundred services
 
-    logging.getLogger("apprise").setLevel(logging.CRITICAL)  # it logs what it sends
+    for name in ("apprise", "urllib3", "requests"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # they log what is sent, and where to
     schema = address.partition("://")[0].lower()
     if schema in REFUSED:
         raise NotSent(f"{schema}:// cannot be used here: take a webhook or an e-mail channel.", lasting=True)

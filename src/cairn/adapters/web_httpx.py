@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import ssl
 from collections.abc import Mapping
@@ -12,6 +13,9 @@ import httpx
 
 from cairn.adapters.outward_guard import Guard
 from cairn.ports.outward import NotSent, OutwardFault, Unknown, WebAnswer
+
+for _name in ("httpx", "httpcore"):
+    logging.getLogger(_name).setLevel(logging.WARNING)  # they log addresses whole, and these hold secrets
 
 MOST_REDIRECTS = 5
 NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

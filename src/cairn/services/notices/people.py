@@ -10,12 +10,14 @@ from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
+from cairn.core.states import Kind
 from cairn.services.actors import Role
 from cairn.services.notices.subjects import Subject
 from cairn.store import tables as t
 from cairn.store.tables.notices import NoticeKind
 
 DECIDERS = (Role.APPROVER.value, Role.ADMIN.value)
+SUBMITTERS = (*DECIDERS, Role.EDITOR.value)
 STARTERS = frozenset(
     {NoticeKind.EXECUTION_FAILED, NoticeKind.RUN_FAILED, NoticeKind.RUN_COMPLETED}
     | {NoticeKind.APPROVAL_REJECTED, NoticeKind.APPROVAL_TIMEOUT}
@@ -47,7 +49,8 @@ def named(subject: Subject) -> tuple[str, ...]:
         case kind if kind in STARTERS:
             return (subject.loaded.facts.created_by, *terms.recipients)
         case _:
-            return terms.recipients or (a.asked_of if a is not None else ()) or DECIDERS
+            may = SUBMITTERS if a is not None and a.kind is Kind.INPUT else DECIDERS
+            return terms.recipients or (a.asked_of if a is not None else ()) or may
 
 
 @dataclass(frozen=True, slots=True)
