@@ -1,0 +1,100 @@
+"""Seed 3's own rules say who is told where (H2, H7): from the YAML to the card and the mail."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+from cairn.runners import Ctx
+from cairn.services.actors import ADMIN
+from tests.notices.receivers import Desk, card, facts, texts
+from tests.services.house import step
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+RULES = """\
+version: "1.0"
+checkpoints:
+  - name: "High-Value Financial Operations"
+    priority: 1
+    trigger:
+      risk_level: ["high", "critical"]
+      operation_type: ["financial_transaction", "refund"]
+      data_threshold: {field: "amount", operator: ">", value: 1000}
+    action:
+      auto_approve: false
+      timeout_seconds: 3600
+      escalation:
+        enabled: true
+        after_seconds: 1
+        escalate_to: ["manager@example.com"]
+      notification:
+        channels: ["teams", "email"]
+        recipients: ["finance-team@example.com"]
+auto_approval:
+  enabled: true
+  rules:
+    - name: "Auto-Approve Small Refunds"
+      conditions:
+        risk_level: ["low", "medium"]
+        operation_type: "financial_transaction"
+        data_threshold: {field: "amount", operator: "<=", value: 50}
+        confidence: ">= 0.9"
+      action:
+        auto_approve: true
+        log_decision: true
+        notify: true
+        notification_channels: ["teams"]
+"""
+DECLARED = {"financial_transaction": {"risk_level": "medium", "schema": {"type": "object"}}}
+
+
+async def proposed(desk: Desk, amount: float, risk: str, confidence: float) -> str:
+    @desk.house.does("refund")
+    def refund(ctx: Ctx) -> Any:
+        answer = ctx.propose_action("financial_transaction", {"amount": amount}, "As asked.", confidence, risk)
+        return {"decision": answer["decision"]}
+
+    pipeline = await desk.house.pipeline(step("refund", "refund"), actions=DECLARED)
+    await desk.house.cairn.rules.save(pipeline, dedent(RULES), by=ADMIN)
+    return await desk.house.start(pipeline)
+
+
+async def test_a_large_one_asks_the_finance_team_in_teams_and_by_mail_and_then_the_manager(desk: Desk) -> None:
+    for name, kind in (("room", "teams"), ("mail", "email"), ("other", "slack")):
+        await desk.channel(name, kind)
+    run = await proposed(desk, 2500, "high", 0.87)
+    (sent,) = await desk.until_got("room")
+    told = facts(sent)
+    assert (told["Operation"], told["Risk"], told["Confidence"]) == ("financial\\_transaction", "HIGH", "87%")
+    plain = [text.replace("\\", "") for text in texts(sent)]
+    rule = plain[plain.index("Rule High-Value Financial Operations") + 1 :]
+    assert len(rule) == 3
+    assert all("✓" in line for line in rule)
+    found = await desk.until_ended(run, 4)
+    assert {(one.kind.value, one.channel, one.recipient, one.status.value) for one in found} == {
+        ("approval_asked", "room", "", "sent"),
+        ("approval_asked", "mail", "finance-team@example.com", "sent"),
+        ("approval_escalated", "room", "", "sent"),
+        ("approval_escalated", "mail", "manager@example.com", "sent"),
+    }
+    assert desk.got("other") == []
+    await desk.house.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_a_small_one_is_approved_and_told_in_teams_with_every_condition(desk: Desk) -> None:
+    for name, kind in (("room", "teams"), ("mail", "email")):
+        await desk.channel(name, kind)
+    run = await proposed(desk, 35, "low", 0.92)
+    await desk.house.until_run(run, "completed")
+    (sent,) = await desk.until_got("room")
+    assert card(sent)["body"][0]["items"][0]["text"] == "Approved by a rule: Refund"
+    plain = [text.replace("\\", "") for text in texts(sent)]
+    assert plain[0] == 'Approved automatically by the rule "Auto-Approve Small Refunds": nobody has to do anything.'
+    conditions = plain[plain.index("Rule Auto-Approve Small Refunds") + 1 :]
+    assert len(conditions) == 4
+    assert all("✓" in line for line in conditions)
+    (only,) = await desk.until_ended(run)
+    assert (only.channel, only.kind) == ("room", "approval_auto_approved")
