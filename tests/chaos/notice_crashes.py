@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from cairn.services.notices.sending import Outgoing
 from cairn.services.reading.filters import DeliveryFilter
 from cairn.services.views.notices import Delivery
 from cairn.store.tables.notices import ChannelKind, NoticeKind
-from tests.chaos.crashes import Death
+from tests.chaos.crashes import DIED, Death
 from tests.chaos.scene import COMMAND, Ids
 from tests.services.house import House, registry, step
 
@@ -51,11 +52,24 @@ async def act(house: House, ids: Ids) -> Delivery:
     return await house.until(told)
 
 
-def die(folder: Path, ids: Ids, at: int | None) -> list[str]:
-    """Act, and die at the moment of this number; without one, the answer is what moments there are."""
+class NamedDeath(Death):
+    """Dies at the first moment of a name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(None)
+        self._name = name
+
+    def moment(self, name: str) -> None:
+        if self.armed and name == self._name:
+            os._exit(DIED)
+        super().moment(name)
+
+
+def die(folder: Path, ids: Ids, at: int | str | None) -> list[str]:
+    """Act, and die at the moment of this number or name; without one, the answer is what moments there are."""
 
     async def run() -> list[str]:
-        death = Death(at)
+        death = NamedDeath(at) if isinstance(at, str) else Death(at)
         house = await opened(folder)
         death.watch(house)
         sending: Any = house.cairn.telling.courier._sending  # pyright: ignore[reportPrivateUsage]

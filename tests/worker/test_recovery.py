@@ -255,7 +255,8 @@ async def test_nothing_is_held_that_nobody_needs(house: House) -> None:
     await house.until_quiet()
     lanes, engine = house.cairn.lanes, house.cairn.engine
     assert (len(lanes._lanes), len(lanes._running)) == (0, 0)  # pyright: ignore[reportPrivateUsage]
-    assert len(house.worker._tasks) == 7  # pyright: ignore[reportPrivateUsage] # the loops
+    assert not house.cairn.telling.courier._tasks  # pyright: ignore[reportPrivateUsage]
+    assert len(house.worker._tasks) == 8  # pyright: ignore[reportPrivateUsage] # the loops
     assert len(engine._under_way) == 0  # pyright: ignore[reportPrivateUsage]
     gc.collect()
     assert len(engine._locks._locks) == 0  # pyright: ignore[reportPrivateUsage]
