@@ -9,7 +9,7 @@ from cairn.core.errors import Refused, Repeated
 from cairn.core.model import ApprovalStatus
 from cairn.services.actors import Actor
 from cairn.services.approvals import Approvals
-from cairn.services.errors import ServiceError
+from cairn.services.errors import ServiceError, WrongInput
 from cairn.services.views.approvals import BatchDecided, Decided
 
 
@@ -43,6 +43,8 @@ class Batches:
             return Decided(approval_id=id, status=None, error=None)
         except Refused as refused:
             return Decided(approval_id=id, status=None, error=refused.message)
+        except WrongInput as wrong:
+            return Decided(approval_id=id, status=None, error=" ".join(message for _, message in wrong.errors))
         except ServiceError as error:
             return Decided(approval_id=id, status=None, error=error.message)
         return Decided(approval_id=id, status=ApprovalStatus(step.loaded.run.approvals[id].status), error=None)

@@ -1,0 +1,181 @@
+"""Actions over HTTP: previewed, modified, handed over, talked about, decided together (H1, H3, H8, H9, S1, S3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cairn.runners import Ctx, function
+from tests.api.house import House, Json
+from tests.api.people import token_for
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "{{ 7 * 7 }} {% for x in range(9) %}",
+    "${jndi:ldap://127.0.0.1/a}",
+    "'; DROP TABLE approvals; --",
+    "\u202egnp.exe",
+]
+
+
+@function("test_api.refund")
+async def refund(ctx: Ctx, reasoning: str = "because") -> Any:
+    proposed = {"amount": 99.99, "currency": "USD", "account": "4711"}
+    return dict(ctx.propose_action("financial_transaction", proposed, reasoning, 0.87, "high", {"orders": [1, 2]}))
+
+
+async def proposed(house: House, reasoning: str = "because") -> Json:
+    config = {"function": "test_api.refund", "parameters": {"reasoning": reasoning}}
+    checkpoint = {
+        "key": "refund",
+        "checkpoint_name": "Refund",
+        "execution": {"mode": "function", "function_config": config},
+        "outputs": ["refund.json"],
+    }
+    run = await house.run(await house.pipeline(checkpoint))
+
+    async def asked() -> Json | None:
+        items = (await house.get("/api/approvals", run_id=run["run_id"]))["items"]
+        return items[0] if items else None
+
+    return await house.until(asked)
+
+
+async def test_everything_that_the_page_shows_h1(house: House) -> None:
+    pending = await proposed(house)
+    assert (pending["kind"], pending["risk_level"], pending["confidence"], pending["operation_type"]) == (
+        "action",
+        "high",
+        0.87,
+        "financial_transaction",
+    )
+    shown = await house.get(f"/api/approvals/{pending['approval_id']}")
+    assert (shown["started_by"], shown["may_decide"], shown["possible"]) == (
+        "admin",
+        True,
+        ["approve", "modify", "revise", "reject"],
+    )
+    action = shown["action"]
+    assert action["parameters"] == {"amount": 99.99, "currency": "USD", "account": "4711"}
+    assert action["parameters_schema"]["properties"]["amount"]["exclusiveMinimum"] == 0
+    assert (action["reasoning"], action["supporting_data"], action["is_carried_out"], action["outcome"]) == (
+        "because",
+        {"orders": [1, 2]},
+        False,
+        "proposed",
+    )
+    listed = await house.get("/api/approvals", risk_level="high", operation_type="financial_transaction", sort="risk")
+    assert pending["approval_id"] in {item["approval_id"] for item in listed["items"]}
+    assert (await house.get("/api/approvals", risk_level="low"))["items"] == []
+
+
+async def test_a_modification_is_previewed_then_approved_h3(house: House) -> None:
+    pending = await proposed(house)
+    path = f"/api/approvals/{pending['approval_id']}"
+    preview = await house.put(f"{path}/modify", {"modified_params": {"amount": 89.99, "note": "new", "account": None}})
+    assert [(c["field"], c["change_type"], c["original"], c["modified"]) for c in preview["diff"]] == [
+        ("amount", "updated", 99.99, 89.99),
+        ("account", "removed", "4711", None),
+        ("note", "added", None, "new"),
+    ]
+    assert preview["validation"] == {"passed": True, "errors": []}
+    wrong = await house.put(f"{path}/modify", {"modified_params": {"amount": -1, "currency": "dollars"}})
+    assert sorted(error["path"] for error in wrong["validation"]["errors"]) == ["/amount", "/currency"]
+    refused = await house.put(f"{path}/approve", {"modified_params": {"amount": -1}}, 422)
+    assert refused["errors"][0]["path"] == "/modified_params/amount"
+    assert (await house.get(path))["status"] == "pending"
+    body = {"modified_params": {"amount": 89.99}, "feedback": "By policy", "digest": pending["digest"]}
+    approved = await house.put(f"{path}/approve", body)
+    assert (approved["status"], approved["decisions"][0]["by"]) == ("approved", "admin")
+    assert approved["action"]["approved_parameters"]["amount"] == 89.99
+    assert approved["action"]["parameters"]["amount"] == 99.99
+    [case] = (await house.get("/api/learning/cases", pipeline_id=pending["pipeline_id"]))["items"]
+    assert (case["by"], case["feedback"], case["changes"][0]["difference"]) == ("admin", "By policy", -10.0)
+    rates = {rate["operation_type"]: rate for rate in (await house.get("/api/learning/rates"))["items"]}
+    assert rates["financial_transaction"]["modified"] >= 1
+    await house.put("/api/approvals/00000000-0000-0000-0000-000000000000/modify", {"modified_params": {}}, 404)
+
+
+async def test_the_execution_is_the_same_door_d41(house: House) -> None:
+    pending = await proposed(house)
+    body = {"modified_params": {"amount": 5}}
+    await house.post(f"/api/executions/{pending['execution_id']}/approve", body)
+    assert (await house.get(f"/api/approvals/{pending['approval_id']}"))["decisions"][0]["decision"] == "modify"
+
+
+async def test_who_may_not_decide_is_told_and_nothing_happens_s1(house: House) -> None:
+    pending = await proposed(house)
+    path = f"/api/approvals/{pending['approval_id']}"
+    handed = await house.put(f"{path}/assign", {"to": ["someone-else"], "reason": "They know"})
+    assert handed["asked_of"] == ["someone-else"]
+    async with house.visitor(await token_for(house, "approver")) as approver:
+        refused = await approver.put(f"{path}/approve", json={})
+        assert (refused.status_code, refused.json()["detail"]) == (
+            403,
+            "This is put to someone-else: one of them has to decide.",
+        )
+        assert (await approver.get(path)).json()["may_decide"] is False
+        mine = await approver.get("/api/approvals", params={"mine": "true"})
+        assert pending["approval_id"] not in {item["approval_id"] for item in mine.json()["items"]}
+    async with house.visitor(await token_for(house, "approver", name="someone-else")) as named:
+        body = {"approved_by": "somebody", "feedback": "Good"}
+        assert (await named.put(f"{path}/approve", json=body)).status_code == 422  # who it is is never said in the body
+        approved = await named.put(f"{path}/approve", json={"feedback": "Good"})
+        assert approved.json()["decisions"][0]["by"] == "someone-else"
+    async with house.visitor(await token_for(house, "viewer")) as viewer:
+        for act, body in (("approve", {}), ("assign", {"to": ["x"]})):
+            assert (await viewer.put(f"{path}/{act}", json=body)).status_code == 403
+
+
+async def test_several_at_once_h8(house: House) -> None:
+    pending = [await proposed(house) for _ in range(3)]
+    items = [{"approval_id": one["approval_id"], "digest": one["digest"]} for one in pending]
+    items[2]["digest"] = "0" * 64
+    done = await house.post("/api/approvals/batch", {"decision": "approve", "items": items})
+    assert (done["decided"], done["refused"]) == (2, 1)
+    assert done["items"][2]["error"] == "What you looked at has changed since: look again, then decide."
+    body = {"decision": "reject", "items": items[2:]}
+    words = await house.post("/api/approvals/batch", body)
+    assert "reason" in words["items"][0]["error"]
+    await house.post("/api/approvals/batch", {"decision": "fail", "items": items}, 422)
+    await house.post("/api/approvals/batch", {"decision": "approve", "items": []}, 422)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+async def test_texts_are_texts_s3(house: House, text: str) -> None:
+    """What somebody writes comes back as it was written, as JSON, and is never carried out."""
+    pending = await proposed(house, text)
+    path = f"/api/approvals/{pending['approval_id']}"
+    await house.post(f"{path}/comments", {"text": text}, 201)
+    await house.put(f"{path}/assign", {"to": ["admin"], "reason": text})
+    await house.put(f"{path}/approve", {"feedback": text, "modified_params": {"note": text}})
+    response = await house.client.get(path)
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    shown = response.json()
+    assert (shown["comments"][0]["text"], shown["decisions"][0]["feedback"]) == (text, text)
+    assert (shown["action"]["reasoning"], shown["action"]["approved_parameters"]["note"]) == (text, text)
+
+
+async def test_bad_bodies_are_refused(house: House) -> None:
+    pending = await proposed(house)
+    path = f"/api/approvals/{pending['approval_id']}"
+    wrong: list[tuple[str, Json]] = [
+        ("modify", {"modified_params": [1]}),
+        ("modify", {}),
+        ("assign", {"to": []}),
+        ("assign", {"to": "admin"}),
+        ("modify/x", {}),
+    ]
+    for act, body in wrong:
+        response = await house.client.put(f"{path}/{act}", json=body)
+        assert response.status_code in (404, 405, 422), (act, body, response.text)
+    assert (await house.client.post(f"{path}/comments", json={"text": " "})).status_code == 422
+    assert (await house.client.post(f"{path}/comments", json={"text": "x" * 10_001})).status_code == 422
+    huge = {"modified_params": {"note": "x" * 300_000}}
+    assert (await house.put(f"{path}/modify", huge))["validation"]["passed"] is False
+    assert (await house.get(path))["status"] == "pending"
