@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cairn.services.actors import ADMIN
+from cairn.store import rule_rows
+from cairn.store.rule_rows import Head
 from tests.services.house import House, Json, form, step
 from tests.services.ruling import approvals, globally, rule, second_approver, why
 
@@ -246,3 +248,21 @@ async def test_after_a_stop_was_answered_nothing_is_approved_any_more(house: Hou
         for run in runs:
             if house.run(run).status == "in_progress":
                 await house.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_rules_that_cannot_be_read_approve_nothing(house: House, caplog: pytest.LogCaptureFixture) -> None:
+    """What was right when it was saved may not be to a later version: then people are asked."""
+    pipeline = await house.pipeline(step("count", approve="complete"))
+    for_all = "checkpoints: [{ name: Yes, trigger: { custom_field: { field: pipeline.id, value: %s } }, %s }]"
+    async with globally(house, for_all % (pipeline, "action: { auto_approve: true }")):
+        await house.done(pipeline)
+        at = house.cairn.clock.now()
+        await house.cairn.database.transact(lambda c: rule_rows.save(c, Head(pipeline), "no: rules", "admin", at))
+        run = await house.start(pipeline)
+        await house.until_execution(run, "count", "waiting_approval_to_complete")
+    told = why(house, house.run(run).waiting_approvals[0].approval_id)
+    assert told.considered[0].outcome == "emergency stop"
+    assert f"revision 1 of the {pipeline} rules cannot be read" in caplog.text
+    await rule(house, "", pipeline)
+    await house.decide(run, "count", "approve")
+    await house.until_run(run, "completed")
