@@ -110,11 +110,12 @@ class Server:
         """The execution at a position once it asks: what a form was answered with is taken up by a job."""
         deadline = time.monotonic() + 15
         while True:
-            found = self.execution(run_id, position)
-            approval: dict[str, Any] | None = found["approval"]
-            if approval is not None and approval["kind"] == kind:
-                return found
-            assert time.monotonic() < deadline, f"the execution does not ask for {kind}: {found['status']}"
+            if self.run(run_id)["trail"][position]["execution_id"] is not None:
+                found = self.execution(run_id, position)
+                approval: dict[str, Any] | None = found["approval"]
+                if approval is not None and approval["kind"] == kind:
+                    return found
+            assert time.monotonic() < deadline, f"checkpoint {position} does not ask for {kind}: {self.run(run_id)}"
             time.sleep(0.05)
 
     def let_go(self, gate: str) -> None:

@@ -99,12 +99,46 @@ type Decision =
 export const decide = (
   approval: Pick<Approval, 'approval_id' | 'digest'>,
   decision: string,
-  words: { feedback?: string; reason?: string } = {},
+  words: { feedback?: string; reason?: string; modified_params?: Record<string, unknown> } = {},
 ) =>
   answer(
     client.PUT('/api/approvals/{approval_id}/{decision}', {
       params: { path: { approval_id: approval.approval_id, decision: decision as Decision } },
       body: { digest: approval.digest, ...words },
+    }),
+  )
+
+const ofApproval = (approval_id: string) => ({ path: { approval_id } })
+
+/** What other parameters would make of an action; nothing is decided. */
+export const previewModification = (
+  id: string,
+  modified_params: Record<string, unknown>,
+  signal?: AbortSignal,
+) =>
+  answer(
+    client.PUT('/api/approvals/{approval_id}/modify', {
+      params: ofApproval(id),
+      body: { modified_params },
+      signal,
+    }),
+  )
+export const handOver = (id: string, to: string[], reason: string) =>
+  answer(client.PUT('/api/approvals/{approval_id}/assign', { params: ofApproval(id), body: { to, reason } }))
+export const addComment = (id: string, text: string) =>
+  answer(client.POST('/api/approvals/{approval_id}/comments', { params: ofApproval(id), body: { text } }))
+export const decideBatch = (
+  items: readonly Pick<Approval, 'approval_id' | 'digest'>[],
+  decision: 'approve' | 'reject',
+  feedback: string,
+) =>
+  answer(
+    client.POST('/api/approvals/batch', {
+      body: {
+        decision,
+        feedback,
+        items: items.map(({ approval_id, digest }) => ({ approval_id, digest })),
+      },
     }),
   )
 

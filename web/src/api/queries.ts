@@ -203,18 +203,6 @@ export const content = (artifact_record_id: string, checksum: string) =>
     staleTime: FOREVER,
   })
 
-export const approvals = () =>
-  queryOptions({
-    queryKey: ['approvals'],
-    queryFn: ({ signal }) =>
-      answer(
-        client.GET('/api/approvals', {
-          params: { query: { status: ['pending'], sort: 'age', limit: 200 } },
-          signal,
-        }),
-      ),
-  })
-
 export type EventFilter = {
   pipeline_id?: string
   run_id?: string

@@ -4839,7 +4839,7 @@ export interface components {
             /** Passed */
             passed: boolean;
             /** Errors */
-            errors: components["schemas"]["Problem"][];
+            errors: components["schemas"]["ParameterFault"][];
         };
         /**
          * NewInvitation
@@ -5031,6 +5031,16 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
+        };
+        /**
+         * ParameterFault
+         * @description A parameter that does not fit.
+         */
+        ParameterFault: {
+            /** Path */
+            path: string;
+            /** Message */
+            message: string;
         };
         /**
          * Person

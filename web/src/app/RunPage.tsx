@@ -7,7 +7,7 @@ import { useLiveRun } from '~/api/live'
 import * as queries from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { Run } from '~/api/types'
-import { DecisionBar } from '~/features/approvals/DecisionBar'
+import { ActionBar, DecisionBar } from '~/features/approvals/DecisionBar'
 import { type Asker, ReworkDialog } from '~/features/rework/ReworkDialog'
 import { RollbackDialog } from '~/features/rollback/RollbackDialog'
 import { RollbackNote } from '~/features/rollback/RollbackNote'
@@ -129,7 +129,9 @@ function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
           />
         )}
       </div>
-      {question.kind === 'decide' ? (
+      {question.kind === 'decide' && question.approval.kind === 'action' ? (
+        <ActionBar approval={question.approval} />
+      ) : question.kind === 'decide' ? (
         <DecisionBar
           key={question.approval.execution_id}
           approval={question.approval}

@@ -20,6 +20,12 @@ const approvals = createRoute({
   path: '/approvals',
   component: lazyRouteComponent(() => import('~/features/approvals/InboxPage'), 'InboxPage'),
 })
+const approval = createRoute({
+  getParentRoute: () => root,
+  path: '/approvals/$approvalId',
+  validateSearch: (search): { do?: string } => ({ do: text(search.do) }),
+  component: lazyRouteComponent(() => import('./ApprovalPage'), 'ApprovalPage'),
+})
 const pipelines = createRoute({
   getParentRoute: () => root,
   path: '/pipelines',
@@ -90,6 +96,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     home,
     approvals,
+    approval,
     pipelines,
     newPipeline,
     pipeline,

@@ -53,6 +53,26 @@ export function left(until: string | null, now: Date): string | null {
     : `${duration(seconds < HOUR ? Math.ceil(seconds / MINUTE) * MINUTE : seconds)} left`
 }
 
+type Ending = {
+  on_timeout: 'fail' | 'cancel' | 'escalate' | null
+  escalate_to: readonly string[]
+}
+
+/** What happens when the time is up: then fails. */
+export function thenWords(terms: Ending | undefined, escalated: boolean): string | null {
+  switch (terms?.on_timeout) {
+    case 'fail':
+      return 'then it fails'
+    case 'cancel':
+      return 'then the run is cancelled'
+    case 'escalate':
+      if (escalated) return 'then it fails'
+      return `then ${terms.escalate_to.join(', ') || 'others'} may decide as well`
+    default:
+      return null
+  }
+}
+
 export function day(then: Date, now: Date): string {
   const year = then.getFullYear() === now.getFullYear() ? undefined : 'numeric'
   return then.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year })

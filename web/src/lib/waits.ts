@@ -59,3 +59,16 @@ export function nowWords(run: Pick<RunSummary, 'open'>, now?: Date): string {
   const more = run.open.length > 1 ? `, and ${run.open.length - 1} more` : ''
   return `${first.checkpoint_name}${words}${more}`
 }
+
+type Urgency = { deadline: string | null; risk: string | null; since: string }
+const RISKS = ['critical', 'high', 'medium', 'low']
+const rank = (risk: string | null) => (risk === null ? RISKS.length : RISKS.indexOf(risk))
+
+/** The most urgent first: the nearest deadline, then the highest risk, then the longest wait. */
+export function byUrgency(a: Urgency, b: Urgency): number {
+  if (a.deadline !== b.deadline) {
+    if (a.deadline === null) return 1
+    return b.deadline === null ? -1 : a.deadline.localeCompare(b.deadline)
+  }
+  return rank(a.risk) - rank(b.risk) || a.since.localeCompare(b.since)
+}

@@ -7,12 +7,15 @@ import { StateSign } from './StateTag'
 export function Bar({
   state,
   title,
+  lead,
   detail,
   actions,
   notice,
 }: {
   state: State
   title: string
+  /** In place of the words. */
+  lead?: ReactNode
   detail?: ReactNode
   actions?: ReactNode
   /** What went wrong with the last try, above the question. */
@@ -22,13 +25,16 @@ export function Bar({
     <section className={styles.bar} data-tone={state.tone} aria-label="What happens now">
       {notice !== undefined && notice !== null && <div className={styles.notice}>{notice}</div>}
       <div className={styles.row}>
-        <div className={styles.words}>
-          <p className={styles.title} aria-live="polite">
-            <StateSign state={state} size={17} />
-            {title}
-          </p>
-          {detail !== undefined && <p className={styles.detail}>{detail}</p>}
-        </div>
+        {lead !== undefined && <div className={styles.lead}>{lead}</div>}
+        {title !== '' && (
+          <div className={styles.words}>
+            <p className={styles.title} aria-live="polite">
+              <StateSign state={state} size={17} />
+              {title}
+            </p>
+            {detail !== undefined && <p className={styles.detail}>{detail}</p>}
+          </div>
+        )}
         {actions !== undefined && <div className={styles.actions}>{actions}</div>}
       </div>
     </section>

@@ -1,9 +1,22 @@
-import { Button } from '@mantine/core'
-import { IconAlertTriangle, IconClock, IconFileCheck, IconForms, IconPlayerPlay } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
-import type { Approval, RunSummary } from '~/api/types'
-import { left } from '~/lib/durations'
+import { Button, Checkbox } from '@mantine/core'
+import {
+  IconAlertTriangle,
+  IconBolt,
+  IconClock,
+  IconFileCheck,
+  IconForms,
+  IconMail,
+  IconPlayerPlay,
+} from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link, type LinkProps } from '@tanstack/react-router'
+import { approvalAbout } from '~/api/approvals'
+import type { Approval, Risk, RunSummary } from '~/api/types'
+import { actionTitle } from '~/lib/actions'
+import { left, thenWords } from '~/lib/durations'
+import { count } from '~/lib/sizes'
 import { question } from '~/lib/states'
+import { RiskTag } from './RiskTag'
 import { Time, useNow } from './Time'
 import styles from './WaitingRows.module.css'
 
@@ -17,8 +30,11 @@ export type Waiting = {
   checkpointId: string
   since: string
   deadline: string | null
+  risk: Risk | null
   /** How many of several approvals are given. */
   votes: string | null
+  /** What is decided, where there is something to decide. */
+  approval: Approval | null
 }
 
 const version = (run: number | null) => (run === null ? 'test' : `v${run}`)
@@ -33,7 +49,9 @@ export function ofApproval(approval: Approval): Waiting {
     checkpointId: approval.checkpoint_id,
     since: approval.asked_at,
     deadline: approval.expires_at,
+    risk: approval.risk_level,
     votes: approval.needed > 1 ? `${approval.given} of ${approval.needed} given` : null,
+    approval,
   }
 }
 
@@ -51,11 +69,14 @@ export function toStart(run: RunSummary): Waiting[] {
       checkpointId: item.checkpoint_id,
       since: item.created_at,
       deadline: null,
+      risk: null,
       votes: null,
+      approval: null,
     }))
 }
 
 const ICONS: Partial<Record<Waiting['kind'], typeof IconForms>> = {
+  action: IconBolt,
   input: IconForms,
   start: IconPlayerPlay,
   'by hand': IconPlayerPlay,
@@ -63,57 +84,105 @@ const ICONS: Partial<Record<Waiting['kind'], typeof IconForms>> = {
 }
 const BUTTONS: Partial<Record<Waiting['kind'], string>> = { input: 'Fill in', 'by hand': 'Open' }
 
+/** Where it is dealt with: forms and starts on their run, everything else on a page of its own. */
+export function placeOf(item: Waiting): Pick<LinkProps, 'to' | 'params' | 'search'> {
+  return item.approval === null || item.kind === 'input'
+    ? { to: '/runs/$runId', params: { runId: item.runId }, search: { checkpoint: item.checkpointId } }
+    : { to: '/approvals/$approvalId', params: { approvalId: item.id } }
+}
+
+/** Rows that are chosen for a decision on several. */
+export type Choosing = {
+  chosen: ReadonlySet<string>
+  /** Whether a row can be chosen beside those that are. */
+  mayChoose: (item: Waiting) => boolean
+  onChoose: (item: Waiting, chosen: boolean) => void
+}
+
+/** How many rows tell more than the list itself knows. */
+const TOLD = 30
+
 /** What waits, one row each; the first has the filled button. */
-export function WaitingRows({ items }: { items: readonly Waiting[] }) {
+export function WaitingRows({ items, choosing }: { items: readonly Waiting[]; choosing?: Choosing }) {
   return (
     <ul>
       {items.map((item, index) => (
-        <Row key={item.id} item={item} first={index === 0} />
+        <Row key={item.id} item={item} first={index === 0} told={index < TOLD} choosing={choosing} />
       ))}
     </ul>
   )
 }
 
-function Row({ item, first }: { item: Waiting; first: boolean }) {
+type RowProps = { item: Waiting; first: boolean; told: boolean; choosing: Choosing | undefined }
+
+function Row({ item, first, told, choosing }: RowProps) {
   const now = useNow()
-  const Icon = ICONS[item.kind] ?? IconFileCheck
-  const deadline = left(item.deadline, now)
+  const { data: about } = useQuery({
+    ...approvalAbout(item.id, item.approval?.digest ?? ''),
+    enabled: told && (item.kind === 'action' || item.deadline !== null),
+  })
+  const action = about?.action ?? null
+  const title = action === null ? item.title : actionTitle(action.operation_type, action.parameters)
+  const Icon = item.approval?.operation_type === 'send_email' ? IconMail : (ICONS[item.kind] ?? IconFileCheck)
   const label = BUTTONS[item.kind] ?? 'Review'
-  const link = {
-    to: '/runs/$runId',
-    params: { runId: item.runId },
-    search: { checkpoint: item.checkpointId },
-  } as const
+  const link = placeOf(item)
   return (
-    <li className={styles.row}>
+    <li className={styles.row} data-id={item.id}>
+      {choosing !== undefined && (
+        <Checkbox
+          className={styles.choose}
+          size="xs"
+          aria-label={`Choose ${title}`}
+          checked={choosing.chosen.has(item.id)}
+          disabled={!choosing.mayChoose(item)}
+          onChange={(event) => choosing.onChoose(item, event.currentTarget.checked)}
+        />
+      )}
       <span className={styles.icon} aria-hidden="true">
         <Icon size={18} stroke={1.6} />
       </span>
       <div className={styles.what}>
-        <Link {...link} className={styles.title}>
-          {item.title}
+        <Link {...link} className={styles.title} data-row-link>
+          {title}
         </Link>
         <span className={styles.where}>{item.where}</span>
       </div>
-      <div className={styles.when}>
-        {deadline === null ? (
-          <span>
-            {item.kind === 'by hand' ? 'ready' : 'asked'} <Time at={item.since} />
-          </span>
-        ) : (
-          <span className={styles.deadline}>
-            <IconClock size={15} aria-hidden="true" /> {deadline}
-          </span>
+      <div className={styles.facts}>
+        {item.risk !== null && <RiskTag risk={item.risk} />}
+        {about !== undefined && action === null && about.artifacts.length > 0 && (
+          <span>{count(about.artifacts.length, 'artifact')}</span>
         )}
         {item.votes !== null && <span>{item.votes}</span>}
+      </div>
+      <div className={styles.when}>
+        <When item={item} then={thenWords(about?.terms, item.approval?.escalated ?? false)} now={now} />
       </div>
       <Button
         className={styles.button}
         variant={first ? 'filled' : 'default'}
-        renderRoot={(props) => <Link {...link} {...props} aria-label={`${label}: ${item.title}`} />}
+        renderRoot={(props) => <Link {...link} {...props} aria-label={`${label}: ${title}`} />}
       >
         {label}
       </Button>
     </li>
+  )
+}
+
+function When({ item, then, now }: { item: Waiting; then: string | null; now: Date }) {
+  const deadline = left(item.deadline, now)
+  if (deadline === null) {
+    return (
+      <span>
+        {item.kind === 'by hand' ? 'ready' : 'asked'} <Time at={item.since} />
+      </span>
+    )
+  }
+  return (
+    <>
+      <span className={styles.deadline}>
+        <IconClock size={15} aria-hidden="true" /> {deadline}
+      </span>
+      {then !== null && <span>{then}</span>}
+    </>
   )
 }

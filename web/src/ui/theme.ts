@@ -3,6 +3,7 @@ import {
   Button,
   Checkbox,
   createTheme,
+  Drawer,
   defaultVariantColorsResolver,
   Input,
   type MantineColorsTuple,
@@ -113,6 +114,16 @@ export const theme = createTheme({
         transitionProps: { duration: 120 },
       },
       classNames: { content: 'dialog', header: 'dialog-head', title: 'dialog-title' },
+    }),
+    Drawer: Drawer.extend({
+      defaultProps: {
+        position: 'right',
+        padding: 0,
+        overlayProps: { color: 'var(--scrim)', backgroundOpacity: 1 },
+        closeButtonProps: { 'aria-label': 'Close' },
+        transitionProps: { duration: 120 },
+      },
+      classNames: { content: 'drawer', header: 'drawer-head', title: 'dialog-title', body: 'drawer-body' },
     }),
     Menu: Menu.extend({
       defaultProps: {

@@ -1,12 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
-import { approvals, runs } from '~/api/queries'
+import { approvals } from '~/api/approvals'
+import { runs } from '~/api/queries'
 import { useRoles } from '~/api/session'
 import { mayEdit } from '~/lib/states'
+import { byUrgency } from '~/lib/waits'
 import { ofApproval, toStart, type Waiting } from './WaitingRows'
 
 export const NEWEST_RUNS = 30
 
-/** Everything that waits for whoever looks, the oldest first: questions, and what only starts by hand. */
+/** Everything that waits for whoever looks, the most urgent first: questions, and what only starts by hand. */
 export function useWaiting() {
   const asked = useQuery(approvals())
   const newest = useQuery(runs(NEWEST_RUNS))
@@ -16,7 +18,7 @@ export function useWaiting() {
     [
       ...asked.data.items.map(ofApproval),
       ...(allowed ? (newest.data?.items ?? []).flatMap(toStart) : []),
-    ].sort((a, b) => a.since.localeCompare(b.since))
+    ].sort(byUrgency)
   return {
     items,
     /** There are more than are shown. */

@@ -16,7 +16,7 @@ from cairn.services.views.approvals import (
     ModificationRates,
     ModifyPreview,
     ModifyValidation,
-    Problem,
+    ParameterFault,
 )
 from cairn.store import Database
 
@@ -30,7 +30,7 @@ class Corrections:
     def preview(self, approval_id: str, patch: Mapping[str, Any]) -> ModifyPreview:
         """What a modification would make of an action."""
         found = self._database.read(lambda c: self._modifying.preview(c, approval_id, patch))
-        errors = [Problem(path=path, message=message) for path, message in found.problems]
+        errors = [ParameterFault(path=path, message=message) for path, message in found.problems]
         return ModifyPreview(
             approval_id=approval_id,
             parameters=found.parameters,

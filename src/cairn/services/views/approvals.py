@@ -132,14 +132,16 @@ class Change(View):
     difference: float | int | None = None
 
 
-class Problem(View):
+class ParameterFault(View):
+    """A parameter that does not fit."""
+
     path: str
     message: str
 
 
 class ModifyValidation(View):
     passed: bool
-    errors: list[Problem]
+    errors: list[ParameterFault]
 
 
 class ModifyPreview(View):

@@ -9,6 +9,8 @@ import type { Ask } from './decisions'
 type Props = {
   ask: Ask | null
   draftOf: string
+  /** What was written before the dialog was opened. */
+  begun?: string
   problem: Problem | null
   busy: boolean
   onClose: () => void
@@ -16,10 +18,20 @@ type Props = {
   onSend: (words: string) => Promise<boolean>
 }
 
+function kept(key: string): string | undefined {
+  const words = readDraft(sessionStorage, key)?.words
+  return typeof words === 'string' ? words : undefined
+}
+
+/** What was typed into the dialogs of an execution and not sent. */
+export function wordsOf(executionId: string): string[] {
+  return ['revise', 'reject'].flatMap((name) => kept(draftKey(`${executionId}:${name}`, 0, 'words')) ?? [])
+}
+
 /** Asks for the words that a decision needs; a refusal or a reload keeps what was typed. */
-export function WordsDialog({ ask, draftOf, problem, busy, onClose, onSend }: Props) {
+export function WordsDialog({ ask, draftOf, begun = '', problem, busy, onClose, onSend }: Props) {
   const key = draftKey(draftOf, 0, 'words')
-  const [words, setWords] = useState(() => String(readDraft(sessionStorage, key)?.words ?? ''))
+  const [words, setWords] = useState(() => kept(key) ?? begun)
   const [missing, setMissing] = useState(false)
   const dialog = ask?.dialog
   const write = (next: string) => {

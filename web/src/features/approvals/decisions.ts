@@ -10,6 +10,7 @@ export type Ask = {
 
 const DECISIONS: Record<string, Ask> = {
   approve: { label: 'Approve', weight: 'primary', key: 'A', done: 'Approved.' },
+  modify: { label: 'Modify', weight: 'plain', key: 'M', done: 'Approved with your changes.' },
   accept: { label: 'Accept the result', weight: 'primary', key: 'A', done: 'Accepted.' },
   retry: { label: 'Try again', weight: 'primary', key: 'A', done: 'It tries again.' },
   restart: { label: 'Restart from the first checkpoint', weight: 'plain', done: 'A new pass begins.' },
@@ -94,6 +95,7 @@ const ORDER = [
   'restart',
   'revise',
   'feedback',
+  'modify',
   'retry',
   'accept',
   'approve',

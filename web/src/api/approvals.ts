@@ -1,0 +1,100 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { parseJson } from '~/lib/lossless'
+import { previewModification } from './changes'
+import { answer, client } from './client'
+import type { ApprovalKind, Risk } from './types'
+
+const FOREVER = Number.POSITIVE_INFINITY
+
+// Everything about approvals stands below ['approvals'], so that one call refreshes it.
+
+/** What waits for whoever is signed in, the most urgent first. */
+export const approvals = () =>
+  queryOptions({
+    queryKey: ['approvals'],
+    queryFn: ({ signal }) =>
+      answer(
+        client.GET('/api/approvals', {
+          params: { query: { status: ['pending'], mine: true, sort: 'deadline', limit: 200 } },
+          signal,
+        }),
+      ),
+  })
+
+export type ApprovalSort = 'age' | 'deadline' | 'risk' | 'priority'
+export type ApprovalFilter = {
+  kind?: ApprovalKind
+  risk?: Risk
+  pipeline?: string
+  everybody?: boolean
+  sort?: ApprovalSort
+}
+
+/** The queue, as it is filtered and sorted. */
+export const queue = ({ kind, risk, pipeline, everybody, sort }: ApprovalFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['approvals', 'queue', { kind, risk, pipeline, everybody, sort }],
+    queryFn: ({ signal, pageParam }) =>
+      answer(
+        client.GET('/api/approvals', {
+          params: {
+            query: {
+              status: ['pending'],
+              kind: kind && [kind],
+              risk_level: risk && [risk],
+              pipeline_id: pipeline,
+              mine: everybody !== true,
+              sort: sort ?? 'deadline',
+              limit: 50,
+              cursor: pageParam ?? undefined,
+            },
+          },
+          signal,
+        }),
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
+  })
+
+export const approval = (approval_id: string) =>
+  queryOptions({
+    queryKey: ['approvals', 'one', approval_id],
+    queryFn: ({ signal }) =>
+      answer(client.GET('/api/approvals/{approval_id}', { params: { path: { approval_id } }, signal })),
+  })
+
+/** What an approval is about does not change under its digest: a row of a list asks for it once. */
+export const approvalAbout = (approval_id: string, digest: string) =>
+  queryOptions({
+    queryKey: ['approval about', approval_id, digest],
+    queryFn: ({ signal }) =>
+      answer(client.GET('/api/approvals/{approval_id}', { params: { path: { approval_id } }, signal })),
+    staleTime: FOREVER,
+  })
+
+/** What other parameters would make of an action; the patch is given as it is written. */
+export const modificationPreview = (approval_id: string, patch: string) =>
+  queryOptions({
+    queryKey: ['approvals', 'one', approval_id, 'modified', patch],
+    queryFn: ({ signal }) =>
+      previewModification(approval_id, parseJson(patch) as Record<string, unknown>, signal),
+  })
+
+/** Which rule asks, and why each other one did not decide. */
+export const explanation = (approval_id: string) =>
+  queryOptions({
+    queryKey: ['approval explained', approval_id],
+    queryFn: ({ signal }) =>
+      answer(
+        client.GET('/api/approvals/{approval_id}/explain', { params: { path: { approval_id } }, signal }),
+      ),
+    staleTime: FOREVER,
+  })
+
+/** How often people change what they approve, by operation. */
+export const modificationRates = () =>
+  queryOptions({
+    queryKey: ['learning', 'rates'],
+    queryFn: ({ signal }) => answer(client.GET('/api/learning/rates', { signal })),
+    staleTime: 60_000,
+  })

@@ -1,0 +1,240 @@
+import { Button, TextInput } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
+import { IconMessage, IconUserShare } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import * as queries from '~/api/approvals'
+import { useRoles } from '~/api/session'
+import type { ApprovalDetail } from '~/api/types'
+import { Aside, Strip } from '~/features/approvals/Aside'
+import { BeatenNotice, DecidedBar, Outcome } from '~/features/approvals/Decided'
+import { ChangedNotice, DecisionButtons, RefusedNotice } from '~/features/approvals/DecisionButtons'
+import { Discussion } from '~/features/approvals/Discussion'
+import { HandOver } from '~/features/approvals/HandOver'
+import { Modify } from '~/features/approvals/Modify'
+import { Proposal, Reasoning, Supporting } from '~/features/approvals/Proposal'
+import { Turning, useTurning } from '~/features/approvals/Turning'
+import { useDeciding, usePinned } from '~/features/approvals/useDeciding'
+import { Artifacts } from '~/features/artifacts/Artifacts'
+import { actionTitle, type Parameters } from '~/lib/actions'
+import { mayAnswer, mayDecide, question } from '~/lib/states'
+import { Bar } from '~/ui/Bar'
+import { Failure } from '~/ui/Failure'
+import { LoadingRows } from '~/ui/Loading'
+import { Page, Section } from '~/ui/Page'
+import { Time } from '~/ui/Time'
+import styles from './ApprovalPage.module.css'
+
+const route = getRouteApi('/approvals/$approvalId')
+
+/** One question with everything it takes to answer it. */
+export function ApprovalPage() {
+  const { approvalId } = route.useParams()
+  const { data, error, refetch } = useQuery(queries.approval(approvalId))
+  const standing = useStanding(data)
+  if (data !== undefined && standing !== undefined)
+    return <OpenApproval key={approvalId} approval={data} parameters={standing} />
+  return (
+    <Page title="Approval" crumbs={[{ label: 'Approvals', link: { to: '/approvals' } }]}>
+      <h1 className="unseen">Approval</h1>
+      {error !== null ? (
+        <Failure what="This approval could not be read." error={error} retry={() => void refetch()} />
+      ) : (
+        <LoadingRows rows={6} label="Loading the approval" />
+      )}
+    </Page>
+  )
+}
+
+/** The parameters that are decided on: one of several who approve may have changed them. */
+function useStanding(approval: ApprovalDetail | undefined): Parameters | undefined {
+  const isChanged =
+    approval?.status === 'pending' && approval.decisions.some((vote) => vote.decision === 'modify')
+  const { data } = useQuery({
+    ...queries.modificationPreview(approval?.approval_id ?? '', '{}'),
+    enabled: isChanged,
+  })
+  if (approval === undefined) return undefined
+  if (isChanged) return data?.parameters
+  return approval.action?.approved_parameters ?? approval.action?.parameters ?? {}
+}
+
+type OpenProps = { approval: ApprovalDetail; parameters: Parameters }
+
+function OpenApproval({ approval, parameters }: OpenProps) {
+  const { do: first } = route.useSearch()
+  const roles = useRoles()
+  const phone = useMediaQuery('(max-width: 760px)', false)
+  const [comment, setComment] = useState('')
+  const [modifying, setModifying] = useState(false)
+  const [handing, setHanding] = useState(false)
+  const current = useMemo(() => ({ approval, parameters }), [approval, parameters])
+  const pinned = usePinned(approval.digest, current)
+  const pending = approval.status === 'pending'
+  // What is over is shown as it ended; what is open as it was read.
+  const shown = pending ? pinned.shown : current
+  const [mine, setMine] = useState(pending ? false : null)
+  const deciding = useDeciding(pinned.shown.approval)
+  const turn = useTurning(approval.approval_id)
+  const beaten = !pending && mine === false
+  const allowed = pending && mayDecide(roles) && approval.may_decide
+  const { action } = shown.approval
+  const title = action === null ? question(approval) : actionTitle(action.operation_type, shown.parameters)
+  const said = (
+    <TextInput
+      className={styles.comment}
+      label={phone ? 'Comment (optional)' : undefined}
+      aria-label={phone ? undefined : 'Comment (optional), kept with your decision'}
+      placeholder={phone ? 'Kept with your decision' : 'Comment (optional), kept with your decision'}
+      leftSection={phone ? undefined : <IconMessage size={16} aria-hidden="true" />}
+      value={comment}
+      onChange={(event) => setComment(event.currentTarget.value)}
+      autoComplete="off"
+    />
+  )
+  return (
+    <Page
+      bleed
+      title={`${approval.pipeline_name} ${approval.run_version === null ? 'test' : `v${approval.run_version}`}`}
+      crumbs={[{ label: 'Approvals', link: { to: '/approvals' } }]}
+      actions={<Turning {...turn} />}
+    >
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
+      <section className={styles.scroll} tabIndex={0} aria-label="What is decided">
+        <div className={styles.columns}>
+          <div className={styles.main}>
+            <h1>{title}</h1>
+            <Where approval={approval} />
+            <Strip approval={shown.approval} />
+            <Outcome approval={approval} />
+            {action !== null && (
+              <>
+                <Proposal action={action} parameters={shown.parameters} />
+                <Reasoning text={action.reasoning} />
+                <Supporting data={action.supporting_data} />
+              </>
+            )}
+            <Work approval={shown.approval} />
+            <Discussion approval={approval} maySay={mayAnswer(roles)} />
+            {phone && allowed && said}
+          </div>
+          <aside className={styles.aside} aria-label="What weighs on it">
+            <Aside approval={shown.approval} />
+            {allowed && (
+              <Button leftSection={<IconUserShare size={15} />} onClick={() => setHanding(true)}>
+                Hand over…
+              </Button>
+            )}
+          </aside>
+        </div>
+      </section>
+      {!pending ? (
+        <DecidedBar
+          approval={approval}
+          next={turn.next}
+          notice={beaten && <BeatenNotice approval={approval} comment={comment} />}
+        />
+      ) : (
+        <Bar
+          state={{ tone: 'ochre', sign: 'person', word: '' }}
+          title={
+            allowed
+              ? ''
+              : mayDecide(roles)
+                ? `Waits for ${approval.asked_of.join(', ') || 'another person'}`
+                : 'Your role may look, not decide'
+          }
+          lead={allowed && !phone ? said : undefined}
+          notice={
+            pinned.changed ? (
+              <ChangedNotice
+                onLook={() => {
+                  pinned.look()
+                  deciding.forget()
+                  setModifying(false)
+                }}
+              >
+                What you decide on is no longer the same.
+              </ChangedNotice>
+            ) : (
+              deciding.problem !== null && !modifying && <RefusedNotice problem={deciding.problem} />
+            )
+          }
+          actions={
+            allowed &&
+            !pinned.changed && (
+              <DecisionButtons
+                approval={approval}
+                possible={approval.possible}
+                deciding={deciding}
+                comment={comment}
+                onModify={action === null ? undefined : () => setModifying(true)}
+                first={first}
+                onDecided={() => setMine(true)}
+              />
+            )
+          }
+        />
+      )}
+      {action !== null && (
+        <Modify
+          approvalId={approval.approval_id}
+          action={action}
+          parameters={pinned.shown.parameters}
+          comment={comment}
+          opened={modifying}
+          deciding={deciding}
+          notice={beaten && <BeatenNotice approval={approval} comment={comment} />}
+          onDecided={() => setMine(true)}
+          onClose={() => {
+            setModifying(false)
+            deciding.forget()
+          }}
+        />
+      )}
+      <HandOver approval={approval} opened={handing} onClose={() => setHanding(false)} />
+    </Page>
+  )
+}
+
+function Where({ approval }: { approval: ApprovalDetail }) {
+  return (
+    <p className={styles.where}>
+      <Link
+        to="/runs/$runId"
+        params={{ runId: approval.run_id }}
+        search={{ checkpoint: approval.checkpoint_id }}
+      >
+        {approval.pipeline_name} {approval.run_version === null ? 'test' : `v${approval.run_version}`}
+      </Link>
+      {` · checkpoint ${approval.checkpoint_position + 1}, ${approval.checkpoint_name} · asked `}
+      <Time at={approval.asked_at} />
+    </p>
+  )
+}
+
+/** What was made, where a result is decided on. */
+function Work({ approval }: { approval: ApprovalDetail }) {
+  const [chosen, setChosen] = useState<string>()
+  if (approval.kind === 'action' || approval.kind === 'start') {
+    return approval.checkpoint_description === '' || approval.action !== null ? null : (
+      <Section title="What it does">
+        <p className={styles.text}>{approval.checkpoint_description}</p>
+      </Section>
+    )
+  }
+  return (
+    <Section title="What was made" count={approval.artifacts.length || undefined}>
+      {approval.reason !== '' && <p className={styles.text}>{approval.reason}</p>}
+      <div className={styles.files}>
+        <Artifacts
+          artifacts={approval.artifacts}
+          chosen={chosen}
+          onChoose={setChosen}
+          none="There are no artifacts."
+        />
+      </div>
+    </Section>
+  )
+}
