@@ -12,7 +12,7 @@ from cairn.core.decide import decide
 from cairn.core.errors import NotAllowed, Refused, Stale
 from cairn.core.model import Action, ApprovalStatus, Kind, Policy, Risk, RunStatus, Terms, WaitingOn
 from cairn.core.verdict import Condition, Considered, Judge, Question, Verdict
-from tests.core.desk import BEGIN, Desk, asking, plan_of
+from tests.core.desk import ACTION, BEGIN, RESULT, Desk, asking, plan_of
 
 MET = Considered("small", "global", "auto_approval", "approves", (Condition("amount", "<= 50", "35", True),))
 MISSED = Considered("large", "global", "checkpoints", "does not match")
@@ -102,6 +102,18 @@ def test_without_a_rule_anything_above_low_risk_asks_h2(risk: Risk) -> None:
     else:
         assert desk.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
         assert approval.status is ApprovalStatus.PENDING
+
+
+def test_risks_are_ordered_d28() -> None:
+    assert sorted(Risk, key=lambda risk: risk.rank) == [Risk.LOW, Risk.MEDIUM, Risk.HIGH, Risk.CRITICAL]
+
+
+def test_what_was_made_so_far_is_shown_with_the_action_h1() -> None:
+    desk = Desk(plan_of("a"))
+    e = desk.e("a")
+    desk.send(m.ActionProposed(e.id, e.dispatch, "act", ACTION, "", "made", (RESULT,)), "worker")
+    assert (desk.e("a").digest, desk.e("a").outputs) == ("made", (RESULT.id,))
+    assert desk.did(m.Stage) == [m.Stage(e.id)]
 
 
 def test_an_emergency_stop_holds_low_risk_too_h6() -> None:
