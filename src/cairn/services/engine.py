@@ -15,18 +15,11 @@ import sqlalchemy as sa
 from cairn.core.decide import Decision, decide
 from cairn.core.errors import Refused
 from cairn.core.messages import (
-    ApprovalExpired,
     Command,
     Decide,
-    Dispatch,
-    EscalationDue,
     Given,
-    ReminderDue,
     Report,
-    RetryDue,
-    RunTimedOut,
     SendLater,
-    TimedOut,
     Timer,
 )
 from cairn.core.model import CLOSED, Execution
@@ -39,6 +32,7 @@ from cairn.services.effects import Effects, Step
 from cairn.services.errors import NotFound
 from cairn.services.filing import plan as plan_files
 from cairn.services.filing import write_moves
+from cairn.services.job_names import drivers_of, timer_id
 from cairn.services.locks import Locks
 from cairn.services.notices import Notices
 from cairn.services.plans import Plans
@@ -189,7 +183,7 @@ class Engine:
         given = self._ruled(connection, before, given, brought)
         decision = lineage.complete_told(connection, _decide(connection, before, command, given), brought.artifacts)
         filing = plan_files(connection, before, decision, given, brought.artifacts)
-        drivers, jobs = _drivers(decision, lane)
+        drivers, jobs = drivers_of(decision, lane)
         loaded = save_run(
             connection,
             before,
@@ -284,35 +278,3 @@ def _check_line(connection: sa.Connection, before: Loaded) -> None:
         raise Refused("The pipeline is deleted: its runs can only be read.", ("restore the pipeline",))
     if row.pipeline_definition_version != before.facts.definition_version:
         raise Refused("The run is of an earlier definition of the pipeline: it can only be read.", ("start a new run",))
-
-
-def _drivers(decision: Decision, lane: str | None) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Who drives what was dispatched: the lane that reported takes the first, the others get lanes of their own."""
-    drivers: dict[str, str] = {}
-    jobs: list[str] = []
-    for effect in decision.effects:
-        if not isinstance(effect, Dispatch):
-            continue
-        if lane is not None:
-            drivers[effect.execution], lane = lane, None
-        else:
-            job = f"exec:{effect.execution}:{effect.dispatch}"
-            drivers[effect.execution] = job
-            jobs.append(job)
-    return drivers, tuple(jobs)
-
-
-def timer_id(run_id: str, command: Timer) -> str:
-    match command:
-        case RetryDue():
-            return f"retry:{command.execution}:{command.dispatch}"
-        case TimedOut():
-            return f"timeout:{command.execution}:{command.dispatch}"
-        case ApprovalExpired():
-            return f"expiry:{command.approval}:{command.period}"
-        case EscalationDue():
-            return f"escalation:{command.approval}"
-        case ReminderDue():
-            return f"reminder:{command.approval}:{command.period}"
-        case RunTimedOut():
-            return f"run-timeout:{run_id}:{command.clock}"

@@ -12,7 +12,8 @@ import sqlalchemy as sa
 
 from cairn.core.model import LIVE, Approval, Execution, Run, Vote
 from cairn.store import events
-from cairn.store.aggregate import Values, approval_from, execution_from, run_from, run_values, vote_from
+from cairn.store.aggregate import Values, execution_from, run_from, run_values
+from cairn.store.approval_values import approval_from, vote_from
 from cairn.store.events import GENESIS, Chain, Told
 from cairn.store.plans import Layout, Place, PlanSource, newest_revision
 from cairn.store.prepared import PreparedQuery, insert_into

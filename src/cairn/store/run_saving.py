@@ -12,7 +12,8 @@ from cairn.core.decide import Decision
 from cairn.core.messages import EventType, Given
 from cairn.core.model import Approval, Execution, Run
 from cairn.store import events
-from cairn.store.aggregate import Values, approval_values, considered_value, execution_values
+from cairn.store.aggregate import Values, execution_values
+from cairn.store.approval_values import approval_values, considered_value
 from cairn.store.artifact_rows import NewArtifact, put_contents, save_artifacts
 from cairn.store.errors import Fenced, LostRace
 from cairn.store.events import Told
