@@ -19,8 +19,10 @@ TOKEN = "e2e"
 class Server:
     """The server, and the API as another client sees it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, port: int = 0, **settings: str) -> None:
         self.folder = folder
+        self._port = port
+        self._settings = settings  # variables of its environment
         self.address = ""
         self.start_link = ""
         self._log = (folder / "server.log").open("w")
@@ -29,12 +31,13 @@ class Server:
     def _start(self) -> subprocess.Popen[str]:
         environment = {
             **os.environ,
+            **self._settings,
             "CAIRN_ADMIN_TOKEN": TOKEN,
             "CAIRN_FUNCTIONS": '["e2e_functions"]',
             "E2E_FOLDER": str(self.folder),
             "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]),
         }
-        command = [str(Path(sys.executable).parent / "cairn"), "serve", "--port", "0"]
+        command = [str(Path(sys.executable).parent / "cairn"), "serve", "--port", str(self._port)]
         process = subprocess.Popen(
             [*command, "--data-dir", str(self.folder / "data")],
             env=environment,

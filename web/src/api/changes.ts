@@ -1,9 +1,6 @@
 import { answer, asYaml, client } from './client'
 import type { Approval, ReworkRequest, RollbackRequest } from './types'
 
-export const signIn = (token: string) => answer(client.POST('/api/session', { body: { token } }))
-export const signOut = () => answer(client.DELETE('/api/session'))
-
 const ofPipeline = (pipeline_id: string) => ({ path: { pipeline_id } })
 const ofRun = (run_id: string) => ({ path: { run_id } })
 const ofExecution = (execution_id: string) => ({ path: { execution_id } })

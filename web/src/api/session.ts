@@ -2,10 +2,24 @@ import { useQuery } from '@tanstack/react-query'
 import { session } from './queries'
 import type { Role, Session } from './types'
 
+const NOBODY: Session = {
+  actor: '',
+  display_name: '',
+  email: '',
+  roles: [],
+  groups: [],
+  stands_for: [],
+  scopes: null,
+  has_password: false,
+  sign_in_ways: { password: false, providers: [] },
+  version: '',
+  data_dir: null,
+}
+
 /** Who is signed in; only pages behind the sign-in ask. */
 export function useSession(): Session {
   const { data } = useQuery(session())
-  return data ?? { actor: '', roles: [], version: '', data_dir: null }
+  return data ?? NOBODY
 }
 
 export function useRoles(): readonly Role[] {

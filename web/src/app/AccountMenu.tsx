@@ -9,11 +9,12 @@ import {
   IconLogout,
   IconMoon,
   IconScale,
+  IconSettings,
   IconSun,
 } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { signOut } from '~/api/changes'
+import { signOut } from '~/api/entry'
 import { useRoles } from '~/api/session'
 import styles from './Shell.module.css'
 
@@ -71,6 +72,13 @@ export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props
             renderRoot={(props) => <Link to="/rules" {...props} />}
           >
             Rules
+          </Menu.Item>
+          <Menu.Item
+            className={styles.phoneOnly}
+            leftSection={<IconSettings size={16} />}
+            renderRoot={(props) => <Link to="/settings" {...props} />}
+          >
+            Settings
           </Menu.Item>
           {isAdmin && (
             <Menu.Item

@@ -1,4 +1,5 @@
 import { useMantineColorScheme } from '@mantine/core'
+import { IconSettings } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate } from '@tanstack/react-router'
 import { useMemo, useRef, useState } from 'react'
@@ -59,6 +60,10 @@ export function Shell() {
             </li>
           ))}
         </ul>
+        <Link to="/settings" className={`${styles.link} ${styles.settings}`}>
+          <IconSettings size={18} stroke={1.6} aria-hidden="true" />
+          <span className={styles.label}>Settings</span>
+        </Link>
         <AccountMenu
           initials={initials(actor)}
           actor={actor}

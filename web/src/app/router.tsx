@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import type { EventFilter } from '~/api/queries'
 import { Lost, Shaken } from './Lost'
+import { Settings } from './Settings'
 import { Shell } from './Shell'
 
 const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -86,6 +87,48 @@ const rules = createRoute({
   }),
   component: lazyRouteComponent(() => import('~/features/rules/RulesPage'), 'RulesPage'),
 })
+const settings = createRoute({ getParentRoute: () => root, path: '/settings', component: Settings })
+const account = createRoute({
+  getParentRoute: () => settings,
+  path: '/',
+  component: lazyRouteComponent(() => import('~/features/account/AccountPage'), 'AccountPage'),
+})
+const preferences = createRoute({
+  getParentRoute: () => settings,
+  path: '/notices',
+  component: lazyRouteComponent(() => import('~/features/notices/PreferencesPage'), 'PreferencesPage'),
+})
+const users = createRoute({
+  getParentRoute: () => settings,
+  path: '/users',
+  component: lazyRouteComponent(() => import('~/features/people/UsersPage'), 'UsersPage'),
+})
+const groups = createRoute({
+  getParentRoute: () => settings,
+  path: '/groups',
+  component: lazyRouteComponent(() => import('~/features/people/GroupsPage'), 'GroupsPage'),
+})
+const tokens = createRoute({
+  getParentRoute: () => settings,
+  path: '/tokens',
+  component: lazyRouteComponent(() => import('~/features/people/TokensPage'), 'TokensPage'),
+})
+const secrets = createRoute({
+  getParentRoute: () => settings,
+  path: '/secrets',
+  component: lazyRouteComponent(() => import('~/features/people/SecretsPage'), 'SecretsPage'),
+})
+const channels = createRoute({
+  getParentRoute: () => settings,
+  path: '/channels',
+  component: lazyRouteComponent(() => import('~/features/notices/ChannelsPage'), 'ChannelsPage'),
+})
+const deliveries = createRoute({
+  getParentRoute: () => settings,
+  path: '/deliveries',
+  component: lazyRouteComponent(() => import('~/features/notices/DeliveriesPage'), 'DeliveriesPage'),
+})
+
 const health = createRoute({
   getParentRoute: () => root,
   path: '/health',
@@ -104,6 +147,7 @@ export const router = createRouter({
     run,
     events,
     rules,
+    settings.addChildren([account, preferences, users, groups, tokens, secrets, channels, deliveries]),
     health,
   ]),
   defaultPreload: 'intent',

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import type { Backtest } from '~/api/types'
 import { shareWords } from '~/lib/shares'
 import { count } from '~/lib/sizes'
@@ -47,9 +48,9 @@ export function BacktestView({ outcome, isOld }: { outcome: Backtest; isOld: boo
             rows={outcome.disagreements.map((item) => ({
               key: item.approval_id,
               cells: [
-                <a key="what" href={`/approvals/${item.approval_id}`}>
+                <Link key="what" to="/approvals/$approvalId" params={{ approvalId: item.approval_id }}>
                   {item.pipeline_name}, {item.checkpoint_name}
-                </a>,
+                </Link>,
                 item.operation_type ?? item.kind,
                 item.rule,
                 <span key="said">

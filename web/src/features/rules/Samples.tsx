@@ -1,5 +1,6 @@
 import { Button, Textarea } from '@mantine/core'
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { audits, reviewAudit, type Scope } from '~/api/rules'
 import { useRoles } from '~/api/session'
@@ -44,10 +45,10 @@ export function Samples({ scope }: { scope: Scope }) {
           rows={items.map((audit) => ({
             key: audit.approval_id,
             cells: [
-              <a key="what" href={`/approvals/${audit.approval_id}`}>
+              <Link key="what" to="/approvals/$approvalId" params={{ approvalId: audit.approval_id }}>
                 {audit.pipeline_name}
                 {audit.run_version !== null && ` v${audit.run_version}`}, {audit.checkpoint_name}
-              </a>,
+              </Link>,
               audit.operation_type ?? audit.kind,
               audit.rule,
               <Time key="at" at={audit.asked_at} />,

@@ -1,12 +1,15 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
-import { signIn } from '~/api/changes'
+import { signIn } from '~/api/entry'
 import { session } from '~/api/queries'
 import { asProblem, type Problem } from '~/lib/problems'
 import { tokenIn } from '~/lib/tokens'
 import { Failure } from '~/ui/Failure'
+import { ComeBack } from './ComeBack'
+import { type Door, doorOf } from './doors'
 import styles from './Session.module.css'
 import { SignIn } from './SignIn'
+import { Welcome } from './Welcome'
 
 /** The token of a start link, taken out of the address at once: it must not stay in the history. */
 function takeToken(): string | null {
@@ -15,8 +18,23 @@ function takeToken(): string | null {
   return token
 }
 
-/** Shows the app to who is signed in, the sign-in to everybody else. The address stays, so that one lands where one meant to go. */
+/** What the address asked for, taken out of it at once, as a token is. */
+function takeDoor(): Door | null {
+  const door = doorOf(location)
+  if (door?.kind === 'welcome') history.replaceState(history.state, '', location.pathname)
+  return door
+}
+
+/** Invitations and identity providers lead in by doors of their own; all else needs a session. */
 export function SessionGate({ children }: { children: ReactNode }) {
+  const [door] = useState(takeDoor)
+  if (door?.kind === 'welcome') return <Welcome token={door.token} />
+  if (door?.kind === 'provider') return <ComeBack door={door} />
+  return <Inside>{children}</Inside>
+}
+
+/** Shows the app to who is signed in, the sign-in to everybody else. The address stays, so that one lands where one meant to go. */
+function Inside({ children }: { children: ReactNode }) {
   const client = useQueryClient()
   const [token, setToken] = useState(takeToken)
   const [refusal, setRefusal] = useState<Problem | null>(null)

@@ -1,0 +1,118 @@
+"""Notifications in the browser: channels tried out, what was sent, what one wants to be told (H7)."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Generator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.looking import axe, overflow
+from tests.e2e.server import Server
+
+
+class Receiver(ThreadingHTTPServer):
+    """A webhook on loopback that keeps what it was told."""
+
+    def __init__(self) -> None:
+        self.told: list[dict[str, Any]] = []
+        super().__init__(("127.0.0.1", 0), Answering)
+
+
+class Answering(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        assert isinstance(self.server, Receiver)
+        self.server.told.append({"path": self.path, "body": json.loads(body)})
+        self.send_response(410 if self.path == "/gone" else 200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def receiver() -> Generator[Receiver]:
+    with Receiver() as opened:
+        threading.Thread(target=opened.serve_forever, daemon=True).start()
+        yield opened
+        opened.shutdown()
+
+
+@pytest.fixture
+def telling(tmp_path: Path) -> Generator[Server]:
+    """A server that may reach this machine."""
+    running = Server(tmp_path, CAIRN_OUTWARD_ALLOWED='["127.0.0.1"]')
+    yield running
+    running.stop()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
+def test_a_channel_is_set_up_and_tried(
+    page: Page, telling: Server, receiver: Receiver, width: int, scheme: str
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page.goto(telling.start_link)
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
+    page.goto(telling.address + "/settings/channels")
+    expect(page.get_by_role("heading", name="Nobody is told outside Cairn")).to_be_visible()
+    page.get_by_role("button", name="New channel…").click()
+    page.get_by_label("Name", exact=True).fill("Operations")
+    page.get_by_label("Kind").select_option("webhook")
+    page.get_by_label("Address", exact=True).fill(f"http://127.0.0.1:{receiver.server_port}/taken")
+    assert (axe(page), overflow(page)) == ([], 0)
+    page.get_by_role("button", name="Set the channel up").click()
+    expect(page.get_by_label("Signing key")).not_to_have_value("")
+    page.get_by_role("button", name="I have kept it").click()
+    page.get_by_role("button", name="Send a test to Operations").click()
+    expect(page.get_by_text("The test was taken.")).to_be_visible()
+    assert [told["path"] for told in receiver.told] == ["/taken"]
+    assert (axe(page), overflow(page)) == ([], 0)
+
+    page.get_by_role("button", name="Change Operations…").click()
+    page.get_by_label("New address").fill(f"http://127.0.0.1:{receiver.server_port}/gone")
+    page.get_by_role("button", name="Save the channel").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("button", name="Send a test to Operations").click()
+    expect(page.get_by_role("alert")).to_contain_text("The test: failed.")
+    expect(page.get_by_role("alert")).to_contain_text("410")
+
+    page.goto(telling.address + "/settings/deliveries")
+    log = page.get_by_role("list", name="Deliveries")
+    expect(log.get_by_role("button", name="A test")).to_have_count(2)
+    log.get_by_role("button", name="A test").first.click()
+    expect(log.get_by_role("list", name="Tries")).to_contain_text("not taken")
+    assert (axe(page), overflow(page)) == ([], 0)
+    page.get_by_label("What came of it").select_option("sent")
+    expect(log.get_by_role("button", name="A test")).to_have_count(1)
+
+
+def test_what_one_wants_to_be_told(page: Page, telling: Server) -> None:
+    telling.call("POST", "/api/channels", {"name": "Mail", "kind": "email"})
+    page.goto(telling.start_link)
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
+    page.goto(telling.address + "/settings/notices")
+    page.get_by_role("checkbox", name="A run is complete").uncheck()
+    page.get_by_role("switch", name="Quiet hours").check()
+    page.get_by_label("Time zone").fill("Europe/Nowhere")
+    page.get_by_role("button", name="Keep my wishes").click()
+    expect(page.get_by_text("Your wishes are as before.")).to_be_visible()
+    page.get_by_label("Time zone").fill("Europe/Berlin")
+    assert (axe(page), overflow(page)) == ([], 0)
+    page.get_by_role("button", name="Keep my wishes").click()
+    expect(page.get_by_text("Your wishes are kept.")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("checkbox", name="A run is complete")).not_to_be_checked()
+    expect(page.get_by_label("Time zone")).to_have_value("Europe/Berlin")
+    kept = telling.call("GET", "/api/preferences")
+    assert (kept["channels"], kept["quiet"]) == (
+        None,
+        {"start": "22:00", "end": "07:00", "time_zone": "Europe/Berlin"},
+    )

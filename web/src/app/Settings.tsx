@@ -1,0 +1,50 @@
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { useRoles } from '~/api/session'
+import styles from './Settings.module.css'
+
+const OWN = [
+  { to: '/settings', label: 'Your account' },
+  { to: '/settings/notices', label: 'What you are told' },
+] as const
+const FOR_ADMINS = [
+  { to: '/settings/users', label: 'Users' },
+  { to: '/settings/groups', label: 'Groups' },
+  { to: '/settings/tokens', label: 'Tokens' },
+  { to: '/settings/secrets', label: 'Secrets' },
+  { to: '/settings/channels', label: 'Channels' },
+  { to: '/settings/deliveries', label: 'Deliveries' },
+  { to: '/health', label: 'Health' },
+] as const
+
+/** Settings: one's own, and for admins everybody's. */
+export function Settings() {
+  const isAdmin = useRoles().includes('admin')
+  const parts = useRef<HTMLElement>(null)
+  const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
+  // On a phone the parts are wider than the window: the one that is shown must be seen.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another path marks another part.
+  useEffect(() => {
+    parts.current
+      ?.querySelector('[data-status="active"]')
+      ?.scrollIntoView({ inline: 'center', block: 'nearest' })
+  }, [path])
+  return (
+    <div className={styles.settings}>
+      <nav ref={parts} className={styles.parts} aria-label="Settings">
+        <ul>
+          {[...OWN, ...(isAdmin ? FOR_ADMINS : [])].map(({ to, label }) => (
+            <li key={to}>
+              <Link to={to} className={styles.part} activeOptions={{ exact: true, includeSearch: false }}>
+                {label}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div className={styles.page}>
+        <Outlet />
+      </div>
+    </div>
+  )
+}

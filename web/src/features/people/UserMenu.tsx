@@ -1,0 +1,41 @@
+import { ActionIcon, Menu } from '@mantine/core'
+import { IconDots, IconLink, IconLogout, IconPencil, IconUserCheck, IconUserX } from '@tabler/icons-react'
+import type { User } from '~/api/types'
+
+export type Deed = { kind: 'change' | 'invite' | 'sign out' | 'remove' | 'restore'; user: User }
+
+/** What can be done about one user. */
+export function UserMenu({ user, onDeed }: { user: User; onDeed: (deed: Deed) => void }) {
+  const item = (kind: Deed['kind']) => ({ onClick: () => onDeed({ kind, user }) })
+  return (
+    <Menu width={230}>
+      <Menu.Target>
+        <ActionIcon variant="default" aria-label={`More for ${user.name}`}>
+          <IconDots size={17} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {user.removed_at !== null ? (
+          <Menu.Item leftSection={<IconUserCheck size={16} />} {...item('restore')}>
+            Bring back
+          </Menu.Item>
+        ) : (
+          <>
+            <Menu.Item leftSection={<IconPencil size={16} />} {...item('change')}>
+              Change…
+            </Menu.Item>
+            <Menu.Item leftSection={<IconLink size={16} />} {...item('invite')}>
+              {user.has_password ? 'Let set a new password…' : 'Make a new invitation…'}
+            </Menu.Item>
+            <Menu.Item leftSection={<IconLogout size={16} />} {...item('sign out')}>
+              Sign out everywhere…
+            </Menu.Item>
+            <Menu.Item leftSection={<IconUserX size={16} />} data-danger {...item('remove')}>
+              Remove…
+            </Menu.Item>
+          </>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
