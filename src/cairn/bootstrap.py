@@ -133,6 +133,7 @@ class Cairn:
             self.clock,
             machine,
             self.rules,
+            self.secrets,
         )
 
     def close(self) -> None:
@@ -234,8 +235,9 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
     hub, plans = Hub(), Plans()
     acts, directory = Acts(database, clock, hub), Directory(clock)
     access = Access(database, clock, directory, _value(settings.admin_token))
-    secrets = Secrets(acts, keys_of(_value(settings.secret_key), settings.data_dir.resolve()))
-    logbook = Logbook(database, hub, clock)
+    secrets = Secrets(acts, keys_of(_value(settings.secret_key), settings.data_dir.resolve()), settings.secret_values)
+    secrets.remember()
+    logbook = Logbook(database, hub, clock, secrets.mask_remembered)
     projection = Projection(database, tree, logbook)
     rules_in_force = RulesInForce(database, plans, secrets.mask)
     effects = Effects(database, projection, hub)

@@ -173,6 +173,12 @@ class Settings(BaseSettings):
         return self.log_file_max_size_mb * MEGABYTE
 
     @property
+    def secret_values(self) -> tuple[str, ...]:
+        """What is never to be logged."""
+        given = (self.admin_token, self.secret_key, self.smtp_password, *(one.client_secret for one in self.oidc))
+        return tuple(secret.get_secret_value() for secret in given if secret is not None)
+
+    @property
     def link(self) -> str:
         """What links begin with, without a slash at the end."""
         host = f"[{self.host}]" if ":" in self.host else self.host

@@ -19,6 +19,7 @@ LOOKED_AT = [
     "permissions",
     "sandbox",
     "rules",
+    "secrets",
     "clock",
     "schema",
     "database",
@@ -111,3 +112,23 @@ async def test_a_clock_that_was_put_back_is_told(house: House) -> None:
     earlier = house.cairn.clock.now() - timedelta(minutes=10)
     (found,) = await asyncio.to_thread(doctor_machine.clock, house.cairn.database, earlier)
     assert (found.verdict, "the clock was put back" in found.detail) == ("warning", True)
+
+
+async def test_a_secret_whose_key_is_lost_is_a_fault(house: House) -> None:
+    await house.put("/api/secrets/door", {"value": "sesame"})
+    file = house.cairn.settings.data_dir / "secret.key"
+    key = file.read_text()
+    file.unlink()
+    house.cairn.secrets._forget()  # pyright: ignore[reportPrivateUsage]
+    found = by_name(await house.get("/api/doctor"))["secrets"]
+    assert (found["verdict"], found["detail"]) == ("fault", "no key opens door")
+    file.write_text(key)
+    mode(file, 0o644)
+    mode(house.cairn.settings.data_dir, 0o755)
+    house.cairn.secrets._forget()  # pyright: ignore[reportPrivateUsage]
+    found = by_name(await house.get("/api/doctor"))
+    assert found["secrets"]["verdict"] == "ok"
+    assert (found["permissions"]["verdict"], "secret.key" in found["permissions"]["detail"]) == ("fault", True)
+    await house.post("/api/doctor/repair")
+    assert mode(file) == 0o600
+    assert (await house.client.delete("/api/secrets/door")).status_code == 204

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 
 from cairn.api.middleware import CONTENT_POLICY, PAGE_POLICY, KnownHosts
@@ -40,8 +41,6 @@ def test_a_star_lets_every_name_in() -> None:
 async def test_a_foreign_name_is_told_what_to_set() -> None:
     app = app_raising(RuntimeError())
     app.middleware_stack = None
-    import httpx
-
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://evil.example") as client:
         response = await client.get("/api/thing")
     assert response.status_code == 421
@@ -55,6 +54,14 @@ async def test_every_answer_carries_the_headers_that_keep_pages_safe() -> None:
     assert headers["content-security-policy"] == PAGE_POLICY
     assert headers["cache-control"] == "no-store"
     assert headers["cross-origin-resource-policy"] == "same-origin"
+    assert "strict-transport-security" not in headers
+
+
+async def test_who_came_over_tls_is_told_to_stay_there() -> None:
+    transport = httpx.ASGITransport(app_raising(RuntimeError()), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="https://127.0.0.1") as client:
+        headers = (await client.get("/api/nothing")).headers
+    assert headers["strict-transport-security"] == "max-age=31536000"
 
 
 def test_pages_run_only_own_scripts_and_are_framed_by_nobody() -> None:

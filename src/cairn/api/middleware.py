@@ -39,13 +39,13 @@ class Shield:
             await self.app(scope, receive, send)
             return
         started = False
-        is_api = scope["path"].startswith("/api")
+        is_api, is_encrypted = scope["path"].startswith("/api"), scope.get("scheme") == "https"
 
         async def send_shielded(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                _shield(MutableHeaders(scope=message), is_api)
+                _shield(MutableHeaders(scope=message), is_api=is_api, is_encrypted=is_encrypted)
             await send(message)
 
         try:
@@ -56,12 +56,14 @@ class Shield:
             await problems.inner(error)(scope, receive, send_shielded)
 
 
-def _shield(headers: MutableHeaders, is_api: bool) -> None:
+def _shield(headers: MutableHeaders, *, is_api: bool, is_encrypted: bool) -> None:
     for name, value in _HEADERS.items():
         headers.setdefault(name, value)
     headers.setdefault("Content-Security-Policy", PAGE_POLICY)
     if headers["Content-Security-Policy"] != CONTENT_POLICY:
         headers.setdefault("X-Frame-Options", "DENY")
+    if is_encrypted:
+        headers.setdefault("Strict-Transport-Security", "max-age=31536000")
     if is_api:
         headers.setdefault("Cache-Control", "no-store")
 

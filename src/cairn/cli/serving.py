@@ -21,6 +21,7 @@ from cairn.bootstrap import LOOPBACK, Cairn, build
 from cairn.cli import places
 from cairn.cli.explaining import CANNOT_START, explain
 from cairn.config import Settings
+from cairn.services.log_masking import mask_log
 from cairn.worker import Worker
 
 log = logging.getLogger("cairn")
@@ -68,6 +69,7 @@ def _listen(settings: Settings) -> socket.socket:
 
 async def _serve(settings: Settings, listener: socket.socket) -> None:
     cairn = build(settings)
+    mask_log(cairn.secrets.mask_remembered)
     held = DatabaseLock(cairn.database.system_engine) if cairn.database.kind == "postgresql" else None
     if held is not None:
         held.acquire()

@@ -14,10 +14,12 @@ from cairn.services import doctor_machine as machine
 from cairn.services import doctor_notices as notices
 from cairn.services.doctor_machine import Machine
 from cairn.services.doctor_rules import rules as look_at_rules
+from cairn.services.doctor_secrets import secrets as look_at_secrets
 from cairn.services.keeper import Keeper
 from cairn.services.reading import Reading
 from cairn.services.retention import Retention
 from cairn.services.rules import Rules
+from cairn.services.secrets import Secrets
 from cairn.services.views.health import Diagnosis, HealthCheck
 from cairn.store import Database
 
@@ -37,6 +39,7 @@ class Doctor:
     clock: Clock
     machine: Machine
     rules: Rules
+    secrets: Secrets
 
     async def examine(self) -> Diagnosis:
         """Nothing is changed."""
@@ -62,6 +65,7 @@ class Doctor:
             lambda: machine.permissions(self.machine),
             lambda: machine.sandbox(self.machine),
             lambda: look_at_rules(self.database, self.rules),
+            lambda: look_at_secrets(self.secrets),
             lambda: machine.clock(self.database, self.clock.now()),
         )
 

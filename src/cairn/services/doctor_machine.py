@@ -54,7 +54,8 @@ def permissions(machine: Machine) -> list[HealthCheck]:
     if not machine.folder.stat().st_mode & OTHERS:  # then nobody else reaches what is in it
         return [HealthCheck(what="permissions", verdict="ok", detail="for its owner alone", remedy="")]
     others = [path for path in _private(machine.folder) if path.exists() and path.stat().st_mode & OTHERS]
-    verdict = "fault" if machine.folder / "server.json" in others else "warning"
+    lets_in = {machine.folder / name for name in ("server.json", "secret.key")}
+    verdict = "warning" if lets_in.isdisjoint(others) else "fault"
     detail = f"others may use {', '.join(path.name for path in others)}"
     return [HealthCheck(what="permissions", verdict=verdict, detail=detail, remedy="cairn doctor --repair")]
 
@@ -73,7 +74,7 @@ def close_to_others(machine: Machine) -> list[HealthCheck]:
 
 
 def _private(folder: Path) -> tuple[Path, ...]:
-    names = ("cairn.db", "cairn.db-wal", "cairn.db-shm", "server.json", "settings.toml")
+    names = ("cairn.db", "cairn.db-wal", "cairn.db-shm", "server.json", "settings.toml", "secret.key")
     return (folder, *(folder / name for name in names))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, cast
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
@@ -45,10 +45,12 @@ def plain(text: str) -> str:
 
 
 class Logbook:
-    def __init__(self, database: Database, hub: Hub, clock: Clock) -> None:
+    def __init__(self, database: Database, hub: Hub, clock: Clock, hide: Callable[[str], str] = str) -> None:
+        """`hide` leaves out the values of secrets."""
         self._database = database
         self._hub = hub
         self._clock = clock
+        self._hide = hide
         self._lines: list[dict[str, Any]] = []
         self._progress: dict[str, dict[str, Any]] = {}
         self._sandboxes: dict[str, str] = {}
@@ -64,15 +66,26 @@ class Logbook:
                 "execution_id": of.execution_id,
                 "timestamp": self._clock.now(),
                 "level": level if level in LEVELS else "info",
-                "message": plain(message)[:LONGEST],
-                "details": dict(details) if details else None,
+                "message": self._hide(plain(message)[:LONGEST]),
+                "details": self._hidden(dict(details)) if details else None,
             }
         )
         self._later(of)
 
+    def _hidden(self, value: Any) -> Any:
+        match value:
+            case str():
+                return self._hide(value)
+            case dict():
+                return {name: self._hidden(inner) for name, inner in cast("dict[str, Any]", value).items()}
+            case list():
+                return [self._hidden(inner) for inner in cast("list[Any]", value)]
+            case _:
+                return value
+
     def progress(self, of: Speaker, fraction: float | None, text: str | None) -> None:
         bounded = None if fraction is None else min(max(fraction, 0.0), 1.0)
-        shown = None if text is None else plain(text)[:LONGEST_TEXT]
+        shown = None if text is None else self._hide(plain(text)[:LONGEST_TEXT])
         self._progress[of.execution_id] = {"fraction": bounded, "text": shown, "dispatch": of.dispatch}
         self._later(of)
 

@@ -50,8 +50,10 @@ class Kept:
 
 
 class Secrets:
-    def __init__(self, acts: Acts, keys: Keys) -> None:
+    def __init__(self, acts: Acts, keys: Keys, also: Iterable[str] = ()) -> None:
+        """`also`: values of the settings, to be masked like those that are kept here."""
         self._acts = acts
+        self._also = tuple(also)
         self._keys = keys
         self._changing = asyncio.Lock()  # nothing is encrypted with a key that is being dropped
         self._known: tuple[float, dict[str, str | None]] | None = None
@@ -71,6 +73,7 @@ class Secrets:
             keys = self._keys.all() or self._keys.add()
             sealed = seal(keys, name, value)
             await self._acts.carry_out(lambda act: _put(act, name, sealed), by)
+        await asyncio.to_thread(self.remember)
 
     async def remove(self, name: str, by: Actor) -> None:
         await self._acts.carry_out(lambda act: _remove(act, name), by)
@@ -108,9 +111,13 @@ class Secrets:
             for row in rows
         ]
 
+    def remember(self) -> None:
+        """Know what is to be masked."""
+        self._values()
+
     def mask(self, text: str) -> str:
         """The text without any secret that is known, however it is spelled there."""
-        self._values()
+        self.remember()
         return self.mask_remembered(text)
 
     def mask_remembered(self, text: str) -> str:
@@ -125,7 +132,7 @@ class Secrets:
         rows = self._acts.database.read(lambda c: c.execute(sa.select(C.name, C.sealed)).all())
         fernet = _fernet(self._keys.all()) if rows else None
         values = {row.name: _opened(fernet, row) for row in rows}
-        self._pattern = _pattern(value for value in values.values() if value is not None)
+        self._pattern = _pattern([*self._also, *(value for value in values.values() if value is not None)])
         if generation == self._generation:
             self._known = (at, values)
         return values

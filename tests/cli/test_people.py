@@ -1,0 +1,102 @@
+"""Users, groups, tokens, sessions, delegations and secrets in a terminal (S1, S2, F3)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.shell import Shell
+
+
+def test_people_from_their_invitation_to_their_removal(shell: Shell, notes: Path) -> None:
+    shell("apply", str(notes))
+    invited = shell("users", "invite", "Walker", "--email", "walker@example.com", "--role", "approver", "--hours", "2")
+    assert invited.out.startswith("/welcome#invitation=cairn_")
+    assert "It works once" in invited.err
+    (row,) = [line for line in shell("users", "invitations").out.splitlines() if "walker" in line]
+    assert row.endswith("open")
+    shell("users", "invitations", "--revoke", row.split()[0])
+    assert "walker" not in shell("users", "invitations").out
+    assert "taken back" in shell("users", "invitations", "--all").out
+    shell("users", "add", "robot", "--role", "editor", "--display-name", "A robot")
+    shell("groups", "add", "walkers", "--description", "Who walk", "--member", "walker")
+    changed = shell.json("users", "change", "walker", "--role", "viewer", "--role", "approver", "--email", "")
+    assert (changed["roles"], changed["email"], changed["groups"]) == (["viewer", "approver"], "", ["walkers"])
+    assert shell.json("groups", "change", "walkers", "--member", "robot")["members"] == ["robot"]
+    assert shell.json("groups", "change", "walkers", "--no-members")["members"] == []
+    assert "Who walk" in shell("groups", "show", "walkers").out
+    assert "walkers" in shell("groups").out
+    shell("groups", "remove", "walkers")
+    assert [line.split()[0] for line in shell("users", "--search", "obo").out.splitlines()[1:]] == ["robot"]
+    named = [line.split() for line in shell("users", "names").out.splitlines()]
+    assert ["walker", "walker", "yes"] in named
+    assert "A robot" in shell("users", "show", "robot").out
+    assert shell("users", "remove", "robot").out == "robot: removed\n"
+    assert "robot (removed)" in shell("users", "--removed").out
+    assert shell("users", "restore", "robot").out == "robot: back\n"
+    assert shell.json("users", "change", "robot", "--no-roles", "--no-groups")["roles"] == []
+    refused = shell("users", "change", "admin", "--role", "viewer", code=1)
+    assert "start link" in refused.err
+    assert shell("users", "show", "nobody-there", code=3).err.startswith("cairn: There is no user")
+    assert "user_restored" in shell("events", "--global").out
+    for name in ("robot", "walker"):
+        shell("users", "remove", name)
+
+
+def test_tokens_and_sessions(shell: Shell, notes: Path) -> None:
+    shell("apply", str(notes))
+    shell("users", "add", "importer", "--role", "editor")
+    made = shell("tokens", "create", "nightly", "--user", "importer", "--scope", "run", "--days", "0")
+    token = made.out.strip()
+    assert (token.startswith("cairn_"), "not shown again" in made.err) == (True, True)
+    shell("runs", "--token", token)
+    refused = shell("tokens", "list", "--token", token, code=5)
+    assert "scope admin" in refused.err
+    (one,) = shell.json("tokens", "list", "--user", "importer")["items"]
+    assert (one["scopes"], one["expires_at"], token in str(one)) == (["run"], None, False)
+    assert shell("tokens", "revoke", one["token_id"]).out == "nightly: revoked\n"
+    assert shell("runs", "--token", token, code=5).err.startswith("cairn: This token is not known")
+    assert "over" in shell("tokens", "--all", "--user", "importer").out
+    assert shell("sessions").err in ("", "No sessions.\n")
+    assert shell("sessions", "end", "--user", "importer").out == "0 ended\n"
+    assert shell("sessions", "end", "00000000-0000-4000-8000-000000000000", code=3).code == 3
+    shell("users", "remove", "importer")
+
+
+def test_delegations(shell: Shell, notes: Path) -> None:
+    shell("apply", str(notes))
+    for name in ("first", "second"):
+        shell("users", "add", name, "--role", "approver")
+    until = ("--until", "2030-03-16T09:30:00Z", "--from", "2029-03-16T09:30:00Z")
+    shell("delegations", "add", "second", "--user", "first", "--until", "2020-01-01T00:00:00Z", code=1)
+    told = shell("delegations", "add", "second", "--user", "first", "--reason", "On holiday", *until).out
+    assert told == "second decides for first until 2030-03-16 09:30:00\n"
+    (one,) = shell.json("delegations", "--user", "first")["items"]
+    assert "On holiday" in shell("delegations", "show", one["delegation_id"]).out
+    assert shell("delegations", "end", one["delegation_id"]).out == "second no longer decides for first\n"
+    assert shell("delegations", "--user", "first").err == "Everybody decides for themselves.\n"
+    for name in ("first", "second"):
+        shell("users", "remove", name)
+
+
+def test_secrets_are_read_from_where_nobody_looks(shell: Shell, notes: Path, tmp_path: Path) -> None:
+    shell("apply", str(notes))
+    file = tmp_path / "value.txt"
+    file.write_text("from a file\n")
+    assert shell("secrets", "put", "from-file", "--file", str(file)).out == "from-file: stored\n"
+    assert shell("secrets", "put", "typed", given="from a pipe\n").out == "typed: stored\n"
+    assert shell("secrets", "put", "empty", code=2).err == "cairn: Value of empty: standard input is empty.\n"
+    assert [line.split()[0] for line in shell("secrets").out.splitlines()[1:]] == ["from-file", "typed"]
+    assert shell("secrets", "rotate").out == "2 secrets are encrypted anew\n"
+    assert "from a" not in shell("secrets", "--json").out + shell("events", "--global").out
+    for name in ("from-file", "typed"):
+        assert shell("secrets", "remove", name).out == f"{name}: removed\n"
+    assert shell("secrets").err == "No secrets.\n"
+
+
+def test_a_password_of_ones_own(shell: Shell, notes: Path) -> None:
+    shell("apply", str(notes))
+    assert "12 characters" in shell("users", "password", given="short\n", code=1).err
+    assert shell("users", "password", given="several plain words\n").out == "admin: new password\n"
+    wrong = shell("users", "password", given="not this one at all\nseveral other words\n", code=1)
+    assert "not your password" in wrong.err
+    assert shell("users", "password", given="several plain words\nseveral other words\n").code == 0

@@ -1,0 +1,73 @@
+"""S2: secrets and personal data stay out of the logs."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from cairn.services.actors import ADMIN
+from cairn.services.log_masking import mask_log
+from cairn.services.secrets import MASKED, Secrets
+from cairn.store import Database
+from cairn.store import tables as t
+from tests.services.house import House, step
+from tests.services.household import Household
+
+VALUE = "wide-open-sesame"
+
+
+@pytest.fixture
+def written() -> Iterator[io.StringIO]:
+    """What the log of the server gets."""
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
+    logging.getLogger().addHandler(handler)
+    before = [(one, one.formatter) for one in logging.getLogger().handlers]
+    yield stream
+    for one, formatter in before:
+        one.setFormatter(formatter)
+    logging.getLogger().removeHandler(handler)
+
+
+async def test_the_servers_log_tells_no_secret(database: Database, tmp_path: Path, written: io.StringIO) -> None:
+    household = Household(database, tmp_path)
+    secrets = Secrets(household.acts, household.secrets._keys, also=["the admin's own token"])  # pyright: ignore[reportPrivateUsage]
+    mask_log(secrets.mask_remembered)
+    mask_log(secrets.mask_remembered)  # twice does no harm
+    await secrets.put("door", VALUE, ADMIN)
+    log = logging.getLogger("test of masking")
+    log.warning("opening with %s, %s", VALUE, "the admin's own token")
+    log.warning("Authorization: Bearer abcdefghijkl; mail to somebody@example.com")
+    try:
+        int(VALUE)
+    except ValueError:
+        log.exception("it failed")
+    told = written.getvalue()
+    assert f"WARNING opening with {MASKED}, {MASKED}\n" in told
+    assert "it failed\nTraceback" in told
+    for word in (VALUE, "admin's own", "abcdefghijkl", "somebody@"):
+        assert word not in told
+
+
+async def test_an_executions_log_tells_no_secret(house: House) -> None:
+    await house.cairn.secrets.put("door", VALUE, ADMIN)
+    run = await house.done(await house.pipeline(step("goals")))
+    execution = house.execution(run, "goals")
+    pipeline = house.run(run).pipeline_id
+    speaker: Any = SimpleNamespace(pipeline_id=pipeline, run_id=run, execution_id=execution.execution_id, dispatch=1)
+    house.cairn.logbook.say(speaker, "info", f"tried {VALUE}", {"with": [VALUE, 1], "deep": {"er": VALUE}})
+    await house.cairn.logbook.flush()
+    logs = t.execution_logs.c
+    row = await house.cairn.database.aread(
+        lambda c: c.execute(sa.select(logs.message, logs.details).where(logs.message.like("tried%"))).one()
+    )
+    assert (row.message, row.details) == (f"tried {MASKED}", {"with": [MASKED, 1], "deep": {"er": MASKED}})
+    await house.cairn.secrets.remove("door", ADMIN)
