@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from cairn.definitions import templates
+
+REFUND = next(template.text for template in templates() if template.name == "refund-email")
+
 
 def form_then_approval(name: str, fields: str = "[{name: goal, label: Goal}]") -> str:
     """One form, approved when it is filled in."""

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from cairn.definitions import templates
 from tests.e2e.looking import axe, overflow
+from tests.e2e.samples import REFUND
 from tests.e2e.server import Server
 
-REFUND = next(template.text for template in templates() if template.name == "refund-email")
 SUBJECT = "Refund Confirmation - Order #12345"
 TITLE = f"Send “{SUBJECT}” to john.doe@example.com"
 DESK, PHONE = 1440, 360

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.looking import axe, overflow
-from tests.e2e.samples import form_then_approval, one_function
+from tests.e2e.samples import REFUND, form_then_approval, one_function
 from tests.e2e.server import Server
 
 Scheme = Literal["light", "dark"]
@@ -58,11 +58,18 @@ def house(server: Server) -> dict[str, str]:
     working = server.start(server.define(one_function("Working", "e2e.wait", "{gate: never}")))
     server.call("PUT", f"/api/pipelines/{done_pipeline}", {"pipeline_description": "Said later"})
     talking = server.start(server.define(one_function("Talking", "e2e.talk", "{gate: never, lines: 700}")))
+    approval = server.asked(waiting, 0, "completion")["approval"]["approval_id"]
+    proposing = server.start(server.define(REFUND))
+    action = server.asked(proposing, 4, "action")["approval"]["approval_id"]
     faulty = server.start(server.define(one_function("Faulty", "e2e.fail")))
     server.until(faulty, "paused")
     return {
         "home": "/",
         "approvals": "/approvals",
+        "approvals of one kind": "/approvals?kind=validation",
+        "approval of a result": f"/approvals/{approval}",
+        "approval of an action": f"/approvals/{action}",
+        "run with an action": f"/runs/{proposing}",
         "pipelines": "/pipelines",
         "new from a template": "/pipelines/new",
         "new in YAML": "/pipelines/new?from=yaml",
@@ -93,6 +100,7 @@ def house(server: Server) -> dict[str, str]:
         "channels": "/settings/channels",
         "deliveries": "/settings/deliveries",
         "no such page": "/nowhere",
+        "no such approval": "/approvals/00000000-0000-4000-8000-000000000000",
         "no such run": "/runs/00000000-0000-4000-8000-000000000000",
     }
 
@@ -143,6 +151,22 @@ def test_every_dialog(page: Page, server: Server, house: dict[str, str], width: 
     page.get_by_role("button", name="Reject…").click()
     expect(page.get_by_label("Reason")).to_be_focused()
     found["reject"] = faults_of(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.goto(server.address + house["approval of an action"])
+    page.get_by_role("button", name="Modify").click()
+    expect(page.get_by_role("dialog", name="Modify before approving").get_by_label("Subject")).to_be_visible()
+    found["modify"] = faults_of(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("button", name="Hand over…").click()
+    expect(page.get_by_role("dialog", name="Hand this over")).to_be_visible()
+    found["hand over"] = faults_of(page)
+    page.goto(server.address + house["approvals"])
+    page.get_by_role("checkbox", name="Choose Send “Refund").first.check()
+    page.get_by_role("button", name="Approve 1…").click()
+    expect(page.get_by_role("dialog", name="Approve 1: Send an email")).to_be_visible()
+    found["several"] = faults_of(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("?")

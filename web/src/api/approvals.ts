@@ -98,3 +98,11 @@ export const modificationRates = () =>
     queryFn: ({ signal }) => answer(client.GET('/api/learning/rates', { signal })),
     staleTime: 60_000,
   })
+
+/** Who can be asked to decide. */
+export const people = () =>
+  queryOptions({
+    queryKey: ['people'],
+    queryFn: ({ signal }) => answer(client.GET('/api/people', { signal })),
+    staleTime: 60_000,
+  })

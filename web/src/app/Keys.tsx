@@ -10,6 +10,16 @@ const ON_A_RUN: [string, string][] = [
   ['K', 'Previous checkpoint'],
   ['/', 'Find in the log, on its tab'],
 ]
+const ON_APPROVALS: [string, string][] = [
+  ['J', 'Next'],
+  ['K', 'Previous'],
+  ['Enter', 'Open it, in the queue'],
+  ['X', 'Choose it, in the queue'],
+  ['A', 'Approve; where the risk is high, Enter confirms'],
+  ['M', 'Modify the action'],
+  ['V', 'Request a revision'],
+  ['R', 'Reject'],
+]
 const ANYWHERE: [string, string][] = [
   ...NAV.map(({ key, label }): [string, string] => [`G ${key.toUpperCase()}`, `Go to ${label}`]),
   ['C', 'New pipeline, on Pipelines'],
@@ -23,6 +33,7 @@ export function Keys({ opened, onClose }: { opened: boolean; onClose: () => void
   return (
     <Modal opened={opened} onClose={onClose} title="Keys">
       <KeyList title="Anywhere" keys={ANYWHERE} />
+      <KeyList title="On Approvals" keys={ON_APPROVALS} />
       <KeyList title="On a run" keys={ON_A_RUN} />
     </Modal>
   )

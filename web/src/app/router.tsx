@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import type { ApprovalFilter } from '~/api/approvals'
 import type { EventFilter } from '~/api/queries'
 import { Lost, Shaken } from './Lost'
 import { Settings } from './Settings'
@@ -8,6 +9,11 @@ const text = (value: unknown) => (typeof value === 'string' && value !== '' ? va
 
 const RULE_TABS = ['autonomy', 'samples', 'versions', 'stops'] as const
 type RulesSearch = { pipeline?: string; tab?: (typeof RULE_TABS)[number]; edit?: boolean }
+
+const oneOf = <T extends string>(words: readonly T[], value: unknown) => words.find((word) => word === value)
+const KINDS = ['action', 'completion', 'start', 'input', 'validation', 'escalation'] as const
+const RISKS = ['critical', 'high', 'medium', 'low'] as const
+const SORTS = ['deadline', 'age', 'risk', 'priority'] as const
 
 const root = createRootRoute({ component: Shell, notFoundComponent: Lost, errorComponent: Shaken })
 
@@ -19,6 +25,13 @@ const home = createRoute({
 const approvals = createRoute({
   getParentRoute: () => root,
   path: '/approvals',
+  validateSearch: (search): ApprovalFilter => ({
+    kind: oneOf(KINDS, search.kind),
+    risk: oneOf(RISKS, search.risk),
+    pipeline: text(search.pipeline),
+    everybody: search.everybody === true || undefined,
+    sort: oneOf(SORTS, search.sort),
+  }),
   component: lazyRouteComponent(() => import('~/features/approvals/InboxPage'), 'InboxPage'),
 })
 const approval = createRoute({

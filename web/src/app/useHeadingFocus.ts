@@ -33,6 +33,10 @@ const isNowhere = () => document.activeElement === null || document.activeElemen
 function focusHeading(main: HTMLElement): HTMLElement | null {
   const heading = main.querySelector('h1')
   if (heading === null || document.querySelector('[role="dialog"]') !== null) return null
+  // Whoever came here by a key for something on the page goes on from there.
+  if (document.activeElement instanceof HTMLElement && document.activeElement.dataset.asked !== undefined) {
+    return document.activeElement
+  }
   heading.tabIndex = -1
   heading.focus({ preventScroll: true })
   return heading

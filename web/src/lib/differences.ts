@@ -40,6 +40,7 @@ function common(before: readonly string[], after: readonly string[]): Piece[] {
   return pieces
 }
 
+const linesOf = (text: string) => (text === '' ? [] : text.split(/(?<=\n)/))
 const words = (text: string) => text.match(/\s+|[^\s]+/g) ?? []
 
 /** What changed between two texts, word by word. */
@@ -51,7 +52,7 @@ export type ChangedLine = { sign: '−' | '+'; pieces: Piece[] }
 
 /** The lines that changed: first as they were, then as they are, with the words that differ. */
 export function lineDiff(before: string, after: string): ChangedLine[] {
-  const lines = common(before.split(/(?<=\n)/), after.split(/(?<=\n)/))
+  const lines = common(linesOf(before), linesOf(after))
   const changed: ChangedLine[] = []
   lines.forEach((piece, index) => {
     if (piece.kind === 'same') return

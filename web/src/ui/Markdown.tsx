@@ -22,6 +22,13 @@ export default function Markdown({ children }: { children: string }) {
               {words}
             </a>
           ),
+          pre: ({ children: text }) => (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines are scrolled with the keyboard too.
+            <pre tabIndex={0}>{text}</pre>
+          ),
+          // A heading of a column that says nothing is none.
+          th: ({ children: words, style }) =>
+            words === undefined ? <td style={style} /> : <th style={style}>{words}</th>,
           table: ({ children: rows }) => (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table is scrolled with the keyboard too.
             <section className={styles.wide} tabIndex={0} aria-label="Table">

@@ -131,7 +131,7 @@ function Row({ item, first, told, choosing }: RowProps) {
       {choosing !== undefined && (
         <Checkbox
           className={styles.choose}
-          size="xs"
+          size="sm"
           aria-label={`Choose ${title}`}
           checked={choosing.chosen.has(item.id)}
           disabled={!choosing.mayChoose(item)}

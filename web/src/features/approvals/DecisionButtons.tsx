@@ -18,7 +18,7 @@ type Props = {
   /** Kept with the decision; a dialog opens with it. */
   comment: string
   onModify?: () => void
-  /** A decision that was asked for elsewhere: its dialog opens, or its button has the focus. */
+  /** The key of a decision that was asked for in the queue: its dialog opens, or its button has the focus. */
   first?: string
   onDecided?: () => void
 }
@@ -76,6 +76,7 @@ export function DecisionButtons({
           loading={busy === name && dialog === null}
           disabled={busy !== null && busy !== name}
           data-decision={name}
+          data-asked={(first !== undefined && ask.key === first) || undefined}
           onClick={() => act(name, ask)}
         >
           {name === 'approve' ? approveLabel(approval.operation_type) : ask.label}
@@ -124,7 +125,7 @@ function useFirst(
   act: (name: string, ask: Ask) => void,
 ): void {
   const done = useRef(false)
-  const found = asks.find(([name]) => name === first)
+  const found = asks.find(([, ask]) => first !== undefined && ask.key === first)
   useEffect(() => {
     if (done.current || found === undefined) return
     done.current = true

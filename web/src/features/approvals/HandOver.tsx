@@ -1,11 +1,13 @@
 import { Button, Modal, Textarea, TextInput } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { people } from '~/api/approvals'
 import { handOver } from '~/api/changes'
 import type { Approval } from '~/api/types'
 import { Actions } from '~/ui/Actions'
 import { Refusal } from '~/ui/Failure'
 import { tell } from '~/ui/toasts'
+import styles from './Approval.module.css'
 
 type Props = { approval: Pick<Approval, 'approval_id'>; opened: boolean; onClose: () => void }
 
@@ -56,6 +58,7 @@ export function HandOver({ approval, opened, onClose }: Props) {
           autoComplete="off"
           data-autofocus
         />
+        <Known onChoose={(name) => setTo([to.trim(), name].filter(Boolean).join(', '))} />
         <Textarea
           label="Reason (optional)"
           value={reason}
@@ -70,5 +73,25 @@ export function HandOver({ approval, opened, onClose }: Props) {
         </Actions>
       </form>
     </Modal>
+  )
+}
+
+/** Most that are offered: more are looked for by name. */
+const MOST = 12
+
+/** Those who may decide, to be put in with a click. */
+function Known({ onChoose }: { onChoose: (name: string) => void }) {
+  const { data } = useQuery(people())
+  const names = (data?.items ?? []).filter((one) => one.may_decide).slice(0, MOST)
+  if (names.length === 0) return null
+  return (
+    <fieldset className={styles.known}>
+      <legend>Who may decide</legend>
+      {names.map((one) => (
+        <Button key={one.name} onClick={() => onChoose(one.name)}>
+          {one.display_name || one.name}
+        </Button>
+      ))}
+    </fieldset>
   )
 }

@@ -101,10 +101,16 @@ const ORDER = [
   'approve',
 ]
 
-/** The decisions that can be taken from the bar, least final last. Answers go through the form. */
+/** The decisions that can be taken from the bar, least final last. Only the last that is primary keeps its weight. */
 export function asksOf(possible: readonly string[]): [string, Ask][] {
-  return ORDER.filter((name) => possible.includes(name)).flatMap((name) => {
+  const found = ORDER.filter((name) => possible.includes(name)).flatMap((name) => {
     const ask = DECISIONS[name]
     return ask === undefined ? [] : [[name, ask] as [string, Ask]]
   })
+  const last = found.findLast(([, ask]) => ask.weight === 'primary')?.[0]
+  return found.map(([name, ask]) =>
+    ask.weight === 'primary' && name !== last
+      ? [name, { ...ask, weight: 'plain', key: undefined }]
+      : [name, ask],
+  )
 }

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { asksOf } from '~/features/approvals/decisions'
+import { isAlike, mayBeChosen } from '~/features/approvals/likeness'
+import { actionTitle, fillIn, outcomeWords } from '~/lib/actions'
+import { lineDiff } from '~/lib/differences'
+import { thenWords } from '~/lib/durations'
+import { byUrgency } from '~/lib/waits'
+import { ofApproval } from '~/ui/WaitingRows'
+import { approval } from './samples'
+
+describe('a proposed action', () => {
+  it.each([
+    [
+      'send_email',
+      { to: ['a@example.com', 'b@example.com'], subject: 'Order {{ no }}', no: 7 },
+      'Send “Order 7” to a@example.com, b@example.com',
+    ],
+    ['http_request', { url: 'https://example.com/x', method: 'PUT' }, 'Call PUT https://example.com/x'],
+    ['financial_transaction', { amount: 5, currency: 'EUR', account: 'A1' }, 'Move 5 EUR to A1'],
+    ['database_update', { table: 'orders' }, 'Change data in orders'],
+    ['close_ticket', {}, 'Close ticket'],
+    ['send_email', undefined, 'Send an email'],
+  ])('%s is a sentence', (operation, parameters, title) =>
+    expect(actionTitle(operation, parameters)).toBe(title),
+  )
+
+  it('is read with its values in place of their names', () => {
+    expect(fillIn('{{ amount }} of {{order.id}}, {{ nothing }}', { amount: 9.5, order: { id: 'x' } })).toBe(
+      '9.5 of x, {{ nothing }}',
+    )
+    expect(fillIn('{{ a }}', { a: '{{ b }}', b: 1 })).toBe('{{ b }}')
+  })
+
+  it.each([
+    ['done', { to: ['a@example.com'], server: 'OK' }, 'Sent to a@example.com.'],
+    ['failed', { error: 'refused' }, 'Approved, but it could not be carried out.'],
+    ['unknown', { error: 'cut off' }, 'Nobody knows whether it was carried out.'],
+    ['begun', null, 'It is being carried out.'],
+  ])('that is %s says so', (outcome, result, title) =>
+    expect(outcomeWords({ outcome, result, operation_type: 'send_email' }, true)?.title).toBe(title),
+  )
+})
+
+describe('differences', () => {
+  it('show changed lines with the words that differ', () =>
+    expect(lineDiff('Dear A,\nyou get 99.99 back\n', 'Dear A,\nyou get 89.99 back\n')).toEqual([
+      {
+        sign: '−',
+        pieces: [
+          { kind: 'same', text: 'you get ' },
+          { kind: 'gone', text: '99.99' },
+          { kind: 'same', text: ' back' },
+        ],
+      },
+      {
+        sign: '+',
+        pieces: [
+          { kind: 'same', text: 'you get ' },
+          { kind: 'new', text: '89.99' },
+          { kind: 'same', text: ' back' },
+        ],
+      },
+    ]))
+
+  it('show what is new or gone as a whole', () => {
+    expect(lineDiff('', 'new')).toEqual([{ sign: '+', pieces: [{ kind: 'new', text: 'new' }] }])
+    expect(lineDiff('old', '')).toEqual([{ sign: '−', pieces: [{ kind: 'gone', text: 'old' }] }])
+  })
+})
+
+describe('what waits', () => {
+  const at = (facts: Parameters<typeof approval>[0]) => ofApproval(approval(facts))
+
+  it('stands by deadline, then risk, then age', () => {
+    const items = [
+      at({ approval_id: 'old', asked_at: '2026-01-01T00:00:00Z' }),
+      at({ approval_id: 'risky', asked_at: '2026-02-01T00:00:00Z', risk_level: 'high' }),
+      at({ approval_id: 'late', expires_at: '2026-03-02T00:00:00Z' }),
+      at({ approval_id: 'soon', expires_at: '2026-03-01T00:00:00Z' }),
+    ]
+    expect(items.sort(byUrgency).map(({ id }) => id)).toEqual(['soon', 'late', 'risky', 'old'])
+  })
+
+  it('is decided together only with its like', () => {
+    const one = at({ kind: 'action', operation_type: 'send_email', possible: ['approve', 'reject'] })
+    expect(mayBeChosen(one)).toBe(true)
+    expect(mayBeChosen(at({ kind: 'input', possible: ['answer'] }))).toBe(false)
+    expect(isAlike(one, at({ kind: 'action', operation_type: 'send_email' }))).toBe(true)
+    expect(isAlike(one, at({ kind: 'action', operation_type: 'http_request' }))).toBe(false)
+    expect(isAlike(one, at({ kind: 'completion' }))).toBe(false)
+  })
+
+  it('says what happens when the time is up', () => {
+    const to = ['managers']
+    expect(thenWords({ on_timeout: 'fail', escalate_to: [] }, false)).toBe('then it fails')
+    expect(thenWords({ on_timeout: 'cancel', escalate_to: [] }, false)).toBe('then the run is cancelled')
+    expect(thenWords({ on_timeout: 'escalate', escalate_to: to }, false)).toBe(
+      'then managers may decide as well',
+    )
+    expect(thenWords({ on_timeout: 'escalate', escalate_to: to }, true)).toBe('then it fails')
+    expect(thenWords({ on_timeout: null, escalate_to: [] }, false)).toBe(null)
+  })
+
+  it('has one decision that stands out, with one key each', () => {
+    const asks = asksOf(['retry', 'restart', 'accept', 'fail'])
+    expect(asks.filter(([, ask]) => ask.weight === 'primary').map(([name]) => name)).toEqual(['accept'])
+    expect(asks.flatMap(([, ask]) => ask.key ?? [])).toEqual(['R', 'A'])
+  })
+})
