@@ -142,6 +142,11 @@ def test_one_click_stops_everything(page: Page, ruled: Server, width: int) -> No
     page.goto(ruled.address + "/runs")
     expect(banner).to_be_visible()
     assert (axe(page), overflow(page)) == ([], 0)
+    page.goto(ruled.address + f"/runs/{asked['run_id']}")
+    expect(banner).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_be_attached()
+    pushed = page.locator("main").evaluate("(main) => main.scrollHeight - main.clientHeight")
+    assert pushed == 0, "the bar below is pushed out of the window"
 
     banner.get_by_role("button", name="Let rules approve again…").click()
     page.get_by_label("What was found").fill("A false alarm")

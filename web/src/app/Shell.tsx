@@ -72,10 +72,12 @@ export function Shell() {
           onHelp={() => setHelp(true)}
         />
       </nav>
-      <main id="main" tabIndex={-1} className={styles.main}>
+      <div className={styles.body}>
         <StopBanner />
-        <Outlet />
-      </main>
+        <main id="main" tabIndex={-1} className={styles.main}>
+          <Outlet />
+        </main>
+      </div>
       <Keys opened={help} onClose={() => setHelp(false)} />
     </div>
   )

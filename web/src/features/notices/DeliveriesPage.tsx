@@ -6,7 +6,6 @@ import { channels, type DeliveryFilter, deliveries, delivery } from '~/api/notic
 import type { Delivery, DeliveryStatus, NoticeKind } from '~/api/types'
 import { exact } from '~/lib/durations'
 import { DELIVERIES, NOTICES, noticeWords } from '~/lib/notices'
-import { count } from '~/lib/sizes'
 import { Choice } from '~/ui/Choice'
 import { Code } from '~/ui/Code'
 import { Empty } from '~/ui/Empty'
@@ -141,7 +140,7 @@ function Detail({ item }: { item: Delivery }) {
         <LoadingText lines={2} />
       ) : (
         <>
-          {data.told !== '' && <p>{data.told}</p>}
+          {data.told !== '' && data.history.length === 0 && <p>{data.told}</p>}
           <ol className={styles.tries} aria-label="Tries">
             {data.history.map((each) => (
               <li key={each.number}>
@@ -150,7 +149,6 @@ function Detail({ item }: { item: Delivery }) {
               </li>
             ))}
           </ol>
-          {data.history.length === 0 && <p>{count(item.tries, 'try', 'tries')} so far.</p>}
           {item.approval_id !== null && (
             <p>
               <Link to="/approvals/$approvalId" params={{ approvalId: item.approval_id }}>
