@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from cairn.cli.client import Answer
 from cairn.cli.naming import file_name, short, state, title
 from cairn.cli.resting import advice, waiting
@@ -121,3 +123,12 @@ def show_diff(screen: Screen, text: str) -> None:
     for line in text.splitlines():
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         screen.line(line, None if line.startswith(("+++", "---")) else style)
+
+
+def as_text(value: Any) -> str:
+    """A text as it is, any other value as JSON."""
+    if isinstance(value, str):
+        return value
+    from cairn.documents import encode_json
+
+    return encode_json(value).decode()

@@ -16,9 +16,8 @@ from cairn.cli.desk import Desk, online
 from cairn.cli.exits import Code, Ended
 from cairn.cli.groups import group
 from cairn.cli.naming import short, version
-from cairn.cli.showing import show_artifacts, show_form
+from cairn.cli.showing import as_text, show_artifacts, show_form
 from cairn.cli.telling import moment
-from cairn.documents import encode_json
 
 approvals_app = group("What waits for people; without a command, the list.")
 
@@ -135,7 +134,7 @@ def _show_action(desk: Desk, action: Answer) -> None:
         ]
     )
     for name, value in (action["approved_parameters"] or action["parameters"]).items():
-        desk.screen.line(f"  {name}: {value if isinstance(value, str) else encode_json(value).decode()}")
+        desk.screen.line(f"  {name}: {as_text(value)}")
 
 
 @approvals_app.command("assign")

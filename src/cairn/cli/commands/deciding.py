@@ -14,7 +14,7 @@ from cairn.cli.commands.steering import execution_told
 from cairn.cli.completing import approvals as complete_approvals
 from cairn.cli.desk import Desk, online
 from cairn.cli.exits import Code, Ended
-from cairn.documents import DocumentError, decode_json, encode_json
+from cairn.cli.showing import as_text
 
 ApprovalName = Annotated[
     str,
@@ -127,6 +127,8 @@ def _parameter(given: str, proposed: Answer) -> tuple[str, Any]:
         raise Ended(Code.USAGE, f"--set is NAME=VALUE, not {given!r}.")
     if isinstance(proposed.get(name), str):
         return name, value
+    from cairn.documents import DocumentError, decode_json
+
     try:
         return name, decode_json(value.encode())
     except DocumentError:
@@ -143,7 +145,7 @@ def show_changes(desk: Desk, preview: Answer) -> None:
 
 
 def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else encode_json(value).decode()
+    text = as_text(value)
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
