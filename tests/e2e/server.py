@@ -60,7 +60,7 @@ class Server:
             self._process.stdout.close()
         self._log.close()
 
-    def call(self, method: str, path: str, body: Any = None, *, expect: int | None = None) -> Any:
+    def call(self, method: str, path: str, body: Any = None, *, expect: int | None = None, token: str = TOKEN) -> Any:
         """Ask the API; a text is sent as YAML."""
         yaml = isinstance(body, str)
         data = body.encode() if yaml else None if body is None else json.dumps(body).encode()
@@ -69,7 +69,7 @@ class Server:
             method=method,
             data=data,
             headers={
-                "Authorization": f"Bearer {TOKEN}",
+                "Authorization": f"Bearer {token}",
                 "Content-Type": "application/yaml" if yaml else "application/json",
             },
         )

@@ -80,6 +80,14 @@ export const modificationPreview = (approval_id: string, patch: string) =>
       previewModification(approval_id, parseJson(patch) as Record<string, unknown>, signal),
   })
 
+/** The parameters as they stand, where somebody has changed them before. */
+export const standing = (approval_id: string, digest: string) =>
+  queryOptions({
+    queryKey: ['approval standing', approval_id, digest],
+    queryFn: ({ signal }) => previewModification(approval_id, {}, signal),
+    staleTime: FOREVER,
+  })
+
 /** Which rule asks, and why each other one did not decide. */
 export const explanation = (approval_id: string) =>
   queryOptions({

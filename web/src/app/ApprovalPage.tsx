@@ -3,7 +3,7 @@ import { useMediaQuery } from '@mantine/hooks'
 import { IconMessage, IconUserShare } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import * as queries from '~/api/approvals'
 import { useRoles } from '~/api/session'
 import type { ApprovalDetail } from '~/api/types'
@@ -31,15 +31,13 @@ const route = getRouteApi('/approvals/$approvalId')
 /** One question with everything it takes to answer it. */
 export function ApprovalPage() {
   const { approvalId } = route.useParams()
-  const { data, error, refetch } = useQuery(queries.approval(approvalId))
-  const standing = useStanding(data)
-  if (data !== undefined && standing !== undefined)
-    return <OpenApproval key={approvalId} approval={data} parameters={standing} />
+  const { found, error, refetch } = useFound(approvalId)
+  if (found !== undefined) return <OpenApproval key={approvalId} {...found} />
   return (
     <Page title="Approval" crumbs={[{ label: 'Approvals', link: { to: '/approvals' } }]}>
       <h1 className="unseen">Approval</h1>
       {error !== null ? (
-        <Failure what="This approval could not be read." error={error} retry={() => void refetch()} />
+        <Failure what="This approval could not be read." error={error} retry={refetch} />
       ) : (
         <LoadingRows rows={6} label="Loading the approval" />
       )}
@@ -47,18 +45,32 @@ export function ApprovalPage() {
   )
 }
 
-/** The parameters that are decided on: one of several who approve may have changed them. */
-function useStanding(approval: ApprovalDetail | undefined): Parameters | undefined {
+/** An approval with the parameters that are decided on: one of several who approve may have changed them. */
+function useFound(approvalId: string) {
+  const { data: approval, error, refetch } = useQuery(queries.approval(approvalId))
   const isChanged =
     approval?.status === 'pending' && approval.decisions.some((vote) => vote.decision === 'modify')
-  const { data } = useQuery({
-    ...queries.modificationPreview(approval?.approval_id ?? '', '{}'),
+  const { data: standing } = useQuery({
+    ...queries.standing(approvalId, approval?.digest ?? ''),
     enabled: isChanged,
   })
-  if (approval === undefined) return undefined
-  if (isChanged) return data?.parameters
-  return approval.action?.approved_parameters ?? approval.action?.parameters ?? {}
+  const parameters = isChanged
+    ? standing?.parameters
+    : (approval?.action?.approved_parameters ?? approval?.action?.parameters ?? NONE)
+  const now = useMemo(
+    () => (approval === undefined || parameters === undefined ? undefined : { approval, parameters }),
+    [approval, parameters],
+  )
+  // What is read stays until all of what is new is there.
+  const [last, setLast] = useState(now)
+  useEffect(() => {
+    if (now !== undefined) setLast(now)
+  }, [now])
+  const found = now ?? (last?.approval.approval_id === approvalId ? last : undefined)
+  return { found, error, refetch: () => void refetch() }
 }
+
+const NONE: Parameters = {}
 
 type OpenProps = { approval: ApprovalDetail; parameters: Parameters }
 

@@ -1,0 +1,49 @@
+"""Two people have to approve: what one of them changed is what the other decides on (H3, H3a, H4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.samples import REFUND
+from tests.e2e.server import Server
+
+RULES = """
+version: "1.0"
+checkpoints:
+  - name: Four eyes
+    trigger: { operation_type: [send_email] }
+    action: { auto_approve: false, require_approval_count: 2, timeout_seconds: 3600 }
+"""
+
+
+def test_a_change_by_the_first_is_seen_by_the_second(page: Page, fresh_server: Server) -> None:
+    server = fresh_server
+    server.call("POST", "/api/users", {"name": "reviewer", "roles": ["approver"]}, expect=201)
+    token: str = server.call("POST", "/api/tokens", {"name": "e2e", "user": "reviewer"}, expect=201)["token"]
+    server.call("PUT", "/api/rules", RULES)
+    run_id = server.start(server.define(REFUND))
+    approval: dict[str, Any] = server.asked(run_id, 4, "action")["approval"]
+    address = f"/api/approvals/{approval['approval_id']}"
+
+    page.goto(server.start_link)
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
+    page.goto(f"{server.address}/approvals/{approval['approval_id']}")
+    expect(page.get_by_text("0 of 2 approvals given")).to_be_visible()
+    expect(page.get_by_text("Four eyes")).to_be_visible()
+
+    body = {"digest": approval["digest"], "modified_params": {"amount": 89.99}}
+    server.call("PUT", f"{address}/approve", body, token=token)
+    expect(page.get_by_text("This changed while you read it.")).to_be_visible()
+    expect(page.get_by_text("Your refund of $99.99")).to_be_visible()
+    expect(page.get_by_role("button", name="Approve and send")).to_have_count(0)
+
+    page.get_by_role("button", name="Show it as it is now").click()
+    expect(page.get_by_text("Your refund of $89.99")).to_be_visible()
+    expect(page.get_by_text("1 of 2 approvals given")).to_be_visible()
+    page.get_by_role("button", name="Approve and send").click()
+    expect(page.get_by_text("Approved by")).to_be_visible()
+    server.until(run_id, "completed")
+    action = server.call("GET", address)["action"]
+    assert (action["parameters"]["amount"], action["approved_parameters"]["amount"]) == (99.99, 89.99)
