@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 
 import pytest
 
 from cairn.core.conditions import MISSING
-from cairn.core.rules import GLOBAL, Book, judge
+from cairn.core.rules import GLOBAL, Book, Rulebook, judge
 from cairn.core.states import Kind
 from cairn.core.verdict import Action, Condition, Question, Risk, Verdict
 from cairn.definitions.rules import load
@@ -20,9 +21,13 @@ ASKING = "seed-checkpoint-rules.yaml"
 APPROVING = "seed-auto-approval.yaml"
 
 
+@cache
+def rulebook(file: str) -> Rulebook:
+    return load((FOLDER / "valid" / file).read_text("utf-8")).rulebook
+
+
 def judged(*files: str, action: Action | None, at: datetime = OPEN, kind: Kind = Kind.ACTION, id: str = "a") -> Verdict:
-    texts = [(FOLDER / "valid" / file).read_text("utf-8") for file in files]
-    books = [Book(GLOBAL if n == 0 else "pipeline", n + 1, load(text).rulebook) for n, text in enumerate(texts)]
+    books = [Book(GLOBAL if n == 0 else "pipeline", n + 1, rulebook(file)) for n, file in enumerate(files)]
     return judge(books, Question(kind, id, "e", "step", at, action), lambda _: MISSING)
 
 
