@@ -13,7 +13,7 @@ from tests.e2e.samples import REFUND
 from tests.e2e.server import Server
 
 SUBJECT = "Refund Confirmation - Order #12345"
-TITLE = f"Send “{SUBJECT}” to john.doe@example.com"
+TITLE = f"Send “{SUBJECT}” to customer@example.com"
 DESK, PHONE = 1440, 360
 WIDTHS = pytest.mark.parametrize("width", [DESK, PHONE])
 
@@ -114,7 +114,7 @@ def test_us_f2_003_parameters_are_modified_with_a_live_difference(page: Page, se
     expect(written).to_have_value(re.compile('"amount": 89.99'))
     dialog.get_by_role("button", name="Approve with 2 changes").click()
     expect(page.get_by_text("Approved by")).to_be_visible()
-    expect(page.get_by_role("heading", name=f"Send “URGENT: {SUBJECT}” to john.doe@example.com")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"Send “URGENT: {SUBJECT}” to customer@example.com")).to_be_visible()
     server.until(approval["run_id"], "completed")
     action = detail(server, approval)["action"]
     assert action["approved_parameters"] == {
@@ -137,9 +137,9 @@ def test_json_that_cannot_be_read_is_said_and_kept(page: Page, server: Server) -
     dialog = page.get_by_role("dialog", name="Modify before approving")
     dialog.get_by_text("JSON", exact=True).click()
     written = dialog.get_by_label("Parameters as JSON")
-    written.fill('{"to": "john.doe@example.com",')
+    written.fill('{"to": "customer@example.com",')
     expect(dialog.get_by_role("button", name="Approve with changes")).to_be_disabled()
-    expect(written).to_have_value('{"to": "john.doe@example.com",')
+    expect(written).to_have_value('{"to": "customer@example.com",')
     dialog.get_by_role("button", name="Undo all").click()
     expect(dialog.get_by_text("No changes yet")).to_be_visible()
 

@@ -56,7 +56,7 @@ def test_home_shows_the_most_urgent_first(page: Page, queue: Server, width: int)
     open_at(page, queue, "/", width)
     expect(page.get_by_role("heading", level=1)).to_contain_text("wait for you")
     first = rows(page).first
-    expect(first).to_contain_text("Send “Refund Confirmation - Order #12345” to john.doe@example.com")
+    expect(first).to_contain_text("Send “Refund Confirmation - Order #12345” to customer@example.com")
     expect(first).to_contain_text("High risk")
     expect(first).to_contain_text("min left")
     expect(first).to_contain_text("then it fails")

@@ -12,9 +12,9 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N"
 @pytest.mark.parametrize(
     ("text", "masked"),
     [
-        ("write to john.doe@example.com today", "write to j***@example.com today"),
-        ("john+tag@mail.example.co.uk", "j***@mail.example.co.uk"),
-        ("jürgen@beispiel.example", "j***@beispiel.example"),
+        ("write to customer@example.com today", "write to c***@example.com today"),
+        ("reviewer+tag@mail.example.co.uk", "r***@mail.example.co.uk"),
+        ("prüfer@beispiel.example", "p***@beispiel.example"),
         ("card 4111 1111 1111 1111 was charged", "card *** 1111 was charged"),
         ("4111-1111-1111-1111", "*** 1111"),
         ("5500005555555559", "*** 5559"),
@@ -64,20 +64,20 @@ def test_what_is_neither_stays(text: str) -> None:
 
 def test_fields_are_hidden_by_their_names_and_masked_by_their_values() -> None:
     value = {
-        "to": "john.doe@example.com",
+        "to": "customer@example.com",
         "amount": 99.99,
         "urgent": True,
         "note": None,
-        "attachments": ["refund_receipt.pdf", "to john@example.com"],
+        "attachments": ["refund_receipt.pdf", "to customer@example.com"],
         "login": {"user": "cs", "password": "hunter2", "deep": {"api_key": 1}},
         "empty": {},
     }
     assert mask_fields(value) == [
-        ("to", "j***@example.com"),
+        ("to", "c***@example.com"),
         ("amount", "99.99"),
         ("urgent", "true"),
         ("note", "null"),
-        ("attachments", "refund_receipt.pdf, to j***@example.com"),
+        ("attachments", "refund_receipt.pdf, to c***@example.com"),
         ("login.user", "cs"),
         ("login.password", "***"),
         ("login.deep.api_key", "***"),

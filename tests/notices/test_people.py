@@ -137,7 +137,7 @@ async def test_a_rejection_is_told_to_who_started_it_and_only_once(mailing: Desk
     run = await asked(mailing, Actor("eve", frozenset({"editor"})))
     await mailing.until_ended(run)
     ann = Actor("ann", frozenset({"approver"}))
-    await mailing.house.decide(run, "goals", "reject", "Call john@example.com", by=ann)
+    await mailing.house.decide(run, "goals", "reject", "Call customer@example.com", by=ann)
     assert await told(mailing, run, 2) == {
         ("approval_asked", "ann@example.com"),
         ("approval_rejected", "eve@example.com"),
@@ -145,7 +145,7 @@ async def test_a_rejection_is_told_to_who_started_it_and_only_once(mailing: Desk
     mail = next(one for one in await mailing.until_mails(2) if one["To"] == "eve@example.com")
     body = mail.get_body(("plain",))
     assert body is not None
-    assert "Reason: Call j***@example.com" in body.get_content()
+    assert "Reason: Call c***@example.com" in body.get_content()
 
 
 async def test_everybody_gets_what_they_want(mailing: Desk) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 from cairn.core.model import Approval, ApprovalStatus, Kind, OnExpiry, Risk, Terms, Vote
@@ -93,7 +93,20 @@ def _terms_from(row: Row) -> Terms:
 
 
 def considered_value(a: Approval) -> list[Values] | None:
-    return [asdict(each) for each in a.considered] or None
+    """Every rule that was looked at; there may be hundreds."""
+    return [
+        {
+            "rule": each.rule,
+            "scope": each.scope,
+            "section": each.section,
+            "outcome": each.outcome,
+            "conditions": [
+                {"field": c.field, "wanted": c.wanted, "actual": c.actual, "holds": c.holds} for c in each.conditions
+            ],
+            "shadow": each.shadow,
+        }
+        for each in a.considered
+    ] or None
 
 
 def vote_from(row: Row) -> Vote:

@@ -14,7 +14,7 @@ from cairn.core.model import AGREED, Action, Approval, Execution, Fault, Risk
 from cairn.definitions import PipelineDefinition
 from cairn.documents import decode_json, digest, encode_json
 from cairn.ports import ProposesAction
-from cairn.services.actions.placeholders import unknown
+from cairn.services.actions.texts import unknown
 from cairn.services.actions.types import ActionType, find_faults, type_of
 from cairn.store import Loaded, blobs
 from cairn.store import tables as t

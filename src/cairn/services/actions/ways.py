@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from cairn.documents import DocumentError, decode_json, encode_json
 from cairn.ports.outward import Attachment, Mail, Mailer, NotSent, Web
-from cairn.services.actions.placeholders import fill
+from cairn.services.actions.texts import fill
 from cairn.store import Database, Loaded, blobs
 from cairn.store import tables as t
 
