@@ -17,6 +17,7 @@ axe.run(document, {resultTypes: ['violations']}).then((found) => JSON.stringify(
 
 def axe(page: Page) -> list[str]:
     """What axe objects to. Injected through the debugger, as the page's policy lets nothing else in."""
+    page.locator("h1").first.wait_for(state="attached")  # nothing is drawn before it
     debugger: Any = page.context.new_cdp_session(page)
     debugger.send("Runtime.evaluate", {"expression": AXE.read_text()})
     answer = debugger.send("Runtime.evaluate", {"expression": _RUN, "awaitPromise": True, "returnByValue": True})

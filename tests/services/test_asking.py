@@ -170,9 +170,12 @@ async def test_deadlines_that_fall_due_while_the_server_is_down_fire_once_after_
 
 # ---- at the same moment --------------------------------------------------------------------------------
 async def test_an_approval_races_with_its_deadline_and_one_of_them_counts_h4(house: House) -> None:
-    pipeline = await held(house, "{timeout_seconds: 1, on_timeout: fail}")
-    runs = [await house.start(pipeline) for _ in range(10)]
-    pending = [await asked(house, run) for run in runs]
+    pipeline = await held(house, "{timeout_seconds: 3, on_timeout: fail}")
+
+    async def race(late: float) -> tuple[str, Approval, str]:
+        run = await house.start(pipeline)
+        approval = await asked(house, run)
+        return run, approval, await decide(approval, late)
 
     async def decide(approval: Approval, late: float) -> str:
         assert approval.expires_at is not None
@@ -184,8 +187,7 @@ async def test_an_approval_races_with_its_deadline_and_one_of_them_counts_h4(hou
             return refused.message
         return "counted"
 
-    said = await asyncio.gather(*(decide(a, (n - 5) * 0.004) for n, a in enumerate(pending)))
-    for run, approval, answer in zip(runs, pending, said, strict=True):
+    for run, approval, answer in await asyncio.gather(*(race((n - 5) * 0.004) for n in range(10))):
         run_now = await house.until(
             lambda run=run: r if (r := house.run(run)).status in ("completed", "failed") else None
         )

@@ -121,6 +121,33 @@ async def test_test_runs_go_after_seven_days_and_leave_their_trail(house: House)
     await house.cairn.runs.cancel(kept, by=ADMIN)
 
 
+async def test_everything_about_a_test_run_goes_with_it(house: House) -> None:
+    """Whatever refers to it: what was proposed, said and decided, and what was sent back."""
+
+    @house.does("propose")
+    async def propose(ctx: Ctx) -> dict[str, Any]:
+        return dict(ctx.propose_action("financial_transaction", {"amount": 1, "currency": "EUR"}, risk_level="high"))
+
+    @house.does("send_back")
+    async def send_back(ctx: Ctx) -> dict[str, Any]:
+        ctx.stage("check", {})
+        ctx.request_rework("goals", "Once more.")
+        return {}
+
+    pipeline = await house.pipeline(
+        step("goals"), step("act", "propose"), step("check", "send_back", outputs=["check.json"])
+    )
+    run = await house.start(pipeline, test=True)
+    asked = await house.until(lambda: next(iter(house.run(run).waiting_approvals), None))
+    await house.cairn.comments.add(asked.approval_id, "why?", by=ADMIN)
+    await house.cairn.approvals.decide(asked.approval_id, "approve", modified_params={"amount": 2}, by=ADMIN)
+    await house.until_run(run, "completed")
+    await house.until_quiet()
+    await retention(house, timedelta(days=8)).sweep()
+    with pytest.raises(NotFound):
+        house.run(run)
+
+
 async def test_contents_sessions_and_keys_that_nobody_needs_are_swept(house: House) -> None:
     pipeline = await house.pipeline(step("goals"))
     run = await house.done(pipeline, input={"kept": 1})

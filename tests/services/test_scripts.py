@@ -272,7 +272,7 @@ async def test_a_cancelled_script_leaves_no_process_and_its_workspace_is_kept_as
     marked = of_server()
     assert marked
     await house.cairn.runs.cancel(run, by=ADMIN)
-    assert of_server() == []
+    await house.until(lambda: of_server() == [] or None, 1.0)
     assert house.statuses(run) == {"sleep": "cancelled"}
 
 
@@ -317,6 +317,6 @@ async def test_a_rollback_stops_the_script_that_it_takes_away(house: House) -> N
     before = set(of_server())
     assert len(before) >= 3
     await house.roll_back(run, 0)
-    assert not before & set(of_server())
+    await house.until(lambda: not before & set(of_server()) or None, 1.0)
     await house.cairn.runs.cancel(run, by=ADMIN)
-    assert of_server() == []
+    await house.until(lambda: of_server() == [] or None, 1.0)

@@ -108,6 +108,12 @@ class Effects:
         self.note_filed(run_id, run.revision)
         return []
 
+    def forget(self, run_id: str) -> None:
+        """The run is no longer there: nor is anything left to do for its files."""
+        self._unopened.discard(run_id)
+        self._unfiled.discard(run_id)
+        self._filed.pop(run_id, None)
+
     async def _stop(self, steps: Sequence[Step]) -> None:
         if self._lanes is None:
             return

@@ -160,7 +160,10 @@ class Engine:
         """Make the folder that stands for the whole of a run, unless it stands already."""
         if not self.effects.is_open(facts.run_id):
             async with self.holding(facts.pipeline_id), self.holding(facts.run_id):
-                await self.effects.open(await self.read_run(facts.run_id))
+                try:
+                    await self.effects.open(await self.read_run(facts.run_id))
+                except NotFound:  # removed meanwhile
+                    self.effects.forget(facts.run_id)
 
     # ---- in the transaction --------------------------------------------------------------------------
     def carry(

@@ -120,6 +120,7 @@ class Keeper:
         async with self._engine.holding(pipeline_id):
             runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
             async with self._engine.holding(*runs):
+                await self._open(runs)
                 revisions = await asyncio.to_thread(self._finish, pipeline_id)
         effects.mended(pipeline_id, revisions)
 
@@ -163,7 +164,15 @@ class Keeper:
                 return DriftReport(at)
             runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
             async with self._engine.holding(*runs):
+                await self._open(runs)
                 return await asyncio.to_thread(self._mend_now, pipeline_id, at)
+
+    async def _open(self, runs: list[str]) -> None:
+        """What has just begun has its folder now: that it was still to be made is no drift."""
+        effects = self._engine.effects
+        for run_id in runs:
+            if not effects.is_open(run_id):
+                await effects.open(await self._engine.read_run(run_id))
 
     # ---- drift, beside the event loop ----------------------------------------------------------------
     def look(self, pipeline_id: str) -> Drift:

@@ -64,15 +64,17 @@ class Projection:
         """Make what stands for a new run. The pipeline is held: `latest` is its newest run's."""
 
         def opened() -> None:
-            self.write_run_info(facts)
-            self.point_latest(facts.pipeline_id)
+            if self.write_run_info(facts):
+                self.point_latest(facts.pipeline_id)
 
         await asyncio.to_thread(opened)
 
-    def write_run_info(self, facts: RunFacts) -> None:
+    def write_run_info(self, facts: RunFacts) -> bool:
+        """False: the run stands no longer, or its pipeline; there is nothing to write then."""
         content = self._database.read(lambda c: trees.run_info(c, facts.run_id))
         if content is not None:
             self.tree.write_run_info(facts.pipeline_id, layout.run_folder(facts.run_version, facts.run_id), content)
+        return content is not None
 
     def point_latest(self, pipeline_id: str) -> None:
         folder = self._database.read(lambda c: trees.latest_folder(c, pipeline_id))

@@ -143,6 +143,7 @@ class Retention:
                 return
             await self._database.transact(lambda c: _delete_run(c, row.run_id))
             self._engine.forget(row.run_id)
+            self._engine.effects.forget(row.run_id)
         await self._tell(row.pipeline_id, "test_run_removed", run_id=row.run_id)
 
 
@@ -180,23 +181,19 @@ def _old_tests(connection: sa.Connection, before: datetime) -> list[Row]:
 
 def _delete_run(connection: sa.Connection, run_id: str) -> None:
     """The rows of a run; its events stay, the trail outlives what it tells of."""
-    e, a, r = t.checkpoint_executions, t.approvals, t.rollback_events
-    executions = sa.select(e.c.execution_id).where(e.c.run_id == run_id)
-    approvals = sa.select(a.c.approval_id).where(a.c.run_id == run_id)
-    rollbacks = sa.select(r.c.rollback_id).where(r.c.source_run_id == run_id)
-    artifacts = sa.select(t.artifacts.c.artifact_record_id).where(t.artifacts.c.run_id == run_id)
-    for table, of in (
-        (t.approval_decisions, t.approval_decisions.c.approval_id.in_(approvals)),
-        (a, a.c.run_id == run_id),
-        (t.artifact_consumption, t.artifact_consumption.c.execution_id.in_(executions)),
-        (t.artifact_consumption, t.artifact_consumption.c.artifact_record_id.in_(artifacts)),
-        (t.job_dependencies, t.job_dependencies.c.execution_id.in_(executions)),
-        (t.artifacts, t.artifacts.c.run_id == run_id),
-        (t.uploads, t.uploads.c.execution_id.in_(executions)),
-        (t.execution_logs, t.execution_logs.c.execution_id.in_(executions)),
-        (t.archived_items, t.archived_items.c.rollback_id.in_(rollbacks)),
-        (r, r.c.source_run_id == run_id),
-        (e, e.c.run_id == run_id),
-        (t.pipeline_runs, t.pipeline_runs.c.run_id == run_id),
-    ):
+    for table, of in reversed(_owned(run_id).items()):
         connection.execute(sa.delete(table).where(of))
+
+
+def _owned(run_id: str) -> dict[sa.Table, sa.ColumnElement[bool]]:
+    """Every table that refers to the run, or to what does, and which of its rows; those referred to come first."""
+    owned: dict[sa.Table, sa.ColumnElement[bool]] = {t.pipeline_runs: t.pipeline_runs.c.run_id == run_id}
+    for table in t.metadata.sorted_tables:
+        refers = [
+            key.parent.in_(sa.select(key.column).where(owned[key.column.table]))
+            for key in table.foreign_keys
+            if key.column.table in owned and key.column.table is not table
+        ]
+        if refers:
+            owned[table] = sa.or_(*refers)
+    return owned
