@@ -186,11 +186,13 @@ def test_a_writer_that_holds_on_is_not_waited_for_for_ever(database: Database) -
 def test_every_connection_is_as_durable_as_asked(database_url: str, synchronous: str, level: int) -> None:
     with closing(Database(database_url, synchronous=synchronous)) as database:
         for engine in (database.engine, database.system_engine, database.read_engine):
+            # The job engine may lose its own last notes in a power cut: it does the job again.
+            kept = min(level, 1) if engine is database.system_engine else level
             with engine.connect() as connection:
                 assert [
                     connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
                     for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
-                ] == ["wal", level, 1, 30000]
+                ] == ["wal", kept, 1, 30000]
 
 
 def test_an_unknown_durability_is_refused(database_url: str) -> None:

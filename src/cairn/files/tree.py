@@ -105,7 +105,7 @@ class Tree:
         """The execution's folder, with `workspace/` and `artifacts_staging/`; what lies there already stays."""
         with self._enter(pipeline_id) as room:
             workspace.make(room, self._spares, checked_id(execution_id))
-        return self.root / pipeline_id / layout.TEMP / f"exec_{execution_id}"
+        return Path(f"{self._root}/{pipeline_id}/{layout.workspace_folder(execution_id)}")
 
     def stage(self, pipeline_id: str, execution_id: str, files: Sequence[FileContent]) -> None:
         """Exactly these files lie in `artifacts_staging/` afterwards, under `staged_as`."""

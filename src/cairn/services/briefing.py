@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -36,7 +37,7 @@ class Briefing:
         self._database = database
         self._plans = plans
         self._limits = limits
-        self._tree = tree
+        self._root = str(tree.root)
         self._logbook = logbook
         self._outputs = OrderedDict[str, tuple[Stored, ...]]()  # by execution; what is completed does not change
 
@@ -75,7 +76,7 @@ class Briefing:
             answer=answer,
             files=files,
             feedback=feedback_of(loaded, e),
-            workspace=self._tree.root / facts.pipeline_id / layout.workspace_folder(e.id) / layout.WORKSPACE,
+            workspace=Path(f"{self._root}/{facts.pipeline_id}/{layout.workspace_folder(e.id)}/{layout.WORKSPACE}"),
             log=partial(self._logbook.say, of),
             progress=partial(self._logbook.progress, of),
             rework=material.rework,

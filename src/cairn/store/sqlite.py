@@ -129,7 +129,9 @@ def _begin(statement: str) -> Callable[[sa.Connection], None]:
 def _prepare(use: Use, synchronous: str) -> Callable[[sqlite3.Connection, ConnectionPoolEntry], None]:
     pragmas = [
         "journal_mode=WAL",
-        f"synchronous={synchronous}",
+        # What the job engine notes on its own can be lost in a power cut: it does the job again. What is enqueued, and
+        # everything that was noted before it, is made durable by the transaction that enqueues it.
+        f"synchronous={'NORMAL' if use == 'system' and synchronous != 'OFF' else synchronous}",
         f"foreign_keys={'OFF' if use == 'migrate' else 'ON'}",  # a migration may rebuild a table; it checks at its end
         f"cache_size=-{_KIB_OF_CACHE}",
         f"wal_autocheckpoint={_PAGES_BETWEEN_CHECKPOINTS}",

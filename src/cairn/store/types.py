@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -60,6 +61,7 @@ class Instant(TypeDecorator[datetime]):
         return datetime.fromisoformat(value) if dialect.name == "sqlite" else value.astimezone(UTC)
 
 
+@lru_cache(maxsize=64)  # one moment stands in many rows of a transaction
 def as_text(moment: datetime) -> str:
     """ISO 8601 in UTC with microseconds and `Z`."""
     if moment.tzinfo is not UTC:

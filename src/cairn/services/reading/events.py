@@ -28,6 +28,9 @@ def list_events(connection: sa.Connection, wanted: EventFilter, limit: int, curs
         conditions.append(V.pipeline_id == NO_PIPELINE)
     if wanted.execution_id is not None:
         conditions.append(V.execution_id == wanted.execution_id)
+        query = sa.select(E.run_id).where(E.execution_id == wanted.execution_id)
+        if (run_id := connection.execute(query).scalar_one_or_none()) is not None:
+            conditions.append(V.chain == run_id)  # which is indexed, as its executions are not
     if wanted.types:
         conditions.append(V.event_type.in_(wanted.types))
     if wanted.since is not None:

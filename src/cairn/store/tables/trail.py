@@ -32,7 +32,6 @@ events = sa.Table(
     text("hash"),
     sa.UniqueConstraint("chain", "seq"),
     index("ix_events_of_pipeline", "pipeline_id", "id"),
-    index("ix_events_of_execution", "execution_id", "id", where="execution_id IS NOT NULL"),
 )
 
 # Where the chains stand that belong to no run and no pipeline.
