@@ -1,0 +1,78 @@
+"""What is said in an execution: kept message by message, so that nothing is asked, or paid for, twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, Protocol
+
+from cairn.ports.models import Tokens
+
+
+class Purpose(StrEnum):
+    """What a model was asked for."""
+
+    WORK = "work"  # a turn of an agent's
+    DESIGN = "design"  # which agents are to work (meta_agent)
+    JUDGE = "judge"  # whether the result is what was wanted (A5)
+    SUMMARY = "summary"  # of what would be too long (X9)
+    QUESTIONS = "questions"  # a script's parameters, asked for in words (X11)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message: what a model was given, or what it answered."""
+
+    turn: str  # the same after a restart, such as `work`, `council/2/architect`, `judge/1`
+    number: int  # in its turn, from 1
+    speaker: str  # the agent's name; for what it was given, who gave it
+    role: str  # system, user, assistant or tool
+    purpose: Purpose
+    message: Any  # as the agent library writes it down, whole: a turn is taken up again from these
+    text: str  # as people read it
+    at: datetime
+    seconds: float = 0.0  # that the answer took
+    model: str | None = None  # of an answer: which one gave it
+    is_simulated: bool = False
+    tokens: Tokens | None = None  # of an answer
+    cost: Decimal | None = None  # of an answer, in US dollars; None: not known
+    is_last: bool = False  # the turn is over with it
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A piece of a message on its way: shown, not kept."""
+
+    turn: str
+    number: int
+    speaker: str
+    kind: str  # text, thinking or tool_call
+    piece: str
+    is_simulated: bool = False
+
+
+class BudgetSpent(Exception):
+    """The budget of the run, or of its pipeline, allows no further call (A6)."""
+
+
+class Conversation(Protocol):
+    """Of one execution, as far as it still counts: a revision or another attempt of a person's begins a new one."""
+
+    async def said(self) -> Sequence[Said]:
+        """Everything so far, oldest first, also what was said before a crash."""
+        ...
+
+    async def keep(self, said: Said) -> None:
+        """It is stored when this returns. A message that is there already is not stored twice."""
+        ...
+
+    def hear(self, heard: Heard) -> None:
+        """For whoever is watching."""
+        ...
+
+    async def afford(self) -> None:
+        """Before each call; BudgetSpent if there is nothing left for it."""
+        ...
