@@ -185,6 +185,8 @@ async def _stream(writer: asyncio.StreamWriter, protocol: Protocol, says: Says, 
             await writer.drain()
             writer.transport.abort()
             raise ConnectionResetError
+        if number == says.ends_after:
+            break
         if number == says.error_after:
             _event(writer, *protocol.error_event())
             break

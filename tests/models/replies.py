@@ -34,6 +34,7 @@ class Says:
     between: float = 0.0  # seconds between pieces
     cut_after: int | None = None  # events, then the connection is gone
     garbled_after: int | None = None  # events, then one that is no JSON
+    ends_after: int | None = None  # events, then the stream ends as if all had been said
     error_after: int | None = None  # events, then the provider says inside the stream that it is overloaded
 
 

@@ -20,6 +20,7 @@ class Agent(Part):
     task_prompt: str | None = None
     tools: tuple[str, ...] | None = None
     model: str | None = None
+    model_settings: dict[str, Any] = Field(default_factory=dict)
 
 
 class AgentConfig(Part):
@@ -33,6 +34,7 @@ class AgentConfig(Part):
     show_conversation: bool = True
     tools: tuple[str, ...] = ()
     model: str | None = None
+    model_settings: dict[str, Any] = Field(default_factory=dict)
 
 
 class ScriptLimits(Part):

@@ -35,6 +35,8 @@ _OWN_WORDS = (
     Kind.MinProperties,
     Kind.Enum,
     Kind.AnyOf,
+    Kind.OneOfNotValid,
+    Kind.OneOfMultipleValid,
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -61,9 +61,30 @@ class Tokens:
     cache_write: int = 0
 
 
+ANSWERED_BY = "cairn_model"  # in the metadata of a ModelResponse: `provider:model` of who gave it, fallbacks included
+
+
+def _tell_nobody(_words: str) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """What a model is asked for. No provider is told; scripts of the simulated one go by it."""
+
+    execution_id: str = ""
+    attempt: int = 1
+    checkpoint: str = ""  # its key
+    told: Callable[[str], None] = _tell_nobody  # each try that failed, and what is done now; in words, without keys
+
+
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A model that is ready to be asked."""
+    """A model that is ready to be asked.
+
+    Asked, it retries transient faults by itself, then takes the fallbacks in turn; what it raises is a ModelFault. If
+    an answer breaks off midway it is asked for again: a stream then begins anew with its first part.
+    """
 
     name: str  # `provider:model`
     model: Model
@@ -71,9 +92,49 @@ class Chosen:
     is_simulated: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class ProviderState:
+    """A provider, and whether it can be used here; never its key."""
+
+    name: str
+    is_installed: bool
+    wants_key: bool
+    has_key: bool
+    key_names: tuple[str, ...] = ()  # environment variables, and secrets, that hold it
+    key_source: str | None = None  # environment or secret
+    base_url: str | None = None  # where it was set
+    remedy: str = ""  # what to do where it cannot be used
+
+    @property
+    def is_ready(self) -> bool:
+        return not self.remedy
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of one small call."""
+
+    name: str
+    seconds: float
+    text: str = ""
+    tokens: Tokens | None = None
+    cost: Decimal | None = None
+    is_simulated: bool = False
+    fault: ModelFault | None = None
+    told: tuple[str, ...] = ()  # tries before it
+
+
 class Models(Protocol):
-    def choose(self, name: str | None = None, settings: Mapping[str, Any] | None = None) -> Chosen:
-        """The model of this name, or the default one; ModelFault if it cannot be had."""
+    def choose(
+        self,
+        name: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        occasion: Occasion | None = None,
+    ) -> Chosen:
+        """The model of this name, or the default one; ModelFault if it cannot be had.
+
+        `settings` are a definition's `model_settings`. The first time takes a second or two: do it in a thread.
+        """
         ...
 
     def explain(self, error: BaseException, model: str) -> ModelFault | None:
@@ -82,4 +143,24 @@ class Models(Protocol):
 
     def cost(self, model: str, tokens: Tokens) -> Decimal | None:
         """In US dollars, by the price table; None: nobody knows the price. What is simulated costs nothing."""
+        ...
+
+    @property
+    def default(self) -> str:
+        """The model of whoever names none."""
+        ...
+
+    @property
+    def prices(self) -> str:
+        """Whose prices `cost` goes by, and of when."""
+        ...
+
+    def providers(self) -> Sequence[ProviderState]: ...
+
+    async def try_out(self, name: str | None = None) -> Tried:
+        """One small call. A fault is told, not raised."""
+        ...
+
+    async def close(self) -> None:
+        """Hang up."""
         ...

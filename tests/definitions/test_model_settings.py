@@ -1,0 +1,66 @@
+"""How a model is asked, and what the simulated one is to do, are checked when a definition is saved (P3, A2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cairn.definitions import Limits, load
+from tests.definitions.corpus import pipeline
+from tests.definitions.faults import errors
+
+SETTINGS: dict[str, Any] = {
+    "temperature": 0.2,
+    "max_tokens": 500,
+    "thinking": "low",
+    "anthropic_effort": "high",
+    "fallbacks": ["openai:gpt-5", "ollama:qwen3"],
+    "simulation": [
+        {"attempt": [1, 2], "fail": "rate_limit", "retry_after": 2},
+        {"call": 1, "when": "Draft", "use": "ask_human", "arguments": {"question": "Which one?"}},
+        {"artifacts": {"report": "# Given", "extra": None}},
+        {"output": [1, None]},
+        {"say": ""},
+    ],
+}
+
+
+def agentic(**settings: Any) -> dict[str, Any]:
+    config = {"agent": {"name": "Writer", "task_prompt": "Write."}, "model_settings": settings}
+    return {"key": "a", "execution": {"mode": "agentic", "agent_config": config}, "outputs": ["report.md"]}
+
+
+def test_they_are_kept_as_they_are() -> None:
+    loaded = load(pipeline(agentic(**SETTINGS)), limits=Limits())
+    config = loaded.definition.checkpoints[0].execution.agent_config
+    assert config is not None
+    assert config.model_settings == SETTINGS
+
+
+@pytest.mark.parametrize(
+    ("settings", "place", "words"),
+    [
+        ({"temprature": 1}, "", "there is no key `temprature` here: did you mean `temperature`?"),
+        ({"temperature": 3}, "/temperature", "expected at most 2; here it is 3"),
+        (
+            {"fallbacks": ["a model"]},
+            "/fallbacks/0",
+            'a model is named provider:model, without spaces; here it is "a model"',
+        ),
+        (
+            {"simulation": [{"fail": "overload", "say": "x"}]},
+            "/simulation/0",
+            'a step does one thing: fail, say, output, artifacts or use; here it is {"fail":"overload","say":"x"}',
+        ),
+        (
+            {"simulation": [{"attempt": 1}]},
+            "/simulation/0",
+            'a step does one thing: fail, say, output, artifacts or use; here it is {"attempt":1}',
+        ),
+        ({"simulation": [{"say": "x", "retry_after": 1}]}, "/simulation/0", "`fail` is missing: add it"),
+    ],
+)
+def test_what_cannot_be_is_told_by_its_place(settings: dict[str, Any], place: str, words: str) -> None:
+    where = f"/checkpoints/0/execution/agent_config/model_settings{place}"
+    assert errors(agentic(**settings)) == [(where, words)]
