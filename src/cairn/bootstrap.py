@@ -35,6 +35,7 @@ from cairn.services.backtests import Backtests
 from cairn.services.batches import Batches
 from cairn.services.briefing import Briefing
 from cairn.services.comments import Comments
+from cairn.services.conversations import Conversations
 from cairn.services.directory import Directory
 from cairn.services.doctor import Doctor
 from cairn.services.doctor_machine import Machine
@@ -91,6 +92,7 @@ class Cairn:
     telling: Telling
     briefing: Briefing
     logbook: Logbook
+    conversations: Conversations
     lanes: Lanes
     system_log: SystemLog
     retention: Retention
@@ -257,7 +259,8 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
     answers = FormAnswers(database, plans)
     modifying = Modifying(database, plans)
     approvals = Approvals(engine, answers, modifying)
-    briefing = Briefing(database, plans, tree, logbook, limits)
+    conversations = Conversations(database, hub, clock, secrets)
+    briefing = Briefing(database, plans, tree, logbook, limits, conversations)
     definition_limits = DefinitionLimits(
         max_checkpoints=settings.max_checkpoints,
         max_timeout_minutes=settings.max_checkpoint_timeout_minutes,
@@ -278,6 +281,7 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
         telling=open_telling(acts, engine, jobs, directory, ways, secrets, settings.link),
         briefing=briefing,
         logbook=logbook,
+        conversations=conversations,
         lanes=Lanes(
             engine,
             briefing,

@@ -126,6 +126,7 @@ def reports(run: Run) -> list[m.Command]:
             m.Blocked(x, n),
             m.LimitReached(x, n, "x", (OUTPUT,)),
             m.LimitReached(x, n),
+            m.BudgetReached(x, n, "spent"),
             m.Interrupted(x, n),
         ]
         for checkpoint in run.plan.checkpoints:
@@ -202,6 +203,7 @@ def late(run: Run) -> list[m.Command]:
                 m.ReworkWanted(e.id, n, "c0"),
                 m.Interrupted(e.id, n),
                 m.LimitReached(e.id, n),
+                m.BudgetReached(e.id, n, "spent"),
             ]
         found += [m.StartExecution(e.id), m.RetryExecution(e.id, e.attempt), m.CancelExecution(e.id)]
     for a in run.approvals.values():

@@ -229,6 +229,15 @@ class LimitReached:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetReached:
+    """The budget allows no further call of a model: the run pauses, and goes on with a higher one (D69)."""
+
+    execution: str
+    dispatch: int
+    reason: str  # which budget, and how much of it
+
+
+@dataclass(frozen=True, slots=True)
 class Interrupted:
     """The worker died, or its job was taken over."""
 
@@ -287,6 +296,7 @@ Report = (
     | ReworkWanted
     | Blocked
     | LimitReached
+    | BudgetReached
     | Interrupted
 )
 Timer = RetryDue | TimedOut | ApprovalExpired | EscalationDue | ReminderDue | RunTimedOut

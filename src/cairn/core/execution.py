@@ -95,6 +95,16 @@ class Execution(Changing):
     def is_rework(self) -> bool:
         return self.rework is not None
 
+    @property
+    def scope(self) -> str:
+        """What is said in it belongs together.
+
+        A person's try, a revision and another try after a failed validation begin anew; the next attempt after a fault
+        goes on, so that nothing is paid for twice.
+        """
+        begun = self.attempt - self.retries_used - self.validations_used
+        return f"a{begun}.r{self.revision}.v{self.validations_used}"
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:

@@ -50,6 +50,9 @@ def take(d: Draft, report: m.Report) -> None:
             _blocked(d, e, report.reason)
         case m.LimitReached():
             escalate(d, d.produce(e, report.digest, report.outputs), "A limit on its iterations is reached.")
+        case m.BudgetReached():
+            d.request_pause(report.reason)
+            d.go(e)
         case m.Interrupted():
             _interrupted(d, e)
         case _:

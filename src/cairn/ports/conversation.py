@@ -31,7 +31,7 @@ class Said:
     speaker: str  # the agent's name; for what it was given, who gave it
     role: str  # system, user, assistant or tool
     purpose: Purpose
-    message: Any  # as the agent library writes it down, whole: a turn is taken up again from these
+    message: Any  # JSON, as the agent library writes it down, whole: a turn is taken up again from these
     text: str  # as people read it
     at: datetime
     seconds: float = 0.0  # that the answer took
@@ -52,21 +52,33 @@ class Heard:
     kind: str  # text, thinking or tool_call
     piece: str
     is_simulated: bool = False
+    anew: bool = False  # the message begins again: what was heard of it before does not count
 
 
 class BudgetSpent(Exception):
     """The budget of the run, or of its pipeline, allows no further call (A6)."""
 
 
+class ConversationOver(Exception):
+    """The execution was stopped, or another dispatch carries it on: nothing that is said here counts any more."""
+
+
 class Conversation(Protocol):
-    """Of one execution, as far as it still counts: a revision or another attempt of a person's begins a new one."""
+    """Of one execution, as far as it still counts.
+
+    A revision, another attempt of a person's and one after a failed validation begin a new one; an attempt after a
+    fault goes on with it. Its values of secrets are masked when they are kept. It is used on the event loop.
+    """
 
     async def said(self) -> Sequence[Said]:
         """Everything so far, oldest first, also what was said before a crash."""
         ...
 
     async def keep(self, said: Said) -> None:
-        """It is stored when this returns. A message that is there already is not stored twice."""
+        """It is stored when this returns. A message that is there already is not stored twice.
+
+        ConversationOver if it does not count any more; what an answer has cost is counted all the same.
+        """
         ...
 
     def hear(self, heard: Heard) -> None:
@@ -74,5 +86,5 @@ class Conversation(Protocol):
         ...
 
     async def afford(self) -> None:
-        """Before each call; BudgetSpent if there is nothing left for it."""
+        """Before each call; BudgetSpent if there is nothing left for it: the outcome is then OverBudget."""
         ...

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from cairn.core.model import Fault, Ruling, WaitingOn
 from cairn.definitions.model import CheckpointDefinition
+from cairn.ports.conversation import Conversation
 from cairn.ports.sandbox import Reached
 
 
@@ -121,6 +122,7 @@ class Work:
     contents: Callable[[str], bytes] | None = None  # reads by checksum what a recorded call could see
     sandboxed: Callable[[Reached], None] | None = None  # told when a process begins
     rework: Rework | None = None  # where the work was sent back
+    conversation: Conversation | None = None  # with the models that work on it, or judge it
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +184,14 @@ class ProposesAction:
     seen: bytes | None = None  # the content that `call.seen` names
 
 
-Outcome = Produced | Faulted | Unfit | Asks | WantsRework | ProposesAction
+@dataclass(frozen=True, slots=True)
+class OverBudget:
+    """No further call of a model is allowed: it is called again when the budget is higher (A6, D69)."""
+
+    reason: str  # as `BudgetSpent` says it
+
+
+Outcome = Produced | Faulted | Unfit | Asks | WantsRework | ProposesAction | OverBudget
 
 
 class Runner(Protocol):

@@ -17,6 +17,7 @@ from cairn.ports import Call, Stored, Upload, Work
 from cairn.runners import Limits
 from cairn.runners.context import Assembled, Resolved, Source
 from cairn.services.calls import read_calls
+from cairn.services.conversations import Conversations
 from cairn.services.engine import Step
 from cairn.services.form_answers import read_answer, uploaded
 from cairn.services.gathering import Gathered, feedback_of, sent_back, standing
@@ -33,12 +34,21 @@ AT_ONCE = 256 * 1024  # more than this is read and decoded beside the event loop
 
 
 class Briefing:
-    def __init__(self, database: Database, plans: Plans, tree: Tree, logbook: Logbook, limits: Limits) -> None:
+    def __init__(
+        self,
+        database: Database,
+        plans: Plans,
+        tree: Tree,
+        logbook: Logbook,
+        limits: Limits,
+        conversations: Conversations,
+    ) -> None:
         self._database = database
         self._plans = plans
         self._limits = limits
         self._root = str(tree.root)
         self._logbook = logbook
+        self._conversations = conversations
         self._outputs = OrderedDict[str, tuple[Stored, ...]]()  # by execution; what is completed does not change
 
     # ---- for the worker ----------------------------------------------------------------------------------
@@ -84,6 +94,7 @@ class Briefing:
             calls=calls,
             contents=lambda checksum: self._reader(checksum)(),
             sandboxed=partial(self._logbook.sandboxed, of),
+            conversation=self._conversations.of(loaded, e),
         )
 
     async def _of_script(self, loaded: Loaded, e: Execution) -> tuple[Mapping[str, Stored], tuple[Call, ...]]:
@@ -111,6 +122,10 @@ class Briefing:
             return UNTOLD
         context = await self._database.aread(lambda _: material.told()) if material.is_kept else None
         return Told(context, material.consumed)
+
+    def end(self, loaded: Loaded, e: Execution) -> None:
+        """The dispatch is over: nobody speaks in it any more."""
+        self._conversations.end(loaded.facts.run_id, e.id)
 
     def remember(self, step: Step, execution_id: str) -> None:
         """What has just been completed is read next: keep it at hand."""

@@ -18,7 +18,7 @@ class Subscription:
     """What one listener has not taken yet. `async for` gives hints one by one, `wait` all at once."""
 
     def __init__(self, run_id: str | None) -> None:
-        self._run_id = run_id
+        self.run_id = run_id
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self._kept: deque[Change] = deque()
@@ -27,7 +27,7 @@ class Subscription:
 
     def tell(self, changes: tuple[Change, ...]) -> None:
         """May be called from any thread."""
-        wanted = [c for c in changes if self._run_id is None or c.run_id == self._run_id]
+        wanted = [c for c in changes if self.run_id is None or c.run_id == self.run_id]
         if not wanted:
             return
         with self._lock:
@@ -91,6 +91,12 @@ class Hub:
     def announce(self, *changes: Change) -> None:
         for listener in self._listeners:
             listener.tell(changes)
+
+    def whisper(self, *changes: Change) -> None:
+        """To those alone who listen to one run: lists do not change by it."""
+        for listener in self._listeners:
+            if listener.run_id is not None:
+                listener.tell(changes)
 
     @contextmanager
     def subscribe(self, run_id: str | None = None) -> Generator[Subscription, None, None]:

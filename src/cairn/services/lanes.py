@@ -12,6 +12,7 @@ from typing import Any, assert_never
 from cairn.core.errors import Refused
 from cairn.core.messages import (
     ActionProposed,
+    BudgetReached,
     Failed,
     Finished,
     InputWanted,
@@ -23,7 +24,18 @@ from cairn.core.messages import (
 )
 from cairn.core.model import Execution, Fault, Mode, State
 from cairn.documents import digest
-from cairn.ports import Asks, Faulted, Outcome, Produced, ProposesAction, Runner, Unfit, WantsRework
+from cairn.ports import (
+    Asks,
+    BudgetSpent,
+    Faulted,
+    Outcome,
+    OverBudget,
+    Produced,
+    ProposesAction,
+    Runner,
+    Unfit,
+    WantsRework,
+)
 from cairn.runners import CannotBegin, carry_out
 from cairn.services.actions.carrying import Carrying
 from cairn.services.actions.proposals import weigh
@@ -181,9 +193,13 @@ class Lanes:
                 return Came(outcome, await patiently(lambda: self._briefing.told(work)))
         except CannotBegin as error:
             return Came(Faulted(error.fault))
+        except BudgetSpent as error:
+            return Came(OverBudget(str(error)))
         except Exception as error:
             log.exception("execution %s could not be carried out", e.id)
             return Came(Faulted(Fault(type(error).__name__, str(error) or type(error).__name__)))
+        finally:
+            self._briefing.end(loaded, e)
 
     def _check_current(self, loaded: Loaded, e: Execution) -> None:
         if not self._engine.is_current(loaded.facts.run_id, e):
@@ -249,6 +265,8 @@ class Lanes:
                 report = ReworkWanted(e.id, e.dispatch, outcome.key, *words, made.digest, made.outputs)
                 brought = replace(brought, artifacts=made.artifacts, wanted=outcome)
                 return await self._report(run_id, report, job, brought)
+            case OverBudget():
+                return await self._report(run_id, BudgetReached(e.id, e.dispatch, plain(outcome.reason)), job, brought)
             case _:
                 assert_never(outcome)
 

@@ -58,6 +58,7 @@ class Secrets:
         self._changing = asyncio.Lock()  # nothing is encrypted with a key that is being dropped
         self._known: tuple[float, dict[str, str | None]] | None = None
         self._pattern: re.Pattern[str] | None = None
+        self._spelled: tuple[str, ...] = ()
         self._generation = 0
         acts.forget_with(self._forget)
 
@@ -124,6 +125,10 @@ class Secrets:
         """The same with what is in memory: for logs, which are also written while the database is away."""
         return self._pattern.sub(MASKED, text) if self._pattern is not None else text
 
+    def begun(self, text: str) -> int:
+        """How many characters at the end of the text may be the start of a secret whose rest is to come."""
+        return max((_begun(text, word) for word in self._spelled), default=0)
+
     def _values(self) -> dict[str, str | None]:
         known, generation = self._known, self._generation
         if known is not None and monotonic() - known[0] < _BELIEVED:
@@ -132,7 +137,8 @@ class Secrets:
         rows = self._acts.database.read(lambda c: c.execute(sa.select(C.name, C.sealed)).all())
         fernet = _fernet(self._keys.all()) if rows else None
         values = {row.name: _opened(fernet, row) for row in rows}
-        self._pattern = _pattern([*self._also, *(value for value in values.values() if value is not None)])
+        self._spelled = _spelled([*self._also, *(value for value in values.values() if value is not None)])
+        self._pattern = re.compile("|".join(map(re.escape, self._spelled))) if self._spelled else None
         if generation == self._generation:
             self._known = (at, values)
         return values
@@ -161,11 +167,20 @@ def _opened(fernet: MultiFernet | None, row: Any) -> str | None:
     return inside["value"] if inside.get("name") == row.name else None
 
 
-def _pattern(values: Iterable[str]) -> re.Pattern[str] | None:
+def _spelled(values: Iterable[str]) -> tuple[str, ...]:
     """Each value as it is, as JSON writes it and as an address does; the longest first."""
     spelled = {word for v in values for word in (v, encode_json(v).decode()[1:-1], quote(v, safe=""), quote(v))}
-    wanted = sorted((word for word in spelled if len(word) >= SHORTEST), key=len, reverse=True)
-    return re.compile("|".join(map(re.escape, wanted))) if wanted else None
+    return tuple(sorted((word for word in spelled if len(word) >= SHORTEST), key=len, reverse=True))
+
+
+def _begun(text: str, word: str) -> int:
+    """How much of the word's start stands at the end of the text, without all of it."""
+    at = text.find(word[:SHORTEST], max(0, len(text) - len(word) + 1))
+    while at >= 0:
+        if word.startswith(text[at:]):
+            return len(text) - at
+        at = text.find(word[:SHORTEST], at + 1)
+    return next((length for length in range(SHORTEST - 1, 0, -1) if text.endswith(word[:length])), 0)
 
 
 def _put(act: Act, name: str, sealed: str) -> None:

@@ -1,6 +1,6 @@
 """What Cairn keeps: tables, the one transaction, runs, contents and the trail."""
 
-from cairn.store import blobs, events, pipeline_rows, rule_rows
+from cairn.store import blobs, events, message_rows, pipeline_rows, rule_rows
 from cairn.store.artifact_rows import NewArtifact
 from cairn.store.database import Database
 from cairn.store.errors import (
@@ -45,6 +45,7 @@ __all__ = [
     "has_run",
     "insert_run",
     "load_run",
+    "message_rows",
     "pipeline_rows",
     "rule_rows",
     "save_lineage",

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
 from cairn.store.database import Database
 from cairn.store.errors import DamagedBlob, MissingBlob
-from cairn.store.prepared import Prepared
+from cairn.store.prepared import insert_once
 from cairn.store.tables import blob_chunks, blobs, metadata
 
 CHUNK = 1024 * 1024
@@ -25,16 +24,8 @@ FRESH = timedelta(hours=1)  # what was put within it may be about to be referred
 _IN_MEMORY = 4 * 1024 * 1024
 
 
-def _insert_once(table: sa.Table) -> dict[str, Prepared]:
-    values = {column.name: sa.bindparam(column.name, type_=column.type) for column in table.c}
-    return {
-        "sqlite": Prepared(sqlite.insert(table).values(values).on_conflict_do_nothing()),
-        "postgresql": Prepared(postgresql.insert(table).values(values).on_conflict_do_nothing()),
-    }
-
-
-_INSERT = _insert_once(blobs)
-_INSERT_CHUNK = _insert_once(blob_chunks)
+_INSERT = insert_once(blobs)
+_INSERT_CHUNK = insert_once(blob_chunks)
 
 
 # ---- whole contents, in the caller's transaction -------------------------------------------------

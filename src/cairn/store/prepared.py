@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Dialect
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.exc import DBAPIError
@@ -126,6 +127,15 @@ class PreparedQuery(Prepared):
 def insert_into(table: sa.Table, *, without: tuple[str, ...] = (), types: Mapping[str, Any] | None = None) -> Prepared:
     """A row with every column but some; each value is named as its column."""
     return Prepared(sa.insert(table).values(_binds(table, [c.name for c in table.c if c.name not in without], types)))
+
+
+def insert_once(table: sa.Table, *, without: tuple[str, ...] = ()) -> Mapping[str, Prepared]:
+    """The same by the kind of the database, unless such a row is there."""
+    values = _binds(table, [c.name for c in table.c if c.name not in without])
+    return {
+        "sqlite": Prepared(sqlite.insert(table).values(values).on_conflict_do_nothing()),
+        "postgresql": Prepared(postgresql.insert(table).values(values).on_conflict_do_nothing()),
+    }
 
 
 class PreparedUpdate:

@@ -3,6 +3,7 @@
 from cairn.store.tables.access import api_tokens, idempotency_keys, secrets, sessions, settings
 from cairn.store.tables.actions import actions, approval_comments, learning_cases
 from cairn.store.tables.content import artifacts, blob_chunks, blobs, execution_logs, uploads
+from cairn.store.tables.conversations import messages, model_calls
 from cairn.store.tables.definitions import checkpoint_definitions, definition_revisions, pipelines
 from cairn.store.tables.guards import APPEND_ONLY, HUMAN_INTERACTIONS
 from cairn.store.tables.lineage import artifact_consumption, job_dependencies
@@ -48,7 +49,9 @@ __all__ = [
     "invitations",
     "job_dependencies",
     "learning_cases",
+    "messages",
     "metadata",
+    "model_calls",
     "notice_preferences",
     "notices",
     "pipeline_runs",

@@ -1,0 +1,101 @@
+"""A1, X12: what is being said is heard at once; nobody who is slow holds it up, and no secret is heard."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from cairn.ports import Heard
+from cairn.services.actors import ADMIN
+from cairn.services.hub import Hub
+from cairn.services.on_air import BATCH_SECONDS, LONGEST, Listener, OnAir
+from cairn.services.secrets import MASKED
+from cairn.store import Database
+from tests.services.household import Household
+
+
+def nothing(_: str) -> int:
+    return 0
+
+
+def heard(piece: str, number: int = 1, kind: str = "text", **more: Any) -> Heard:
+    return Heard("work", number, "Analyst", kind, piece, **more)
+
+
+async def batch() -> None:
+    await asyncio.sleep(BATCH_SECONDS * 3)
+
+
+async def test_each_listener_is_told_what_it_has_not_seen() -> None:
+    hub = Hub()
+    air, early, late = OnAir(hub, str, nothing), Listener(), Listener()
+    with hub.subscribe("run") as hints, hub.subscribe() as lists, hub.subscribe("other") as others:
+        for piece in ("One", ", two"):
+            air.hear("run", "e", "a1.r0.v0", heard(piece, is_simulated=True))
+        air.hear("run", "e", "a1.r0.v0", heard("hm", kind="thinking"))
+        assert [hint.event_type for hint in await hints.wait(1)] == ["heard"]
+        first = {
+            "execution_id": "e",
+            "turn": "work",
+            "number": 1,
+            "kind": "text",
+            "scope": "a1.r0.v0",
+            "speaker": "Analyst",
+            "is_simulated": True,
+            "offset": 0,
+            "text": "One, two",
+        }
+        thinking = first | {"kind": "thinking", "is_simulated": False, "text": "hm"}
+        assert early.take(air.now("run")) == [first, thinking]
+        assert early.take(air.now("run")) == []
+        air.hear("run", "e", "a1.r0.v0", heard(", three"))
+        await hints.wait(1)
+        assert early.take(air.now("run")) == [first | {"offset": 8, "text": ", three"}]
+        assert late.take(air.now("run")) == [first | {"text": "One, two, three"}, thinking]
+        air.hear("run", "e", "a1.r0.v0", heard("Zero", anew=True))
+        await hints.wait(1)
+        anew = first | {"text": "Zero", "is_simulated": False}
+        assert early.take(air.now("run")) == late.take(air.now("run")) == [anew]
+        assert (await lists.wait(0.01), await others.wait(0.01)) == ((), ())
+
+
+async def test_what_is_whole_or_cut_off_is_no_longer_on_its_way() -> None:
+    air = OnAir(Hub(), str, nothing)
+    for number in (1, 2):
+        air.hear("run", "e", "s", heard("x", number))
+        air.hear("run", "f", "s", heard("x", number))
+    await batch()
+    air.whole("run", "e", "work", 1)
+    assert [(one.key.execution_id, one.key.number) for one in air.now("run")] == [("f", 1), ("e", 2), ("f", 2)]
+    air.whole("run", "e")
+    air.hear("run", "f", "s", heard("y"))
+    air.whole("run", "f")
+    await batch()
+    assert air.now("run") == []
+    air.whole("run", "f")
+
+
+async def test_a_message_without_end_is_not_kept_whole_in_memory() -> None:
+    air, listener = OnAir(Hub(), str, nothing), Listener()
+    for _ in range(10):
+        air.hear("run", "e", "s", heard("x" * (LONGEST // 4)))
+    await batch()
+    (told,) = listener.take(air.now("run"))
+    assert len(told["text"]) == LONGEST
+
+
+async def test_no_part_of_a_secret_is_heard_s2(database: Database, tmp_path: Path) -> None:
+    household = Household(database, tmp_path)
+    await household.secrets.put("door", "open sesame", ADMIN)
+    await household.secrets.put("gate", "open sesames and more", ADMIN)
+    air, listener = OnAir(Hub(), household.secrets.mask_remembered, household.secrets.begun), Listener()
+    text = ""
+    for piece in ("The word: op", "en ", "sesa", "me!", " open", " doors, open sesames and mor", "e", " o"):
+        air.hear("run", "e", "s", heard(piece))
+        await batch()
+        for told in listener.take(air.now("run")):
+            assert told["offset"] == len(text)
+            text += told["text"]
+            assert "sesa" not in text
+    assert text == f"The word: {MASKED}! open doors, {MASKED} "
