@@ -34,7 +34,10 @@ async def test_an_approval_shows_what_it_is_about(house: House) -> None:
         1,
         0,
     )
+    assert (pending["title"], pending["may_decide"]) == ("Approve Goals", True)
+    assert (pending["on_timeout"], pending["escalate_to"], pending["artifact_count"]) == (None, [], 1)
     shown = await house.get(f"/api/approvals/{pending['approval_id']}")
+    assert [step["checkpoint_id"] for step in shown["steps"]] == [pending["checkpoint_id"]]
     assert {name: shown[name] for name in pending} == pending
     assert [artifact["artifact_name"] for artifact in shown["artifacts"]] == ["goals"]
     assert (shown["form"]["values"], shown["context_available"]) == ({"goals": "grow"}, True)

@@ -65,8 +65,12 @@ def test_an_execution_and_its_question(served: Shell, walked: str) -> None:
     assert "status      waiting_approval_to_complete\n" in shown
     assert "asks        completion\n" in shown
     asked = plain(served("approvals", "show", walked).out)
-    assert f"asks      completion of Write the notes\nrun       {walked} v1\nstatus    pending\n" in asked
-    assert served("approvals", "--run", walked).out.splitlines()[1].split("  ")[1].strip() == "completion"
+    assert (
+        "asks      Approve Write the notes\nkind      completion of Write the notes\n"
+        f"run       {walked} v1\nstatus    pending\n"
+    ) in asked
+    row = served("approvals", "--run", walked).out.splitlines()[1].split("  ")
+    assert [cell.strip() for cell in row if cell.strip()][1:3] == ["completion", "Approve Write the notes"]
 
 
 def test_json_is_the_answer_of_the_api(served: Shell, server: Server, walked: str) -> None:

@@ -194,7 +194,11 @@ def test_it_is_discussed_and_handed_over(page: Page, server: Server) -> None:
 
 
 def test_the_run_leads_to_it(page: Page, server: Server) -> None:
+    """And its steps lead back, each to its checkpoint."""
     approval = propose(server)
     open_at(page, server, f"/runs/{approval['run_id']}", DESK)
+    expect(page.get_by_text(f"{TITLE}?")).to_be_visible()
     page.get_by_role("link", name="Review the action").click()
     expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
+    page.get_by_role("link", name="Ticket analyzer").click()
+    expect(page.get_by_role("heading", name="1. Ticket analyzer", level=2)).to_be_visible()

@@ -50,9 +50,17 @@ def rows(page: Page) -> Locator:
     return page.get_by_role("main").get_by_role("listitem").filter(has=page.locator("[data-row-link]"))
 
 
+def asked_for(page: Page) -> list[str]:
+    """What the page asks of the server, from now on."""
+    requests: list[str] = []
+    page.on("request", lambda request: requests.append(f"{request.method} {request.url}"))
+    return requests
+
+
 @WIDTHS
 def test_home_shows_the_most_urgent_first(page: Page, queue: Server, width: int) -> None:
-    """H1, H5: one list; the time that is left and what then."""
+    """H1, H5: one list, asked for once; the time that is left and what then."""
+    requests = asked_for(page)
     open_at(page, queue, "/", width)
     expect(page.get_by_role("heading", level=1)).to_contain_text("wait for you")
     first = rows(page).first
@@ -61,6 +69,7 @@ def test_home_shows_the_most_urgent_first(page: Page, queue: Server, width: int)
     expect(first).to_contain_text("min left")
     expect(first).to_contain_text("then it fails")
     expect(rows(page).last).to_contain_text("Fill in Goals")
+    assert [one for one in requests if "/api/approvals/" in one] == []
     first.get_by_role("link").first.click()
     expect(page.get_by_role("region", name="Time left").locator("visible=true").first).to_contain_text("then it fails")
     expect(page.get_by_text("Letters about money")).to_be_visible()

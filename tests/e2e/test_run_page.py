@@ -97,7 +97,7 @@ def test_a_restart_says_before_what_it_does(signed_in: Page, server: Server) -> 
     dialog.get_by_role("button", name="Begin pass 2").click()
     expect(dialog).to_have_count(0)
     expect(signed_in.get_by_text("Fill in Goals")).to_be_visible()
-    expect(signed_in.get_by_text("Pass 2")).to_be_visible()
+    expect(signed_in.get_by_text("Pass 2", exact=True)).to_be_visible()
     assert server.run(run_id)["pass_number"] == 2
 
 

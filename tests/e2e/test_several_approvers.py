@@ -20,6 +20,7 @@ checkpoints:
 
 def test_a_change_by_the_first_is_seen_by_the_second(page: Page, fresh_server: Server) -> None:
     server = fresh_server
+    requests: list[str] = []
     server.call("POST", "/api/users", {"name": "reviewer", "roles": ["approver"]}, expect=201)
     token: str = server.call("POST", "/api/tokens", {"name": "e2e", "user": "reviewer"}, expect=201)["token"]
     server.call("PUT", "/api/rules", RULES)
@@ -27,6 +28,7 @@ def test_a_change_by_the_first_is_seen_by_the_second(page: Page, fresh_server: S
     approval: dict[str, Any] = server.asked(run_id, 4, "action")["approval"]
     address = f"/api/approvals/{approval['approval_id']}"
 
+    page.on("request", lambda request: requests.append(f"{request.method} {request.url}"))
     page.goto(server.start_link)
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
     page.goto(f"{server.address}/approvals/{approval['approval_id']}")
@@ -42,6 +44,7 @@ def test_a_change_by_the_first_is_seen_by_the_second(page: Page, fresh_server: S
     page.get_by_role("button", name="Show it as it is now").click()
     expect(page.get_by_text("Your refund of $89.99")).to_be_visible()
     expect(page.get_by_text("1 of 2 approvals given")).to_be_visible()
+    assert [one for one in requests if one.startswith("PUT")] == []
     page.get_by_role("button", name="Approve and send").click()
     expect(page.get_by_text("Approved by")).to_be_visible()
     server.until(run_id, "completed")

@@ -10,8 +10,9 @@ from html.parser import HTMLParser
 
 import pytest
 
+from cairn.services.lines import clean
 from cairn.services.notices import mails, slack, teams, webhooks
-from cairn.services.notices.content import Button, Content, Fact, Section, clean, read, write
+from cairn.services.notices.content import Button, Content, Fact, Section, read, write
 from tests.notices.shapes import faults
 
 BASE = "https://cairn.example.com"

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { asksOf } from '~/features/approvals/decisions'
 import { isAlike, mayBeChosen } from '~/features/approvals/likeness'
-import { actionTitle, fillIn, outcomeWords } from '~/lib/actions'
+import { fillIn, operationWord, outcomeWords } from '~/lib/actions'
 import { lineDiff } from '~/lib/differences'
 import { thenWords } from '~/lib/durations'
 import { byUrgency } from '~/lib/waits'
@@ -9,20 +9,10 @@ import { ofApproval } from '~/ui/WaitingRows'
 import { approval } from './samples'
 
 describe('a proposed action', () => {
-  it.each([
-    [
-      'send_email',
-      { to: ['a@example.com', 'b@example.com'], subject: 'Order {{ no }}', no: 7 },
-      'Send “Order 7” to a@example.com, b@example.com',
-    ],
-    ['http_request', { url: 'https://example.com/x', method: 'PUT' }, 'Call PUT https://example.com/x'],
-    ['financial_transaction', { amount: 5, currency: 'EUR', account: 'A1' }, 'Move 5 EUR to A1'],
-    ['database_update', { table: 'orders' }, 'Change data in orders'],
-    ['close_ticket', {}, 'Close ticket'],
-    ['send_email', undefined, 'Send an email'],
-  ])('%s is a sentence', (operation, parameters, title) =>
-    expect(actionTitle(operation, parameters)).toBe(title),
-  )
+  it('has a word for what is done', () => {
+    expect(operationWord('send_email')).toBe('Send an email')
+    expect(operationWord('close_ticket')).toBe('Close ticket')
+  })
 
   it('is read with its values in place of their names', () => {
     expect(fillIn('{{ amount }} of {{order.id}}, {{ nothing }}', { amount: 9.5, order: { id: 'x' } })).toBe(
@@ -71,19 +61,20 @@ describe('differences', () => {
 describe('what waits', () => {
   const at = (facts: Parameters<typeof approval>[0]) => ofApproval(approval(facts))
 
-  it('stands by deadline, then risk, then age', () => {
+  it('stands by deadline, then age, as the server sorts it', () => {
     const items = [
       at({ approval_id: 'old', asked_at: '2026-01-01T00:00:00Z' }),
       at({ approval_id: 'risky', asked_at: '2026-02-01T00:00:00Z', risk_level: 'high' }),
       at({ approval_id: 'late', expires_at: '2026-03-02T00:00:00Z' }),
       at({ approval_id: 'soon', expires_at: '2026-03-01T00:00:00Z' }),
     ]
-    expect(items.sort(byUrgency).map(({ id }) => id)).toEqual(['soon', 'late', 'risky', 'old'])
+    expect(items.sort(byUrgency).map(({ id }) => id)).toEqual(['soon', 'late', 'old', 'risky'])
   })
 
   it('is decided together only with its like', () => {
     const one = at({ kind: 'action', operation_type: 'send_email', possible: ['approve', 'reject'] })
     expect(mayBeChosen(one)).toBe(true)
+    expect(mayBeChosen(at({ kind: 'action', may_decide: false }))).toBe(false)
     expect(mayBeChosen(at({ kind: 'input', possible: ['answer'] }))).toBe(false)
     expect(isAlike(one, at({ kind: 'action', operation_type: 'send_email' }))).toBe(true)
     expect(isAlike(one, at({ kind: 'action', operation_type: 'http_request' }))).toBe(false)
@@ -92,13 +83,12 @@ describe('what waits', () => {
 
   it('says what happens when the time is up', () => {
     const to = ['managers']
-    expect(thenWords({ on_timeout: 'fail', escalate_to: [] }, false)).toBe('then it fails')
-    expect(thenWords({ on_timeout: 'cancel', escalate_to: [] }, false)).toBe('then the run is cancelled')
-    expect(thenWords({ on_timeout: 'escalate', escalate_to: to }, false)).toBe(
-      'then managers may decide as well',
-    )
-    expect(thenWords({ on_timeout: 'escalate', escalate_to: to }, true)).toBe('then it fails')
-    expect(thenWords({ on_timeout: null, escalate_to: [] }, false)).toBe(null)
+    const then = (facts: Parameters<typeof approval>[0]) => thenWords(approval(facts))
+    expect(then({ on_timeout: 'fail' })).toBe('then it fails')
+    expect(then({ on_timeout: 'cancel' })).toBe('then the run is cancelled')
+    expect(then({ on_timeout: 'escalate', escalate_to: to })).toBe('then managers may decide as well')
+    expect(then({ on_timeout: 'escalate', escalate_to: to, escalated: true })).toBe('then it fails')
+    expect(then({})).toBe(null)
   })
 
   it('has one decision that stands out, with one key each', () => {

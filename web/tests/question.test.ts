@@ -60,16 +60,21 @@ describe('questionOf', () => {
 })
 
 describe('mayTake', () => {
+  it('follows what the server says of an approval', () => {
+    for (const may_decide of [true, false]) {
+      const one = approval({ may_decide })
+      expect(mayTake({ kind: 'decide', approval: one }, ['viewer'])).toBe(may_decide)
+      expect(mayTake({ kind: 'fill in', approval: one }, ['viewer'])).toBe(may_decide)
+    }
+  })
   it('follows the roles (D29)', () => {
-    const decide = { kind: 'decide', approval: approval() } as const
     const fill = { kind: 'fill in', approval: null } as const
     const resume = { kind: 'resume' } as const
-    const can = (roles: Parameters<typeof mayTake>[1]) =>
-      [decide, fill, resume].map((asked) => mayTake(asked, roles))
-    expect(can(['viewer'])).toEqual([false, false, false])
-    expect(can(['editor'])).toEqual([false, true, true])
-    expect(can(['approver'])).toEqual([true, true, false])
-    expect(can(['admin'])).toEqual([true, true, true])
+    const can = (roles: Parameters<typeof mayTake>[1]) => [fill, resume].map((asked) => mayTake(asked, roles))
+    expect(can(['viewer'])).toEqual([false, false])
+    expect(can(['editor'])).toEqual([true, true])
+    expect(can(['approver'])).toEqual([true, false])
+    expect(can(['admin'])).toEqual([true, true])
   })
 })
 

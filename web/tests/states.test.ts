@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Role, RunStatus, TrailItem } from '~/api/types'
-import { approvalState, executionState, question, runState, runStateOnTrail } from '~/lib/states'
+import { approvalState, executionState, runState, runStateOnTrail } from '~/lib/states'
 import { openOne, trailItem } from './samples'
 
 const ADMIN: Role[] = ['admin']
@@ -100,13 +100,8 @@ describe('runStateOnTrail', () => {
 
 describe('approvals', () => {
   it('are yours while you can decide', () => {
-    expect(approvalState({ status: 'pending', possible: ['approve'] }).word).toBe('Waiting for you')
-    expect(approvalState({ status: 'pending', possible: [] }).word).toBe('Waits for approval')
-    expect(approvalState({ status: 'auto_approved', possible: [] }).word).toBe('Approved by rule')
-  })
-  it('ask what they are about', () => {
-    expect(question({ kind: 'start', checkpoint_name: 'Design' })).toBe('Let Design start')
-    expect(question({ kind: 'completion', checkpoint_name: 'Design' })).toBe('Approve Design')
-    expect(question({ kind: 'input', checkpoint_name: 'Design' })).toBe('Fill in Design')
+    expect(approvalState({ status: 'pending', may_decide: true }).word).toBe('Waiting for you')
+    expect(approvalState({ status: 'pending', may_decide: false }).word).toBe('Waits for approval')
+    expect(approvalState({ status: 'auto_approved', may_decide: true }).word).toBe('Approved by rule')
   })
 })

@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 from starlette.concurrency import run_in_threadpool
 
 from cairn.core.errors import Repeated
+from cairn.services.actors import Actor
 from cairn.services.views.executions import Execution
 from cairn.services.views.runs import Run
 
@@ -28,6 +29,6 @@ async def carried_out(command: Awaitable[Warned]) -> list[str]:
         return []
 
 
-async def shown(read: Callable[[str], V], id: str, warnings: list[str]) -> V:
-    view = await run_in_threadpool(read, id)
+async def shown(read: Callable[[str, Actor], V], id: str, by: Actor, warnings: list[str]) -> V:
+    view = await run_in_threadpool(read, id, by)
     return view.model_copy(update={"warnings": [*view.warnings, *warnings]}) if warnings else view

@@ -6,16 +6,14 @@ A token that is narrowed to some scopes may do what both its user's roles and it
 from __future__ import annotations
 
 from cairn.services.actors import ALL_ROLES, ALL_SCOPES, Allowed, Role, Scope
+from cairn.services.deciders import DECIDE, SUBMIT
 
 _EDITORS = frozenset({Role.EDITOR.value})
-_APPROVERS = frozenset({Role.APPROVER.value})
 
 OPEN: Allowed | None = None  # no sign-in needed
 READ = Allowed(ALL_ROLES, ALL_SCOPES)
 DEFINE = Allowed(_EDITORS, frozenset({Scope.DEFINE.value}))
 RUN = Allowed(_EDITORS, frozenset({Scope.RUN.value}))
-DECIDE = Allowed(_APPROVERS, frozenset({Scope.DECIDE.value}))
-SUBMIT = Allowed(_EDITORS | _APPROVERS, RUN.scopes | DECIDE.scopes)
 OWN = Allowed(ALL_ROLES, frozenset({Scope.ADMIN.value}))  # what is one's own; admins see to others' too
 ADMIN = Allowed(frozenset({Role.ADMIN.value}), frozenset({Scope.ADMIN.value}))
 
@@ -186,7 +184,6 @@ PERMISSIONS: dict[str, Allowed | None] = {
     "repair": ADMIN,
 }
 
-# Filling in a form is not a decision on somebody's work.
 DECISIONS: dict[str, Allowed] = dict.fromkeys(
     ("approve", "revise", "reject", "refuse", "accept", "feedback", "retry", "restart", "fail"), DECIDE
 ) | {"answer": SUBMIT, "decline": SUBMIT}

@@ -208,7 +208,9 @@ class Engine:
                 asked = proposals.made_of(before, decision.run.approvals, command.execution)
                 proposals.keep(connection, before.run.executions[command.execution], brought.weighed, asked, given)
         if isinstance(command, Decide) and brought.learnt is not None:
-            learning.keep(connection, before.facts.pipeline_id, brought.learnt, command, given)
+            learnt = brought.learnt
+            learning.keep(connection, before.facts.pipeline_id, learnt, command, given)
+            proposals.correct(connection, learnt.approval_id, learnt.operation_type, learnt.modified)
         if records and (rollback := by_failure(before.run, decision.run)) is not None:
             record(connection, rollback, given, before.facts, taken(before, decision, filing))
         for job in jobs:

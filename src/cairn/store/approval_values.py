@@ -46,7 +46,7 @@ def approval_from(row: Row, votes: tuple[Vote, ...]) -> Approval:
         digest=row.digest,
         asked_at=row.asked_at,
         status=ApprovalStatus(row.status),
-        terms=_terms_from(row),
+        terms=terms_from(row),
         asked_of=tuple(row.asked_of or ()),
         votes=votes,
         period=row.period,
@@ -83,7 +83,7 @@ def _plain(value: Any) -> Any:
     return [*value] if isinstance(value, tuple) else value
 
 
-def _terms_from(row: Row) -> Terms:
+def terms_from(row: Row) -> Terms:
     if row.terms is None:
         return Terms(needed=row.needed) if row.needed != PLAIN.needed else PLAIN
     values: Values = {name: (*value,) if isinstance(value, list) else value for name, value in row.terms.items()}

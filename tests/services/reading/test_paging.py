@@ -39,6 +39,27 @@ def test_pages_make_up_the_whole(database: Database, newest_first: bool, limit: 
     assert seen == list(database.read(lambda c: list(c.execute(ordered).scalars())))
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3, 50])
+def test_what_lacks_the_first_column_comes_last(database: Database, limit: int) -> None:
+    names = sorted(settle(database, 7, 1))
+    for name in names[:4]:
+        at = sa.select(sa.func.max(P.created_at)).scalar_subquery()
+        some = sa.update(t.pipelines).where(P.pipeline_id == name).values(deleted_at=at)
+        database.transact_now(lambda c, some=some: c.execute(some))
+    order = Order((P.deleted_at, P.pipeline_id), may_lack_first=True)
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        found = database.read(lambda c, cursor=cursor: page(c, sa.select(P.pipeline_id), order, limit, cursor))
+        seen += [row.pipeline_id for row in found.rows]
+        if (cursor := found.next_cursor) is None:
+            break
+    assert seen == names
+    wrong = urlsafe_b64encode(encode_json(["x", names[0]])).decode().rstrip("=")
+    with pytest.raises(WrongInput):
+        database.read(lambda c: page(c, sa.select(P.pipeline_id), order, 5, wrong))
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -63,29 +63,12 @@ export const approval = (approval_id: string) =>
       answer(client.GET('/api/approvals/{approval_id}', { params: { path: { approval_id } }, signal })),
   })
 
-/** What an approval is about does not change under its digest: a row of a list asks for it once. */
-export const approvalAbout = (approval_id: string, digest: string) =>
-  queryOptions({
-    queryKey: ['approval about', approval_id, digest],
-    queryFn: ({ signal }) =>
-      answer(client.GET('/api/approvals/{approval_id}', { params: { path: { approval_id } }, signal })),
-    staleTime: FOREVER,
-  })
-
 /** What other parameters would make of an action; the patch is given as it is written. */
 export const modificationPreview = (approval_id: string, patch: string) =>
   queryOptions({
     queryKey: ['approvals', 'one', approval_id, 'modified', patch],
     queryFn: ({ signal }) =>
       previewModification(approval_id, parseJson(patch) as Record<string, unknown>, signal),
-  })
-
-/** The parameters as they stand, where somebody has changed them before. */
-export const standing = (approval_id: string, digest: string) =>
-  queryOptions({
-    queryKey: ['approval standing', approval_id, digest],
-    queryFn: ({ signal }) => previewModification(approval_id, {}, signal),
-    staleTime: FOREVER,
   })
 
 /** Which rule asks, and why each other one did not decide. */

@@ -2528,6 +2528,10 @@ export interface components {
             parameters: {
                 [key: string]: unknown;
             };
+            /** Current Parameters */
+            current_parameters: {
+                [key: string]: unknown;
+            };
             /** Approved Parameters */
             approved_parameters: {
                 [key: string]: unknown;
@@ -2572,6 +2576,8 @@ export interface components {
              * Format: uuid
              */
             approval_id: string;
+            /** Title */
+            title: string;
             kind: components["schemas"]["Kind"];
             status: components["schemas"]["ApprovalStatus"];
             /** Digest */
@@ -2612,6 +2618,9 @@ export interface components {
             asked_at: string;
             /** Expires At */
             expires_at: string | null;
+            on_timeout: components["schemas"]["OnExpiry"] | null;
+            /** Escalate To */
+            escalate_to: string[];
             /** Closed At */
             closed_at: string | null;
             /** Needed */
@@ -2630,6 +2639,8 @@ export interface components {
             priority: number;
             /** Asked Of */
             asked_of: string[];
+            /** May Decide */
+            may_decide: boolean;
             /** Escalated */
             escalated: boolean;
             /** Operation Type */
@@ -2637,6 +2648,8 @@ export interface components {
             risk_level: components["schemas"]["Risk"] | null;
             /** Confidence */
             confidence: number | null;
+            /** Artifact Count */
+            artifact_count: number;
         };
         /**
          * ApprovalDetail
@@ -2648,6 +2661,8 @@ export interface components {
              * Format: uuid
              */
             approval_id: string;
+            /** Title */
+            title: string;
             kind: components["schemas"]["Kind"];
             status: components["schemas"]["ApprovalStatus"];
             /** Digest */
@@ -2688,6 +2703,9 @@ export interface components {
             asked_at: string;
             /** Expires At */
             expires_at: string | null;
+            on_timeout: components["schemas"]["OnExpiry"] | null;
+            /** Escalate To */
+            escalate_to: string[];
             /** Closed At */
             closed_at: string | null;
             /** Needed */
@@ -2706,6 +2724,8 @@ export interface components {
             priority: number;
             /** Asked Of */
             asked_of: string[];
+            /** May Decide */
+            may_decide: boolean;
             /** Escalated */
             escalated: boolean;
             /** Operation Type */
@@ -2713,6 +2733,8 @@ export interface components {
             risk_level: components["schemas"]["Risk"] | null;
             /** Confidence */
             confidence: number | null;
+            /** Artifact Count */
+            artifact_count: number;
             /** Started By */
             started_by: string;
             /** Checkpoint Description */
@@ -2722,8 +2744,6 @@ export interface components {
             /** Rules Revision */
             rules_revision: number | null;
             terms: components["schemas"]["Terms"];
-            /** May Decide */
-            may_decide: boolean;
             action: components["schemas"]["Action"] | null;
             /** Artifacts */
             artifacts: components["schemas"]["Artifact"][];
@@ -6478,6 +6498,11 @@ export interface components {
              * Format: uuid
              */
             execution_id: string;
+            /**
+             * Checkpoint Id
+             * Format: uuid
+             */
+            checkpoint_id: string;
             /** Checkpoint Name */
             checkpoint_name: string;
             /** Checkpoint Position */

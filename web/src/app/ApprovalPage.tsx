@@ -3,7 +3,7 @@ import { useMediaQuery } from '@mantine/hooks'
 import { IconMessage, IconUserShare } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useEffect, useMemo, useState } from 'react'
+import { useState } from 'react'
 import * as queries from '~/api/approvals'
 import { useRoles } from '~/api/session'
 import type { ApprovalDetail } from '~/api/types'
@@ -17,8 +17,8 @@ import { Proposal, Reasoning, Supporting } from '~/features/approvals/Proposal'
 import { Turning, useTurning } from '~/features/approvals/Turning'
 import { useDeciding, usePinned } from '~/features/approvals/useDeciding'
 import { Artifacts } from '~/features/artifacts/Artifacts'
-import { actionTitle, type Parameters } from '~/lib/actions'
-import { mayAnswer, mayDecide, question } from '~/lib/states'
+import type { Parameters } from '~/lib/actions'
+import { mayAnswer, mayDecide } from '~/lib/states'
 import { Bar } from '~/ui/Bar'
 import { Failure } from '~/ui/Failure'
 import { LoadingRows } from '~/ui/Loading'
@@ -31,13 +31,13 @@ const route = getRouteApi('/approvals/$approvalId')
 /** One question with everything it takes to answer it. */
 export function ApprovalPage() {
   const { approvalId } = route.useParams()
-  const { found, error, refetch } = useFound(approvalId)
-  if (found !== undefined) return <OpenApproval key={approvalId} {...found} />
+  const { data: approval, error, refetch } = useQuery(queries.approval(approvalId))
+  if (approval !== undefined) return <OpenApproval key={approvalId} approval={approval} />
   return (
     <Page title="Approval" crumbs={[{ label: 'Approvals', link: { to: '/approvals' } }]}>
       <h1 className="unseen">Approval</h1>
       {error !== null ? (
-        <Failure what="This approval could not be read." error={error} retry={refetch} />
+        <Failure what="This approval could not be read." error={error} retry={() => void refetch()} />
       ) : (
         <LoadingRows rows={6} label="Loading the approval" />
       )}
@@ -45,54 +45,26 @@ export function ApprovalPage() {
   )
 }
 
-/** An approval with the parameters that are decided on: one of several who approve may have changed them. */
-function useFound(approvalId: string) {
-  const { data: approval, error, refetch } = useQuery(queries.approval(approvalId))
-  const isChanged =
-    approval?.status === 'pending' && approval.decisions.some((vote) => vote.decision === 'modify')
-  const { data: standing } = useQuery({
-    ...queries.standing(approvalId, approval?.digest ?? ''),
-    enabled: isChanged,
-  })
-  const parameters = isChanged
-    ? standing?.parameters
-    : (approval?.action?.approved_parameters ?? approval?.action?.parameters ?? NONE)
-  const now = useMemo(
-    () => (approval === undefined || parameters === undefined ? undefined : { approval, parameters }),
-    [approval, parameters],
-  )
-  // What is read stays until all of what is new is there.
-  const [last, setLast] = useState(now)
-  useEffect(() => {
-    if (now !== undefined) setLast(now)
-  }, [now])
-  const found = now ?? (last?.approval.approval_id === approvalId ? last : undefined)
-  return { found, error, refetch: () => void refetch() }
-}
-
 const NONE: Parameters = {}
 
-type OpenProps = { approval: ApprovalDetail; parameters: Parameters }
-
-function OpenApproval({ approval, parameters }: OpenProps) {
+function OpenApproval({ approval }: { approval: ApprovalDetail }) {
   const { do: first } = route.useSearch()
   const roles = useRoles()
   const phone = useMediaQuery('(max-width: 760px)', false)
   const [comment, setComment] = useState('')
   const [modifying, setModifying] = useState(false)
   const [handing, setHanding] = useState(false)
-  const current = useMemo(() => ({ approval, parameters }), [approval, parameters])
-  const pinned = usePinned(approval.digest, current)
+  const pinned = usePinned(approval.digest, approval)
   const pending = approval.status === 'pending'
   // What is over is shown as it ended; what is open as it was read.
-  const shown = pending ? pinned.shown : current
+  const shown = pending ? pinned.shown : approval
   const [mine, setMine] = useState(pending ? false : null)
-  const deciding = useDeciding(pinned.shown.approval)
+  const deciding = useDeciding(pinned.shown)
   const turn = useTurning(approval.approval_id)
   const beaten = !pending && mine === false
-  const allowed = pending && mayDecide(roles) && approval.may_decide
-  const { action } = shown.approval
-  const title = action === null ? question(approval) : actionTitle(action.operation_type, shown.parameters)
+  const allowed = pending && approval.may_decide
+  const { action } = shown
+  const parameters: Parameters = action?.current_parameters ?? NONE
   const said = (
     <TextInput
       className={styles.comment}
@@ -116,23 +88,23 @@ function OpenApproval({ approval, parameters }: OpenProps) {
       <section className={styles.scroll} tabIndex={0} aria-label="What is decided">
         <div className={styles.columns}>
           <div className={styles.main}>
-            <h1>{title}</h1>
+            <h1>{shown.title}</h1>
             <Where approval={approval} />
-            <Strip approval={shown.approval} />
+            <Strip approval={shown} />
             <Outcome approval={approval} />
             {action !== null && (
               <>
-                <Proposal action={action} parameters={shown.parameters} />
+                <Proposal action={action} parameters={parameters} />
                 <Reasoning text={action.reasoning} />
                 <Supporting data={action.supporting_data} />
               </>
             )}
-            <Work approval={shown.approval} />
+            <Work approval={shown} />
             <Discussion approval={approval} maySay={mayAnswer(roles)} />
             {phone && allowed && said}
           </div>
           <aside className={styles.aside} aria-label="What weighs on it">
-            <Aside approval={shown.approval} />
+            <Aside approval={shown} />
             {allowed && (
               <Button leftSection={<IconUserShare size={15} />} onClick={() => setHanding(true)}>
                 Hand over…
@@ -193,7 +165,7 @@ function OpenApproval({ approval, parameters }: OpenProps) {
         <Modify
           approvalId={approval.approval_id}
           action={action}
-          parameters={pinned.shown.parameters}
+          parameters={pinned.shown.action?.current_parameters ?? NONE}
           comment={comment}
           opened={modifying}
           deciding={deciding}

@@ -33,27 +33,16 @@ export function spoken(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** What would be done, as a sentence; without its parameters in short. */
-export function actionTitle(operation: string, parameters?: Parameters): string {
-  const given = (name: string) => line(parameters?.[name])
-  switch (operation) {
-    case 'send_email': {
-      if (parameters === undefined) return 'Send an email'
-      const subject = fillIn(given('subject'), parameters)
-      return subject === '' ? `Send an email to ${given('to')}` : `Send “${subject}” to ${given('to')}`
-    }
-    case 'http_request':
-      return given('url') === '' ? 'Call an API' : `Call ${given('method') || 'POST'} ${given('url')}`
-    case 'financial_transaction': {
-      if (given('amount') === '') return 'Move money'
-      const to = given('account') === '' ? '' : ` to ${given('account')}`
-      return `Move ${[given('amount'), given('currency')].filter(Boolean).join(' ')}${to}`
-    }
-    case 'database_update':
-      return given('table') === '' ? 'Change data' : `Change data in ${given('table')}`
-    default:
-      return spoken(operation)
-  }
+/** What is done, in short. */
+export function operationWord(operation: string): string {
+  return OPERATIONS[operation] ?? spoken(operation)
+}
+
+const OPERATIONS: Record<string, string> = {
+  send_email: 'Send an email',
+  http_request: 'Call an API',
+  financial_transaction: 'Move money',
+  database_update: 'Change data',
 }
 
 /** What the button does. */

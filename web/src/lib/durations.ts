@@ -56,18 +56,19 @@ export function left(until: string | null, now: Date): string | null {
 type Ending = {
   on_timeout: 'fail' | 'cancel' | 'escalate' | null
   escalate_to: readonly string[]
+  escalated: boolean
 }
 
 /** What happens when the time is up: then fails. */
-export function thenWords(terms: Ending | undefined, escalated: boolean): string | null {
-  switch (terms?.on_timeout) {
+export function thenWords({ on_timeout, escalate_to, escalated }: Ending): string | null {
+  switch (on_timeout) {
     case 'fail':
       return 'then it fails'
     case 'cancel':
       return 'then the run is cancelled'
     case 'escalate':
       if (escalated) return 'then it fails'
-      return `then ${terms.escalate_to.join(', ') || 'others'} may decide as well`
+      return `then ${escalate_to.join(', ') || 'others'} may decide as well`
     default:
       return null
   }

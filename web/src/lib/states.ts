@@ -133,28 +133,9 @@ export function runStateOnTrail(
   return asks === undefined ? state : { ...asks, word: mayEdit(roles) ? YOURS : asks.word }
 }
 
-export function approvalState(approval: Pick<Approval, 'status' | 'possible'>): State {
+export function approvalState(approval: Pick<Approval, 'status' | 'may_decide'>): State {
   const state = APPROVAL[approval.status] ?? { tone: 'grey', sign: 'dotted', word: approval.status }
-  return approval.status === 'pending' && approval.possible.length > 0 ? { ...state, word: YOURS } : state
-}
-
-/** What an approval asks, as the title of its row. */
-export function question(approval: Pick<Approval, 'kind' | 'checkpoint_name'>): string {
-  const name = approval.checkpoint_name
-  switch (approval.kind) {
-    case 'start':
-      return `Let ${name} start`
-    case 'completion':
-      return `Approve ${name}`
-    case 'action':
-      return `Approve an action of ${name}`
-    case 'validation':
-      return `Check the result of ${name}`
-    case 'escalation':
-      return `Decide how ${name} goes on`
-    case 'input':
-      return `Fill in ${name}`
-  }
+  return approval.status === 'pending' && approval.may_decide ? { ...state, word: YOURS } : state
 }
 
 const MODES: Record<string, string> = {

@@ -60,15 +60,13 @@ export function nowWords(run: Pick<RunSummary, 'open'>, now?: Date): string {
   return `${first.checkpoint_name}${words}${more}`
 }
 
-type Urgency = { deadline: string | null; risk: string | null; since: string }
-const RISKS = ['critical', 'high', 'medium', 'low']
-const rank = (risk: string | null) => (risk === null ? RISKS.length : RISKS.indexOf(risk))
+type Urgency = { deadline: string | null; since: string }
 
-/** The most urgent first: the nearest deadline, then the highest risk, then the longest wait. */
+/** The most urgent first: the nearest deadline, then the longest wait. The server sorts by the same. */
 export function byUrgency(a: Urgency, b: Urgency): number {
   if (a.deadline !== b.deadline) {
     if (a.deadline === null) return 1
     return b.deadline === null ? -1 : a.deadline.localeCompare(b.deadline)
   }
-  return rank(a.risk) - rank(b.risk) || a.since.localeCompare(b.since)
+  return a.since.localeCompare(b.since)
 }

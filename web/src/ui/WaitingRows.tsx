@@ -8,14 +8,10 @@ import {
   IconMail,
   IconPlayerPlay,
 } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
 import { Link, type LinkProps } from '@tanstack/react-router'
-import { approvalAbout } from '~/api/approvals'
 import type { Approval, Risk, RunSummary } from '~/api/types'
-import { actionTitle } from '~/lib/actions'
 import { left, thenWords } from '~/lib/durations'
 import { count } from '~/lib/sizes'
-import { question } from '~/lib/states'
 import { RiskTag } from './RiskTag'
 import { Time, useNow } from './Time'
 import styles from './WaitingRows.module.css'
@@ -43,7 +39,7 @@ export function ofApproval(approval: Approval): Waiting {
   return {
     id: approval.approval_id,
     kind: approval.kind,
-    title: question(approval),
+    title: approval.title,
     where: `${approval.pipeline_name} ${version(approval.run_version)} · checkpoint ${approval.checkpoint_position + 1}`,
     runId: approval.run_id,
     checkpointId: approval.checkpoint_id,
@@ -99,31 +95,24 @@ export type Choosing = {
   onChoose: (item: Waiting, chosen: boolean) => void
 }
 
-/** How many rows tell more than the list itself knows. */
-const TOLD = 30
-
 /** What waits, one row each; the first has the filled button. */
 export function WaitingRows({ items, choosing }: { items: readonly Waiting[]; choosing?: Choosing }) {
   return (
     <ul>
       {items.map((item, index) => (
-        <Row key={item.id} item={item} first={index === 0} told={index < TOLD} choosing={choosing} />
+        <Row key={item.id} item={item} first={index === 0} choosing={choosing} />
       ))}
     </ul>
   )
 }
 
-type RowProps = { item: Waiting; first: boolean; told: boolean; choosing: Choosing | undefined }
+type RowProps = { item: Waiting; first: boolean; choosing: Choosing | undefined }
 
-function Row({ item, first, told, choosing }: RowProps) {
+function Row({ item, first, choosing }: RowProps) {
   const now = useNow()
-  const { data: about } = useQuery({
-    ...approvalAbout(item.id, item.approval?.digest ?? ''),
-    enabled: told && (item.kind === 'action' || item.deadline !== null),
-  })
-  const action = about?.action ?? null
-  const title = action === null ? item.title : actionTitle(action.operation_type, action.parameters)
-  const Icon = item.approval?.operation_type === 'send_email' ? IconMail : (ICONS[item.kind] ?? IconFileCheck)
+  const { title, approval } = item
+  const artifacts = item.kind === 'action' ? 0 : (approval?.artifact_count ?? 0)
+  const Icon = approval?.operation_type === 'send_email' ? IconMail : (ICONS[item.kind] ?? IconFileCheck)
   const label = BUTTONS[item.kind] ?? 'Review'
   const link = placeOf(item)
   return (
@@ -149,13 +138,11 @@ function Row({ item, first, told, choosing }: RowProps) {
       </div>
       <div className={styles.facts}>
         {item.risk !== null && <RiskTag risk={item.risk} />}
-        {about !== undefined && action === null && about.artifacts.length > 0 && (
-          <span>{count(about.artifacts.length, 'artifact')}</span>
-        )}
+        {artifacts > 0 && <span>{count(artifacts, 'artifact')}</span>}
         {item.votes !== null && <span>{item.votes}</span>}
       </div>
       <div className={styles.when}>
-        <When item={item} then={thenWords(about?.terms, item.approval?.escalated ?? false)} now={now} />
+        <When item={item} then={approval === null ? null : thenWords(approval)} now={now} />
       </div>
       <Button
         className={styles.button}

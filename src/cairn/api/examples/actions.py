@@ -31,6 +31,7 @@ CHANGE = Change(field="amount", path="/amount", original=99.99, modified=89.99, 
 ACTION = Action(
     operation_type="send_email",
     parameters=ORIGINAL,
+    current_parameters=ORIGINAL,
     approved_parameters=None,
     parameters_schema=SEND_EMAIL,
     reasoning="The customer asked for a refund of a defective product; the purchase is confirmed.",
@@ -47,6 +48,7 @@ ACTION = Action(
 )
 PROPOSED = s.APPROVAL_DETAIL.model_copy(
     update={
+        "title": "Send “Refund Confirmation - Order #12345” to customer@example.com",
         "kind": Kind.ACTION,
         "possible": ["approve", "modify", "revise", "reject"],
         "operation_type": "send_email",

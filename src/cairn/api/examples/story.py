@@ -162,6 +162,7 @@ FORM = Form(
 )
 APPROVAL = Approval(
     approval_id=APPROVAL_ID,
+    title="Approve Business Goals",
     kind=Kind.COMPLETION,
     status=ApprovalStatus.PENDING,
     digest=DIGEST,
@@ -175,6 +176,8 @@ APPROVAL = Approval(
     checkpoint_position=0,
     asked_at=at(12),
     expires_at=None,
+    on_timeout=None,
+    escalate_to=[],
     closed_at=None,
     needed=1,
     given=0,
@@ -184,10 +187,12 @@ APPROVAL = Approval(
     rule=None,
     priority=100,
     asked_of=[],
+    may_decide=True,
     escalated=False,
     operation_type=None,
     risk_level=None,
     confidence=None,
+    artifact_count=1,
 )
 APPROVAL_DETAIL = ApprovalDetail(
     **dict(APPROVAL),
@@ -203,13 +208,13 @@ APPROVAL_DETAIL = ApprovalDetail(
         not_by_starter=False,
         channels=[],
     ),
-    may_decide=True,
     action=None,
     artifacts=[ARTIFACT],
     form=FORM,
     steps=[
         Step(
             execution_id=EXECUTION_ID,
+            checkpoint_id=CHECKPOINT_ID,
             checkpoint_name="Business Goals",
             checkpoint_position=0,
             status=ExecutionStatus.WAITING_APPROVAL_TO_COMPLETE,

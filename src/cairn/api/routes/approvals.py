@@ -55,6 +55,7 @@ class Wanted:
             self.operation_type,
             self.rule,
             by.answers_to if self.mine and not by.is_admin else None,
+            by.name if self.mine else None,
         )
 
 
@@ -63,7 +64,7 @@ def list_approvals(
     services: Services, paging: Paging, by: By, wanted: Annotated[Wanted, Depends(Wanted)]
 ) -> ApprovalPage:
     """The queue: what waits for people."""
-    return services.reading.approvals(wanted.filter(by), paging.limit, paging.cursor)
+    return services.reading.approvals(wanted.filter(by), paging.limit, paging.cursor, by)
 
 
 @router.get("/{approval_id}")

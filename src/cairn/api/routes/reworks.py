@@ -33,7 +33,7 @@ async def ask_rework(
     again.
     """
     asked = services.reworks.ask(_request(execution_id, body), by=by, command_id=command_id)
-    return await _made(services, await asked, response)
+    return await _made(services, await asked, by, response)
 
 
 @router.post("/executions/{execution_id}/rerun", status_code=201)
@@ -47,9 +47,8 @@ async def rerun_execution(
 ) -> Execution:
     """Do a stale execution again: a new one takes its place (D46)."""
     reason = body.reason if body else ""
-    return await _made(
-        services, await services.reworks.rerun(execution_id, reason=reason, by=by, command_id=command_id), response
-    )
+    asked = services.reworks.rerun(execution_id, reason=reason, by=by, command_id=command_id)
+    return await _made(services, await asked, by, response)
 
 
 @router.get("/runs/{run_id}/lineage")
@@ -62,6 +61,6 @@ def _request(execution_id: str, body: Rework) -> Request:
     return Request(execution_id, body.checkpoint, body.prompt, body.reason)
 
 
-async def _made(services: Services, asked: Asked, response: Response) -> Execution:
+async def _made(services: Services, asked: Asked, by: By, response: Response) -> Execution:
     response.headers["Location"] = f"/api/executions/{asked.execution_id}"
-    return await shown(services.reading.execution, asked.execution_id, list(asked.warnings))
+    return await shown(services.reading.execution, asked.execution_id, by, list(asked.warnings))

@@ -47,13 +47,13 @@ async def create_run(body: StartRun, response: Response, services: Services, by:
         command_id=command_id,
     )
     response.headers["Location"] = f"/api/runs/{begun.run_id}"
-    return await shown(services.reading.run, begun.run_id, list(begun.warnings))
+    return await shown(services.reading.run, begun.run_id, by, list(begun.warnings))
 
 
 @router.get("/{run_id}")
-def get_run(run_id: RunId, services: Services) -> Run:
+def get_run(run_id: RunId, services: Services, by: By) -> Run:
     """A run with its trail, its progress, what waits and what is possible now."""
-    return services.reading.run(run_id)
+    return services.reading.run(run_id, by)
 
 
 @router.get("/{run_id}/input", response_class=Response)
@@ -67,38 +67,39 @@ def list_run_executions(
     run_id: RunId,
     services: Services,
     paging: Paging,
+    by: By,
     include_archived: Annotated[bool, Query(description="Also those that a rollback took away.")] = False,
 ) -> ExecutionPage:
     """The run's executions, in the order they were made."""
-    return services.reading.executions(run_id, include_archived, paging.limit, paging.cursor)
+    return services.reading.executions(run_id, include_archived, paging.limit, paging.cursor, by)
 
 
 @router.post("/{run_id}/start")
 async def start_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Start a run that was made without starting."""
     warnings = await carried_out(services.runs.begin(run_id, by=by, command_id=command_id))
-    return await shown(services.reading.run, run_id, warnings)
+    return await shown(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/pause")
 async def pause_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Pause between checkpoints: at once if none is at work, otherwise when it is done."""
     warnings = await carried_out(services.runs.pause(run_id, by=by, command_id=command_id))
-    return await shown(services.reading.run, run_id, warnings)
+    return await shown(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/resume")
 async def resume_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Go on, or withdraw a pause that does not hold yet."""
     warnings = await carried_out(services.runs.resume(run_id, by=by, command_id=command_id))
-    return await shown(services.reading.run, run_id, warnings)
+    return await shown(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/cancel")
 async def cancel_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Stop everything that is open and end the run."""
     warnings = await carried_out(services.runs.cancel(run_id, by=by, command_id=command_id))
-    return await shown(services.reading.run, run_id, warnings)
+    return await shown(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/restart")
@@ -108,7 +109,7 @@ async def restart_run(
     """Begin the next pass from the first checkpoint."""
     leaves = body.pass_number if body else None
     restarted = services.runs.restart(run_id, pass_number=leaves, by=by, command_id=command_id)
-    return await shown(services.reading.run, run_id, await carried_out(restarted))
+    return await shown(services.reading.run, run_id, by, await carried_out(restarted))
 
 
 @router.post("/{run_id}/retry", status_code=201)
@@ -116,4 +117,4 @@ async def retry_run(run_id: RunId, response: Response, services: Services, by: B
     """Make the next version with the same input (D45)."""
     begun = await services.runs.retry(run_id, by=by, command_id=command_id)
     response.headers["Location"] = f"/api/runs/{begun.run_id}"
-    return await shown(services.reading.run, begun.run_id, list(begun.warnings))
+    return await shown(services.reading.run, begun.run_id, by, list(begun.warnings))

@@ -65,17 +65,17 @@ async def list_waiting(desk: Desk, wanted: Wanted, pipeline: str | None, run: st
     rows = [
         (
             short(one["approval_id"]),
-            f"{one['kind']} {one['operation_type']}" if one["operation_type"] else one["kind"],
+            one["kind"],
+            one["title"],
             one["risk_level"] or "",
             one["status"],
             f"{one['pipeline_name']} {version(one)}",
-            one["checkpoint_name"],
             moment(one["asked_at"]),
             moment(one["expires_at"]),
         )
         for one in found["items"]
     ]
-    heads = ("id", "kind", "risk", "status", "run", "checkpoint", "asked", "until")
+    heads = ("id", "kind", "asks", "risk", "status", "run", "asked", "until")
     desk.show(found, lambda _: desk.screen.table(heads, rows, empty="Nothing waits."))
 
 
@@ -93,11 +93,13 @@ def _show(desk: Desk, approval: Answer) -> None:
     desk.screen.facts(
         [
             ("approval", approval["approval_id"]),
-            ("asks", f"{approval['kind']} of {approval['checkpoint_name']}"),
+            ("asks", approval["title"]),
+            ("kind", f"{approval['kind']} of {approval['checkpoint_name']}"),
             ("run", f"{approval['pipeline_name']} {version(approval)}"),
             ("status", approval["status"]),
             ("asked", moment(approval["asked_at"])),
             ("expires", moment(approval["expires_at"])),
+            ("then", _then(approval)),
             ("reason", approval["reason"]),
             ("given", f"{approval['given']} of {approval['needed']}"),
             ("put to", ", ".join(approval["asked_of"])),
@@ -121,6 +123,15 @@ def _show(desk: Desk, approval: Answer) -> None:
         show_form(desk.screen, approval["form"])
 
 
+def _then(approval: Answer) -> str:
+    """What happens when nobody decides in time."""
+    return {
+        "fail": "it fails",
+        "cancel": "the run is cancelled",
+        "escalate": f"{', '.join(approval['escalate_to']) or 'others'} may decide as well",
+    }.get(approval["on_timeout"] or "", "")
+
+
 def _show_action(desk: Desk, action: Answer) -> None:
     sure = action["confidence"]
     desk.screen.facts(
@@ -133,7 +144,7 @@ def _show_action(desk: Desk, action: Answer) -> None:
             ("outcome", action["outcome"]),
         ]
     )
-    for name, value in (action["approved_parameters"] or action["parameters"]).items():
+    for name, value in action["current_parameters"].items():
         desk.screen.line(f"  {name}: {as_text(value)}")
 
 

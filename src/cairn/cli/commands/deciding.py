@@ -106,7 +106,7 @@ async def approve(
     if not change:
         return await _decide(desk, name, "approve", feedback)
     approval = await _asked(desk, name)
-    proposed: Answer = approval["action"]["parameters"] if approval["action"] else {}
+    proposed: Answer = approval["action"]["current_parameters"] if approval["action"] else {}
     changed = dict(_parameter(one, proposed) for one in change)
     preview = await desk.client.preview_modification(approval["approval_id"], changed)
     if dry_run or not preview["validation"]["passed"]:

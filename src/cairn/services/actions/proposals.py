@@ -14,6 +14,7 @@ from cairn.core.model import AGREED, Action, Approval, Execution, Fault, Risk
 from cairn.definitions import PipelineDefinition
 from cairn.documents import decode_json, digest, encode_json
 from cairn.ports import ProposesAction
+from cairn.services.actions.summaries import summarize
 from cairn.services.actions.texts import unknown
 from cairn.services.actions.types import ActionType, find_faults, type_of
 from cairn.store import Loaded, blobs
@@ -104,6 +105,7 @@ def keep(connection: sa.Connection, e: Execution, weighed: Weighed, approval: Ap
             call_number=proposed.call.number if proposed.call is not None else None,
             operation_type=action.operation_type,
             parameters=dict(action.parameters),
+            summary=summarize(action.operation_type, action.parameters),
             reasoning=proposed.reasoning,
             confidence=action.confidence,
             claimed_risk=weighed.claimed.value if weighed.claimed else None,
@@ -115,6 +117,12 @@ def keep(connection: sa.Connection, e: Execution, weighed: Weighed, approval: Ap
             proposed_at=given.at,
         )
     )
+
+
+def correct(connection: sa.Connection, approval_id: str, operation_type: str, parameters: Mapping[str, Any]) -> None:
+    """With the decision that modifies it: what it does now is told."""
+    action = sa.update(t.actions).where(t.actions.c.approval_id == approval_id)
+    connection.execute(action.values(summary=summarize(operation_type, parameters)))
 
 
 def made_of(before: Loaded, after: Mapping[str, Approval], execution: str) -> Approval:

@@ -9,7 +9,8 @@ from urllib.parse import quote, urlencode
 
 from cairn.core.model import State
 from cairn.core.states import Kind
-from cairn.services.notices.content import LONGEST, MOST_LINES, Button, Content, Fact, Section, Tone, clean
+from cairn.services.lines import LONGEST, clean
+from cairn.services.notices.content import MOST_LINES, Button, Content, Fact, Section, Tone
 from cairn.services.notices.masking import mask, mask_fields
 from cairn.services.notices.subjects import Subject
 from cairn.store.tables.notices import NoticeKind

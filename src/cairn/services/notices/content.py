@@ -1,15 +1,12 @@
-"""What is told, before it becomes a card, a mail or a text: plain texts alone, cut to their length."""
+"""What is told, before it becomes a card, a mail or a text: plain texts alone."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
-LONGEST = 200  # characters of one value (D42)
 MOST_LINES = 12  # of one section
-UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})  # controls, changes of direction, halves of characters
 
 Tone: TypeAlias = Literal["good", "warning", "attention"]
 
@@ -65,10 +62,3 @@ def read(stored: Mapping[str, Any]) -> Content:
         "buttons": tuple(Button(**one) for one in stored["buttons"]),
     }
     return Content(**{**stored, **parts})
-
-
-def clean(text: str, most: int = LONGEST) -> str:
-    """One line without characters that steer, such as line breaks, controls and changes of direction."""
-    kept = "".join(" " if c.isspace() else c for c in text if c.isspace() or unicodedata.category(c) not in UNSEEN)
-    line = " ".join(kept.split())
-    return line if len(line) <= most else line[: most - 1] + "…"

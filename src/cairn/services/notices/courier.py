@@ -11,9 +11,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.ports import Clock, JobEngine, NotSent, OutwardFault
+from cairn.services.lines import clean
 from cairn.services.notices import content, delivery_rows, subjects
 from cairn.services.notices.composing import compose
-from cairn.services.notices.content import clean
 from cairn.services.notices.delivery_rows import CUT_OFF, Row
 from cairn.services.notices.masking import mask
 from cairn.services.notices.routing import Addressed, Routing, channels, fallback_of, read

@@ -5,7 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from cairn.ports import Mail
-from cairn.services.notices.content import Content, clean
+from cairn.services.lines import clean
+from cairn.services.notices.content import Content
 
 COLOURS = {"good": "#1f7a4d", "warning": "#8a6100", "attention": "#b3261e"}
 HEADERS = {"Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All"}

@@ -9,8 +9,9 @@ from typing import Protocol, assert_never
 from cairn.documents import encode_json
 from cairn.ports import Clock, Mailer, Messenger, NotSent, Web, WebAnswer
 from cairn.services.errors import ServiceError
+from cairn.services.lines import clean
 from cairn.services.notices import mails, slack, teams, webhooks
-from cairn.services.notices.content import Content, clean
+from cairn.services.notices.content import Content
 from cairn.services.notices.routing import Channel
 from cairn.store.tables.notices import ChannelKind
 

@@ -22,9 +22,9 @@ def get_detail(
     connection: sa.Connection, plans: Plans, loaded: Loaded, approval_id: str, by: Actor | None, now: datetime
 ) -> ApprovalDetail:
     """`by` is whoever asks."""
-    found = approvals.get_approval(connection, approval_id)
+    found = approvals.get_approval(connection, approval_id, by)
     row = executions.find(connection, found.execution_id)
-    execution = executions.get_execution(connection, plans, loaded, row, now)
+    execution = executions.get_execution(connection, plans, loaded, row, now, by)
     approval = loaded.run.approvals[approval_id]
     return ApprovalDetail(
         **dict(found),
@@ -33,7 +33,6 @@ def get_detail(
         rule_scope=approval.scope or None,
         rules_revision=approval.rules_revision or None,
         terms=_terms(approval),
-        may_decide=by is not None and may_decide(approval, loaded.facts.created_by, by),
         action=_action(connection, plans, loaded, approval, row.definition_revision),
         artifacts=execution.artifacts_generated,
         form=execution.form,
@@ -41,12 +40,6 @@ def get_detail(
         comments=list_comments(connection, approval_id),
         context_available=True,
     )
-
-
-def may_decide(a: Approval, starter: str, by: Actor) -> bool:
-    if a.terms.not_by_starter and by.name == starter:
-        return False
-    return by.is_admin or not a.asked_of or by.is_one_of(a.asked_of)
 
 
 def _terms(a: Approval) -> Terms:
@@ -67,12 +60,13 @@ def _action(connection: sa.Connection, plans: Plans, loaded: Loaded, a: Approval
         return None
     definition = plans.definition(connection, loaded.facts.pipeline_id, revision)
     kind = type_of(definition, row.operation_type)
-    is_agreed = a.status in AGREED
+    current = approved(connection, a.id, row.parameters)
     schema: Any = kind.schema
     return Action(
         operation_type=row.operation_type,
         parameters=row.parameters,
-        approved_parameters=approved(connection, a.id, row.parameters) if is_agreed else None,
+        current_parameters=current,
+        approved_parameters=current if a.status in AGREED else None,
         parameters_schema=schema,
         reasoning=row.reasoning,
         confidence=row.confidence,
@@ -94,6 +88,7 @@ def _steps(connection: sa.Connection, run_id: str) -> list[Step]:
     rows = connection.execute(
         sa.select(
             e.execution_id,
+            e.checkpoint_id,
             e.checkpoint_name,
             e.checkpoint_position,
             e.status,
@@ -108,6 +103,7 @@ def _steps(connection: sa.Connection, run_id: str) -> list[Step]:
     return [
         Step(
             execution_id=row.execution_id,
+            checkpoint_id=row.checkpoint_id,
             checkpoint_name=row.checkpoint_name,
             checkpoint_position=row.checkpoint_position,
             status=ExecutionStatus(row.status),

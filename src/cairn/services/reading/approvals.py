@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from datetime import UTC, datetime
+from collections.abc import Collection, Mapping, Sequence
 
 import sqlalchemy as sa
 
 from cairn.core.approval import AGREEING
 from cairn.core.model import ApprovalStatus, Kind, Risk
 from cairn.documents import encode_json
+from cairn.services.actions import summaries
+from cairn.services.actors import Actor
+from cairn.services.deciders import Wanted
 from cairn.services.errors import NotFound
 from cairn.services.reading.filters import ApprovalFilter
 from cairn.services.reading.paging import Order, Query, Row, page
 from cairn.services.reading.possible import for_approval
 from cairn.services.views.approvals import Approval, ApprovalPage, Vote
 from cairn.store import tables as t
-from cairn.store.types import Instant
+from cairn.store.approval_values import terms_from
 
 A, D, E, R, P = (
     t.approvals.c,
@@ -26,30 +28,44 @@ A, D, E, R, P = (
     t.pipeline_runs.c,
     t.pipelines.c,
 )
-_NEVER = datetime(9999, 12, 31, tzinfo=UTC)
+TITLES: Mapping[Kind, str] = {
+    Kind.START: "Let {name} start",
+    Kind.COMPLETION: "Approve {name}",
+    Kind.ACTION: "Approve an action of {name}",
+    Kind.VALIDATION: "Check the result of {name}",
+    Kind.ESCALATION: "Decide how {name} goes on",
+    Kind.INPUT: "Fill in {name}",
+}
 _SELECT: Query = (
     sa.select(
-        t.approvals,
+        *(column for column in A if column is not A.considered),  # which may be long, and is told where it is explained
+        t.actions.c.summary,
         R.run_version,
+        R.created_by,
         P.pipeline_name,
         E.checkpoint_id,
         E.checkpoint_name,
         E.checkpoint_position,
+        E.outputs,
         sa.or_(R.archived_by.is_not(None), E.archived_by.is_not(None)).label("is_archived"),
     )
     .join_from(t.approvals, t.checkpoint_executions, E.execution_id == A.execution_id)
     .join(t.pipeline_runs, R.run_id == A.run_id)
     .join(t.pipelines, P.pipeline_id == A.pipeline_id)
+    .outerjoin(t.actions, t.actions.c.approval_id == A.approval_id)
 )
 _ORDERS = {
     "age": Order((A.asked_at, A.approval_id)),
     "risk": Order((A.risk_order, A.asked_at, A.approval_id)),
     "priority": Order((A.priority, A.asked_at, A.approval_id)),
-    "deadline": Order((sa.func.coalesce(A.expires_at, sa.literal(_NEVER, Instant()), type_=Instant()), A.approval_id)),
+    "deadline": Order((A.expires_at, A.asked_at, A.approval_id), may_lack_first=True),
 }
 
 
-def list_approvals(connection: sa.Connection, wanted: ApprovalFilter, limit: int, cursor: str | None) -> ApprovalPage:
+def list_approvals(
+    connection: sa.Connection, wanted: ApprovalFilter, limit: int, cursor: str | None, by: Actor | None = None
+) -> ApprovalPage:
+    """`by` is whoever asks, here and below."""
     conditions: list[sa.ColumnElement[bool]] = []
     statuses = [status.value for status in wanted.statuses]
     # Spelled as in the partial indexes, so that a long history does not slow the queue down.
@@ -68,8 +84,10 @@ def list_approvals(connection: sa.Connection, wanted: ApprovalFilter, limit: int
         conditions.append(A.rule == wanted.rule)
     if wanted.answers_to is not None:
         conditions.append(_put_to(wanted.answers_to))
+    if wanted.decided_by is not None:
+        conditions.append(_not_barred(wanted.decided_by))
     found = page(connection, _SELECT.where(*conditions), _ORDERS[wanted.sort], limit, cursor)
-    return ApprovalPage(items=_views(connection, found.rows), next_cursor=found.next_cursor)
+    return ApprovalPage(items=_views(connection, found.rows, by), next_cursor=found.next_cursor)
 
 
 def _put_to(names: Collection[str]) -> sa.ColumnElement[bool]:
@@ -79,36 +97,50 @@ def _put_to(names: Collection[str]) -> sa.ColumnElement[bool]:
     return sa.or_(A.asked_of.is_(None), *named)
 
 
-def get_approval(connection: sa.Connection, approval_id: str) -> Approval:
+def _not_barred(name: str) -> sa.ColumnElement[bool]:
+    """It is no run of their own, or that does not matter."""
+    matters = sa.cast(A.terms, sa.Text).contains('"not_by_starter":')  # terms hold only what differs
+    return sa.or_(R.created_by != name, A.terms.is_(None), sa.not_(matters))
+
+
+def get_approval(connection: sa.Connection, approval_id: str, by: Actor | None = None) -> Approval:
     rows = connection.execute(_SELECT.where(A.approval_id == approval_id)).all()
     if not rows:
         raise NotFound("approval", approval_id)
-    return _views(connection, rows)[0]
+    return _views(connection, rows, by)[0]
 
 
-def pending_of_run(connection: sa.Connection, run_id: str) -> list[Approval]:
+def pending_of_run(connection: sa.Connection, run_id: str, by: Actor | None = None) -> list[Approval]:
     query = _SELECT.where(A.run_id == run_id, A.status == ApprovalStatus.PENDING.value).order_by(A.ordinal)
-    return _views(connection, connection.execute(query).all())
+    return _views(connection, connection.execute(query).all(), by)
 
 
-def _views(connection: sa.Connection, rows: Sequence[Row]) -> list[Approval]:
+def _views(connection: sa.Connection, rows: Sequence[Row], by: Actor | None) -> list[Approval]:
     votes: defaultdict[str, list[Vote]] = defaultdict(list)
     if rows:
         query = sa.select(t.approval_decisions).where(D.approval_id.in_([row.approval_id for row in rows]))
         for vote in connection.execute(query.order_by(D.approval_id, D.position)):
             votes[vote.approval_id].append(_vote(vote))
-    return [_view(row, votes[row.approval_id]) for row in rows]
+    return [_view(row, votes[row.approval_id], by) for row in rows]
 
 
 def _vote(row: Row) -> Vote:
     return Vote(by=row.by, at=row.at, decision=row.decision, feedback=row.feedback, digest=row.digest)
 
 
-def _view(row: Row, votes: list[Vote]) -> Approval:
-    kind, status = Kind(row.kind), ApprovalStatus(row.status)
+def _title(kind: Kind, row: Row) -> str:
+    if kind is Kind.ACTION and row.operation_type is not None:
+        return row.summary or summaries.short(row.operation_type)
+    return TITLES[kind].format(name=row.checkpoint_name)
+
+
+def _view(row: Row, votes: list[Vote], by: Actor | None) -> Approval:
+    kind, status, terms = Kind(row.kind), ApprovalStatus(row.status), terms_from(row)
+    wanted = Wanted(kind, tuple(row.asked_of or ()), row.created_by if terms.not_by_starter else None)
     agreeing = {vote.by for vote in votes if vote.decision in AGREEING and vote.digest == row.digest}
     return Approval(
         approval_id=row.approval_id,
+        title=_title(kind, row),
         kind=kind,
         status=status,
         digest=row.digest,
@@ -122,6 +154,8 @@ def _view(row: Row, votes: list[Vote]) -> Approval:
         checkpoint_position=row.checkpoint_position,
         asked_at=row.asked_at,
         expires_at=row.expires_at,
+        on_timeout=terms.on_expiry if row.expires_at is not None else None,
+        escalate_to=list(terms.escalate_to),
         closed_at=row.closed_at,
         needed=row.needed,
         given=len(agreeing),
@@ -131,8 +165,10 @@ def _view(row: Row, votes: list[Vote]) -> Approval:
         rule=row.rule,
         priority=row.priority,
         asked_of=row.asked_of or [],
+        may_decide=by is not None and wanted.may_decide(by),
         escalated=row.escalated,
         operation_type=row.operation_type,
         risk_level=Risk(row.risk_level) if row.risk_level else None,
         confidence=row.confidence,
+        artifact_count=len(row.outputs),
     )

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from cairn.core.model import Execution as Aggregate
 from cairn.core.model import ExecutionStatus, Mode, WaitingOn
 from cairn.definitions import CheckpointDefinition
+from cairn.services.actors import Actor
 from cairn.services.errors import NotFound
 from cairn.services.plans import Plans
 from cairn.services.reading import approvals, artifacts, at_work, faults, staleness
@@ -49,8 +50,11 @@ class Around:
     faults: Mapping[str, list[AttemptError]]
 
 
-def get_execution(connection: sa.Connection, plans: Plans, loaded: Loaded, row: Row, now: datetime) -> Execution:
-    return _views(connection, plans, loaded, [row], now)[0]
+def get_execution(
+    connection: sa.Connection, plans: Plans, loaded: Loaded, row: Row, now: datetime, by: Actor | None = None
+) -> Execution:
+    """`by` is whoever asks, here and below."""
+    return _views(connection, plans, loaded, [row], now, by)[0]
 
 
 def find(connection: sa.Connection, execution_id: str) -> Row:
@@ -65,6 +69,7 @@ def list_executions(
     plans: Plans,
     loaded: Loaded,
     now: datetime,
+    by: Actor | None = None,
     *,
     include_archived: bool,
     limit: int,
@@ -74,11 +79,11 @@ def list_executions(
     if not include_archived:
         query = query.where(E.archived_by.is_(None))
     found = page(connection, query, _MADE, limit, cursor)
-    return ExecutionPage(items=_views(connection, plans, loaded, found.rows, now), next_cursor=found.next_cursor)
+    return ExecutionPage(items=_views(connection, plans, loaded, found.rows, now, by), next_cursor=found.next_cursor)
 
 
 def _views(
-    connection: sa.Connection, plans: Plans, loaded: Loaded, rows: Sequence[Row], now: datetime
+    connection: sa.Connection, plans: Plans, loaded: Loaded, rows: Sequence[Row], now: datetime, by: Actor | None
 ) -> list[Execution]:
     ids = [row.execution_id for row in rows]
     stale = staleness.of_executions(connection, ids)
@@ -86,7 +91,7 @@ def _views(
         loaded,
         artifacts.of_executions(connection, {row.execution_id: row.outputs for row in rows}, stale),
         _interactions(connection, ids),
-        {approval.execution_id: approval for approval in approvals.pending_of_run(connection, loaded.facts.run_id)},
+        {each.execution_id: each for each in approvals.pending_of_run(connection, loaded.facts.run_id, by)},
         stale,
         faults.of_executions(
             connection, loaded.facts.run_id, [row.execution_id for row in rows if row.error_count > 0]

@@ -30,6 +30,7 @@ class ApprovalFilter:
     operation_type: str | None = None
     rule: str | None = None
     answers_to: frozenset[str] | None = None  # only what is put to somebody who is named so
+    decided_by: str | None = None  # only what this person may decide though the run may be their own
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from cairn.store.types import Instant, as_text
 
 Row: TypeAlias = Any  # SQLAlchemy's, with the columns that were asked for
 Query: TypeAlias = "sa.Select[*tuple[Any, ...]]"
+Place: TypeAlias = "Sequence[tuple[Any, sa.ColumnElement[Any]]]"  # of a row: its values of the columns of an order
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Order:
 
     columns: tuple[sa.ColumnElement[Any], ...]
     newest_first: bool = False
+    may_lack_first: bool = False  # the first column may be null: such rows come last
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +41,10 @@ def page(connection: sa.Connection, query: Query, order: Order, limit: int, curs
     names = [f"order_{number}" for number in range(len(order.columns))]
     query = query.add_columns(*(column.label(name) for name, column in zip(names, order.columns, strict=True)))
     if cursor is not None:
-        place = sa.tuple_(*(sa.literal(value, column.type) for value, column in _decoded(cursor, order)))
-        here = sa.tuple_(*order.columns)
-        query = query.where(here < place if order.newest_first else here > place)
+        query = query.where(_after(_decoded(cursor, order), order))
     ordered = [column.desc() if order.newest_first else column.asc() for column in order.columns]
+    if order.may_lack_first:
+        ordered[0] = ordered[0].nulls_last()
     rows = connection.execute(query.order_by(*ordered).limit(limit + 1)).all()
     if len(rows) <= limit:
         return Rows(rows, None)
@@ -50,15 +52,34 @@ def page(connection: sa.Connection, query: Query, order: Order, limit: int, curs
     return Rows(rows[:limit], _encoded([getattr(last, name) for name in names]))
 
 
+def _after(place: Place, order: Order) -> sa.ColumnElement[bool]:
+    if not order.may_lack_first:
+        return _beyond(place, order)
+    value, first = place[0]
+    if value is None:
+        return sa.and_(first.is_(None), _beyond(place[1:], order))
+    return sa.or_(_beyond(place, order), first.is_(None))
+
+
+def _beyond(place: Place, order: Order) -> sa.ColumnElement[bool]:
+    there = sa.tuple_(*(sa.literal(value, column.type) for value, column in place))
+    here = sa.tuple_(*(column for _, column in place))
+    return here < there if order.newest_first else here > there
+
+
 def _encoded(values: list[Any]) -> str:
     plain = [as_text(value) if isinstance(value, datetime) else value for value in values]
     return urlsafe_b64encode(encode_json(plain)).decode().rstrip("=")
 
 
-def _decoded(cursor: str, order: Order) -> list[tuple[Any, sa.ColumnElement[Any]]]:
+def _decoded(cursor: str, order: Order) -> Place:
     try:
         values: Any = decode_json(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        return [(_value(value, column), column) for value, column in zip(values, order.columns, strict=True)]
+        pairs = enumerate(zip(values, order.columns, strict=True))
+        return [
+            (None if value is None and order.may_lack_first and number == 0 else _value(value, column), column)
+            for number, (value, column) in pairs
+        ]
     except (ValueError, TypeError, DocumentError):
         raise WrongInput([("?cursor", "This is no cursor of this list.")]) from None
 

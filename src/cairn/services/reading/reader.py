@@ -119,12 +119,13 @@ class Reading:
     def pipeline_runs(self, pipeline_id: str, wanted: RunFilter, limit: int, cursor: str | None) -> RunPage:
         return self._read(lambda c: runs.list_of_pipeline(c, pipeline_id, wanted, limit, cursor))
 
-    def run(self, run_id: str) -> Run:
+    def run(self, run_id: str, by: Actor | None = None) -> Run:
+        """`by` is whoever looks at it, here and below."""
         now = self._engine.clock.now()
 
         def read(connection: sa.Connection) -> Run:
             loaded = self._load(connection)(run_id)
-            return run_detail.get_run(connection, self._plans, loaded, now)
+            return run_detail.get_run(connection, self._plans, loaded, now, by)
 
         return self._read(read)
 
@@ -138,24 +139,26 @@ class Reading:
         return self._read(read)
 
     # ---- executions --------------------------------------------------------------------------------
-    def executions(self, run_id: str, include_archived: bool, limit: int, cursor: str | None) -> ExecutionPage:
+    def executions(
+        self, run_id: str, include_archived: bool, limit: int, cursor: str | None, by: Actor | None = None
+    ) -> ExecutionPage:
         now = self._engine.clock.now()
 
         def read(connection: sa.Connection) -> ExecutionPage:
             loaded = self._load(connection)(run_id)
             return executions.list_executions(
-                connection, self._plans, loaded, now, include_archived=include_archived, limit=limit, cursor=cursor
+                connection, self._plans, loaded, now, by, include_archived=include_archived, limit=limit, cursor=cursor
             )
 
         return self._read(read)
 
-    def execution(self, execution_id: str) -> Execution:
+    def execution(self, execution_id: str, by: Actor | None = None) -> Execution:
         now = self._engine.clock.now()
 
         def read(connection: sa.Connection) -> Execution:
             row = executions.find(connection, execution_id)
             loaded = self._engine.load(connection, row.run_id, lock=False)
-            return executions.get_execution(connection, self._plans, loaded, row, now)
+            return executions.get_execution(connection, self._plans, loaded, row, now, by)
 
         return self._read(read)
 
@@ -181,11 +184,12 @@ class Reading:
         return self._read(lambda c: events.list_messages(c, execution_id))
 
     # ---- approvals ---------------------------------------------------------------------------------
-    def approvals(self, wanted: ApprovalFilter, limit: int, cursor: str | None) -> ApprovalPage:
-        return self._read(lambda c: approvals.list_approvals(c, wanted, limit, cursor))
+    def approvals(
+        self, wanted: ApprovalFilter, limit: int, cursor: str | None, by: Actor | None = None
+    ) -> ApprovalPage:
+        return self._read(lambda c: approvals.list_approvals(c, wanted, limit, cursor, by))
 
     def approval(self, approval_id: str, by: Actor | None = None) -> ApprovalDetail:
-        """`by` is whoever looks at it."""
         now = self._engine.clock.now()
 
         def read(connection: sa.Connection) -> ApprovalDetail:

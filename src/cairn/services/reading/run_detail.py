@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from cairn.core.model import LIVE, Checkpoint, Execution, Mode, Run, RunStatus, State
 from cairn.definitions import CheckpointDefinition
+from cairn.services.actors import Actor
 from cairn.services.plans import Plans
 from cairn.services.reading import approvals, at_work, estimates, staleness
 from cairn.services.reading.executions import worked_seconds
@@ -23,11 +24,12 @@ from cairn.store import tables as t
 _GOING = frozenset({RunStatus.IN_PROGRESS, RunStatus.PAUSED})
 
 
-def get_run(connection: sa.Connection, plans: Plans, loaded: Loaded, now: datetime) -> RunView:
+def get_run(connection: sa.Connection, plans: Plans, loaded: Loaded, now: datetime, by: Actor | None = None) -> RunView:
+    """`by` is whoever asks."""
     run, facts = loaded.run, loaded.facts
     query = sa.select(t.pipeline_runs, t.pipelines.c.pipeline_name).join_from(t.pipeline_runs, t.pipelines)
     row = connection.execute(query.where(R.run_id == facts.run_id)).one()
-    waiting = approvals.pending_of_run(connection, facts.run_id)
+    waiting = approvals.pending_of_run(connection, facts.run_id, by)
     opened = at_work.of_runs(connection, [row]).get(facts.run_id, [])
     return RunView(
         **summary_fields(row, len(waiting), opened),

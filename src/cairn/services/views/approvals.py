@@ -24,6 +24,7 @@ class Approval(View):
     """`asked_of` names persons, addresses, roles or groups who may decide; empty: whoever may decide at all."""
 
     approval_id: Id
+    title: str  # one line that says what is asked
     kind: Kind
     status: ApprovalStatus
     digest: str
@@ -37,6 +38,8 @@ class Approval(View):
     checkpoint_position: int
     asked_at: Instant
     expires_at: Instant | None
+    on_timeout: OnExpiry | None  # null: there is no deadline
+    escalate_to: list[str]
     closed_at: Instant | None
     needed: int
     given: int
@@ -46,10 +49,12 @@ class Approval(View):
     rule: str | None
     priority: int
     asked_of: list[str]
+    may_decide: bool  # whoever asks
     escalated: bool
     operation_type: str | None
     risk_level: Risk | None
     confidence: float | None
+    artifact_count: int  # of the result so far
 
 
 class ApprovalPage(Page[Approval]):
@@ -59,7 +64,7 @@ class ApprovalPage(Page[Approval]):
 class Terms(View):
     """Under which it is asked."""
 
-    on_timeout: OnExpiry | None  # null: there is no deadline
+    on_timeout: OnExpiry | None
     period_seconds: float | None
     escalate_after_seconds: float | None
     escalate_to: list[str]
@@ -71,7 +76,8 @@ class Action(View):
     """What is proposed, why, and what came of it."""
 
     operation_type: str
-    parameters: dict[str, Any]
+    parameters: dict[str, Any]  # as they were proposed
+    current_parameters: dict[str, Any]  # as they stand: one of several who approve may have changed them
     approved_parameters: dict[str, Any] | None  # once it is approved
     parameters_schema: dict[str, Any] | bool | None
     reasoning: str
@@ -91,6 +97,7 @@ class Step(View):
     """An execution of the run so far."""
 
     execution_id: Id
+    checkpoint_id: Id
     checkpoint_name: str
     checkpoint_position: int
     status: ExecutionStatus
@@ -112,7 +119,6 @@ class ApprovalDetail(Approval):
     rule_scope: str | None
     rules_revision: int | None
     terms: Terms
-    may_decide: bool  # whoever asks
     action: Action | None
     artifacts: list[Artifact]
     form: Form | None

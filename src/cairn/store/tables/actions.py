@@ -31,6 +31,7 @@ actions = sa.Table(
     moment("proposed_at"),
     moment("begun_at", null=True),
     moment("ended_at", null=True),
+    text("summary", null=True),  # what it does as it stands, in one line; rows from before 0019 have none
     one_of("risk_level", Risk),
     one_of("claimed_risk", Risk),
     one_of("outcome", *OUTCOMES),

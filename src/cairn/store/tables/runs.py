@@ -168,7 +168,7 @@ approvals = sa.Table(
     index("ix_approvals_by_operation", "operation_type", "asked_at", where="operation_type IS NOT NULL"),
     index("ix_approvals_asked", "asked_at", "approval_id"),
     index("ix_approvals_pending", "asked_at", "approval_id", where="status = 'pending'"),
-    index("ix_approvals_due", "expires_at", "approval_id", where="status = 'pending'"),
+    index("ix_approvals_due", "expires_at", "asked_at", "approval_id", where="status = 'pending'"),
     index("ix_approvals_waiting", "pipeline_id", "run_id", where="status = 'pending'"),
 )
 

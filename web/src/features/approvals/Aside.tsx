@@ -67,8 +67,7 @@ function Part({ title, aside, children }: { title: string; aside?: ReactNode; ch
 function TimeLeft({ approval }: { approval: ApprovalDetail }) {
   const now = useNow()
   if (approval.expires_at === null) return null
-  const { terms } = approval
-  const then = thenWords(terms, approval.escalated)
+  const then = thenWords(approval)
   return (
     <section className={styles.time} aria-label="Time left">
       <IconClock size={24} stroke={1.6} aria-hidden="true" />
@@ -227,7 +226,7 @@ function Steps({ approval }: { approval: ApprovalDetail }) {
               <Link
                 to="/runs/$runId"
                 params={{ runId: approval.run_id }}
-                search={here ? { checkpoint: approval.checkpoint_id } : {}}
+                search={{ checkpoint: step.checkpoint_id }}
                 className={styles.step}
               >
                 {step.checkpoint_name}

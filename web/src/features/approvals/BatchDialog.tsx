@@ -1,10 +1,9 @@
 import { Button, Modal, Textarea } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { approvalAbout } from '~/api/approvals'
 import { decideBatch } from '~/api/changes'
 import type { BatchDecided } from '~/api/types'
-import { actionTitle } from '~/lib/actions'
+import { operationWord } from '~/lib/actions'
 import { count } from '~/lib/sizes'
 import { Actions } from '~/ui/Actions'
 import { Refusal } from '~/ui/Failure'
@@ -97,7 +96,7 @@ export function BatchDialog({ items, decision, onClose, onDone }: Props) {
 function nameOf(items: readonly Waiting[]): string {
   const first = items[0]
   const operation = first?.approval?.operation_type
-  return operation ? actionTitle(operation) : (first?.title ?? '')
+  return operation ? operationWord(operation) : (first?.title ?? '')
 }
 
 function Preview({ items, rejects }: { items: readonly Waiting[]; rejects: boolean }) {
@@ -114,24 +113,12 @@ function Preview({ items, rejects }: { items: readonly Waiting[]; rejects: boole
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
       <ul className={styles.list} tabIndex={0} aria-label="What is decided">
         {items.map((item) => (
-          <Item key={item.id} item={item} />
+          <li key={item.id}>
+            {item.title} <span>{item.where}</span>
+          </li>
         ))}
       </ul>
     </>
-  )
-}
-
-function Item({ item }: { item: Waiting }) {
-  const { data } = useQuery({
-    ...approvalAbout(item.id, item.approval?.digest ?? ''),
-    enabled: item.kind === 'action',
-  })
-  const action = data?.action ?? null
-  return (
-    <li>
-      {action === null ? item.title : actionTitle(action.operation_type, action.parameters)}{' '}
-      <span>{item.where}</span>
-    </li>
   )
 }
 

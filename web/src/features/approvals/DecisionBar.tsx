@@ -1,15 +1,12 @@
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { approval as approvalQuery } from '~/api/approvals'
 import type { Approval, Artifact } from '~/api/types'
 import { changedArtifacts } from '~/lib/changes'
 import { left, thenWords } from '~/lib/durations'
 import { useKeys } from '~/lib/keys'
 import type { Problem } from '~/lib/problems'
 import { count, shortDigest } from '~/lib/sizes'
-import { question } from '~/lib/states'
 import { Bar } from '~/ui/Bar'
 import { Kbd } from '~/ui/Kbd'
 import { useNow } from '~/ui/Time'
@@ -19,7 +16,7 @@ import { useDeciding, usePinned } from './useDeciding'
 type Shown = { approval: Approval; artifacts: readonly Artifact[] }
 type Props = Shown & {
   revision: string | null
-  /** By role; who may decide this one is asked of the server. */
+  /** By role. */
   mayDecide: boolean
   onLook: () => void
   /** Another decision was first, or the work changed. The bar may be gone by then. */
@@ -29,26 +26,24 @@ type Props = Shown & {
 /** The bar of a run that asks for a decision on exactly what is shown. */
 export function DecisionBar({ approval, artifacts, revision, mayDecide, onLook, onTooLate }: Props) {
   const now = useNow()
-  const { data: about } = useQuery(approvalQuery(approval.approval_id))
   const current = useMemo(() => ({ approval, artifacts }), [approval, artifacts])
   const pinned = usePinned(approval.digest, current)
   const deciding = useDeciding(pinned.shown.approval, onTooLate)
   const { problem } = deciding
 
-  const allowed = mayDecide && (about?.may_decide ?? true)
   const deadline = left(approval.expires_at, now)
   const facts = [
     artifacts.length > 0 && count(artifacts.length, 'artifact'),
     revision,
     approval.needed > 1 && `${approval.given} of ${approval.needed} approvals given`,
-    deadline && [deadline, thenWords(about?.terms, approval.escalated)].filter(Boolean).join(', '),
+    deadline && [deadline, thenWords(approval)].filter(Boolean).join(', '),
     approval.reason,
   ].filter(Boolean)
 
   return (
     <Bar
       state={{ tone: 'ochre', sign: approval.kind === 'escalation' ? 'alert' : 'person', word: '' }}
-      title={`${question(approval)}?`}
+      title={`${approval.title}?`}
       detail={
         <>
           {facts.map((fact) => `${fact} · `)}digest <code>{shortDigest(approval.digest)}</code>
@@ -57,7 +52,7 @@ export function DecisionBar({ approval, artifacts, revision, mayDecide, onLook, 
             everything about it
           </Link>
           {!mayDecide && ' · your role may look, not decide'}
-          {mayDecide && !allowed && ' · others are asked'}
+          {mayDecide && !approval.may_decide && ' · others are asked'}
         </>
       }
       notice={
@@ -78,7 +73,7 @@ export function DecisionBar({ approval, artifacts, revision, mayDecide, onLook, 
         )
       }
       actions={
-        allowed &&
+        approval.may_decide &&
         !pinned.changed && (
           <DecisionButtons approval={approval} possible={approval.possible} deciding={deciding} comment="" />
         )
@@ -95,7 +90,7 @@ export function ActionBar({ approval }: { approval: Approval }) {
   return (
     <Bar
       state={{ tone: 'ochre', sign: 'person', word: '' }}
-      title={`${question(approval)}?`}
+      title={`${approval.title}?`}
       detail={[
         approval.risk_level !== null && `${approval.risk_level} risk`,
         approval.confidence !== null && `confidence ${Math.round(approval.confidence * 100)} %`,

@@ -2,7 +2,7 @@ import type { Waiting } from '~/ui/WaitingRows'
 
 /** Whether it can be decided together with others. */
 export function mayBeChosen({ approval }: Waiting): boolean {
-  return approval !== null && approval.kind !== 'input' && approval.possible.includes('approve')
+  return approval?.may_decide === true && approval.kind !== 'input' && approval.possible.includes('approve')
 }
 
 /** Whether one decision can fit both: the same question at the same place. */

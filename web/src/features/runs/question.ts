@@ -1,5 +1,5 @@
 import type { Approval, Execution, Role, Run, TrailItem } from '~/api/types'
-import { executionState, mayAnswer, mayDecide, mayEdit } from '~/lib/states'
+import { executionState, mayAnswer, mayEdit } from '~/lib/states'
 
 /** What the bottom bar of a run is about. */
 export type Question =
@@ -61,9 +61,9 @@ export function questionOf(
 export function mayTake(question: Question, roles: readonly Role[]): boolean {
   switch (question.kind) {
     case 'decide':
-      return mayDecide(roles)
+      return question.approval.may_decide
     case 'fill in':
-      return mayAnswer(roles)
+      return question.approval?.may_decide ?? mayAnswer(roles)
     default:
       return mayEdit(roles)
   }

@@ -1,0 +1,119 @@
+"""The queue tells what is asked, who may decide, and what happens when nobody does (H1, H3, H5)."""
+
+from __future__ import annotations
+
+import pytest
+
+from cairn.core.model import OnExpiry
+from cairn.services.actors import ADMIN, Actor
+from cairn.services.reading.filters import ApprovalFilter
+from cairn.services.views.approvals import Approval
+from tests.services.house import House, form, step
+from tests.services.ruling import rule, second_approver
+from tests.services.test_actions import REFUND, asked, mail_action, proposing
+from tests.services.test_asking import person
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+
+VIEWER, EDITOR = Actor("looks", frozenset({"viewer"})), Actor("edits", frozenset({"editor"}))
+APPROVER = person("decides")
+SENT = "Send “Refund Confirmation - Order #12345” to customer@example.com"
+FOUR_EYES = """
+version: "1.0"
+checkpoints:
+  - name: Four eyes
+    trigger: { operation_type: [send_email] }
+    action:
+      require_approval_count: 2
+      timeout_seconds: 600
+      on_timeout: escalate
+      escalation: { after_seconds: 300, escalate_to: [admin] }
+"""
+
+
+def queue(house: House, run: str, by: Actor, *, mine: bool = False) -> list[Approval]:
+    answers_to = by.answers_to if mine and not by.is_admin else None
+    wanted = ApprovalFilter(run_id=run, answers_to=answers_to, decided_by=by.name if mine else None)
+    return house.cairn.reading.approvals(wanted, 50, None, by).items
+
+
+async def test_every_question_has_a_title(house: House) -> None:
+    """One line each, the same in the queue, on its page, in its run and with its execution."""
+    pipeline = await house.pipeline(form("goals", approve="both"))
+    run = await house.start(pipeline)
+    titles: list[str] = []
+    for _ in range(3):
+        [one] = await house.until(lambda: house.run(run).waiting_approvals or None)
+        titles.append(one.title)
+        [listed], detail = queue(house, run, ADMIN), house.cairn.reading.approval(one.approval_id, ADMIN)
+        assert dict(listed) == {name: getattr(detail, name) for name in dict(listed)}
+        assert house.cairn.reading.run(run, ADMIN).waiting_approvals == [listed]
+        assert house.cairn.reading.execution(one.execution_id, ADMIN).approval == listed
+        if one.kind == "input":
+            await house.fill(run, "goals", goals="grow")
+        else:
+            await house.decide(run, "goals", "approve")
+    assert titles == ["Let Goals start", "Fill in Goals", "Approve Goals"]
+
+
+async def test_what_one_of_several_changed_stands_in_the_queue(house: House) -> None:
+    """H3: the title, and the parameters as they stand; the proposed ones are kept."""
+    await second_approver(house)
+    pipeline = await house.pipeline(proposing(house, mail_action()))
+    await rule(house, FOUR_EYES, pipeline)
+    run = await house.start(pipeline)
+    detail = await asked(house, run)
+    assert (detail.title, detail.on_timeout, detail.escalate_to) == (SENT, OnExpiry.ESCALATE, ["admin"])
+    assert detail.action is not None
+    assert (detail.action.current_parameters, detail.action.approved_parameters) == (REFUND, None)
+    assert [(s.checkpoint_id, s.checkpoint_name) for s in detail.steps] == [(detail.checkpoint_id, "Act")]
+
+    await house.cairn.approvals.decide(
+        detail.approval_id, "approve", modified_params={"subject": "Sorry"}, by=person("ann")
+    )
+    [listed] = queue(house, run, ADMIN)
+    assert (listed.title, listed.given, listed.needed) == ("Send “Sorry” to customer@example.com", 1, 2)
+    changed = await asked(house, run)
+    assert changed.action is not None
+    assert (changed.action.parameters, changed.action.approved_parameters) == (REFUND, None)
+    assert changed.action.current_parameters == {**REFUND, "subject": "Sorry"}
+
+    await house.decide(run, "act", "approve", by=person("bob"))
+    await house.until_run(run, "completed")
+    decided = house.cairn.reading.approval(detail.approval_id, ADMIN).action
+    assert decided is not None
+    assert decided.approved_parameters == decided.current_parameters == {**REFUND, "subject": "Sorry"}
+
+
+async def test_who_asks_is_told_whether_they_may_decide(house: House) -> None:
+    """D29: by role, and by whom it is put to; a form is open to editors."""
+    run = await house.start(await house.pipeline(form("goals", approve="complete")))
+    narrow = Actor("decides", frozenset({"approver"}), scopes=frozenset({"read"}))
+
+    def may() -> list[bool]:
+        return [queue(house, run, by)[0].may_decide for by in (VIEWER, EDITOR, APPROVER, ADMIN, narrow)]
+
+    assert may() == [False, True, True, True, False]
+    await house.fill(run, "goals", goals="grow")
+    await house.until_execution(run, "goals", "waiting_approval_to_complete")
+    assert may() == [False, False, True, True, False]
+    [one] = house.run(run).waiting_approvals
+    assert one.may_decide is False  # nobody has asked
+    await house.cairn.approvals.hand_over(one.approval_id, ["somebody"], "", by=ADMIN)
+    assert may() == [False, False, False, True, False]
+    await house.decide(run, "goals", "approve")
+
+
+async def test_a_run_of_ones_own_is_not_in_ones_own_queue_where_the_rule_says_so(house: House) -> None:
+    """D29: admins too."""
+    pipeline = await house.pipeline(*(step(key, approve="complete", stage="all") for key in ("goals", "other")))
+    ruled = "{kind: completion, custom_field: {field: checkpoint.key, value: goals}}"
+    action = "{not_by_starter: true, approvers: [not_by_starter, approver]}"
+    await rule(house, f"checkpoints: [{{name: others, trigger: {ruled}, action: {action}}}]", pipeline)
+    run = await house.start(pipeline)
+    await house.until(lambda: len(house.run(run).waiting_approvals) == 2 or None)
+    both = [("Approve Goals", False), ("Approve Other", True)]
+    assert sorted((a.title, a.may_decide) for a in queue(house, run, ADMIN)) == both
+    assert [a.title for a in queue(house, run, ADMIN, mine=True)] == ["Approve Other"]
+    assert sorted(a.title for a in queue(house, run, APPROVER, mine=True)) == ["Approve Goals", "Approve Other"]
+    await house.cairn.runs.cancel(run, by=ADMIN)
