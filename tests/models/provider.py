@@ -54,6 +54,10 @@ PROTOCOLS = {
 }
 
 
+class _Aborted(Exception):
+    """The connection is gone, as it was wanted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A request as it came in."""
@@ -117,16 +121,18 @@ class FakeProvider:
                 try:
                     await asyncio.wait({answering, watching}, return_when=asyncio.FIRST_COMPLETED)
                     if watching.done() and not answering.done() and not watching.result():
-                        self.hung_up.append(time.monotonic())
-                        return
+                        raise ConnectionResetError
                     await answering
+                except ConnectionError:
+                    self.hung_up.append(time.monotonic())
+                    return
                 finally:
                     answering.cancel()
                     watching.cancel()
                     await asyncio.gather(answering, watching, return_exceptions=True)
                 early = watching.result() if watching.done() and not watching.cancelled() else b""
                 self.answered += 1
-        except (ConnectionError, asyncio.IncompleteReadError):
+        except (_Aborted, ConnectionError, asyncio.IncompleteReadError):
             pass
         finally:
             writer.close()
@@ -138,7 +144,7 @@ class FakeProvider:
                 await asyncio.Event().wait()
             case Gone():
                 writer.transport.abort()
-                raise ConnectionResetError
+                raise _Aborted
             case _ if protocol is None:
                 await _send(writer, 404, b"{}")
             case Fails():
@@ -155,7 +161,7 @@ class FakeProvider:
                     writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{")
                     await writer.drain()
                     writer.transport.abort()
-                    raise ConnectionResetError
+                    raise _Aborted
                 elif reply.garbled_after is not None:
                     await _send(writer, 200, b'{"id": "half')
                 else:
@@ -184,7 +190,7 @@ async def _stream(writer: asyncio.StreamWriter, protocol: Protocol, says: Says, 
         if number == says.cut_after:
             await writer.drain()
             writer.transport.abort()
-            raise ConnectionResetError
+            raise _Aborted
         if number == says.ends_after:
             break
         if number == says.error_after:

@@ -34,23 +34,6 @@ TRANSIENT = frozenset(
 )
 
 
-class ModelFault(Exception):
-    """A model gave no answer; the message says in plain words what, and what to do."""
-
-    def __init__(
-        self, kind: ModelFaultKind, message: str, *, model: str = "", retry_after: float | None = None
-    ) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.model = model
-        self.retry_after = retry_after  # seconds, where the provider says so
-
-    @property
-    def is_transient(self) -> bool:
-        """Whether the same request may well be answered later."""
-        return self.kind in TRANSIENT
-
-
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """What one call has used."""
@@ -59,6 +42,30 @@ class Tokens:
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
+
+
+class ModelFault(Exception):
+    """A model gave no answer; the message says in plain words what, and what to do."""
+
+    def __init__(
+        self,
+        kind: ModelFaultKind,
+        message: str,
+        *,
+        model: str = "",
+        retry_after: float | None = None,
+        tokens: Tokens | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.model = model
+        self.retry_after = retry_after  # seconds, where the provider says so
+        self.tokens = tokens  # that were used all the same, as far as it is known
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether the same request may well be answered later."""
+        return self.kind in TRANSIENT
 
 
 ANSWERED_BY = "cairn_model"  # in the metadata of a ModelResponse: `provider:model` of who gave it, fallbacks included

@@ -1,0 +1,69 @@
+"""What calls cost: the price table of genai-prices, with what the settings say instead (A6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from importlib.metadata import version
+
+from cairn.ports.models import Tokens
+
+MILLION = Decimal(1_000_000)
+PUBLISHED = {"0.2.1": "2026-10-30"}  # the table has no date of its own: when its versions came out
+SIMULATED = "simulated"
+# Names of ours that the table knows otherwise.
+_TABLE_NAMES = {"openai-chat": "openai", "openai-responses": "openai", "google-cloud": "google", "xai": "x-ai"}
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for a million tokens; what is left out costs as much as input."""
+
+    input: Decimal
+    output: Decimal
+    cache_read: Decimal | None = None
+    cache_write: Decimal | None = None
+
+    def of(self, tokens: Tokens) -> Decimal:
+        fresh = max(tokens.input - tokens.cache_read - tokens.cache_write, 0)
+        read = self.input if self.cache_read is None else self.cache_read
+        write = self.input if self.cache_write is None else self.cache_write
+        total = fresh * self.input + tokens.cache_read * read + tokens.cache_write * write + tokens.output * self.output
+        return total / MILLION
+
+
+class Prices:
+    def __init__(self, own: Mapping[str, Price], kinds: Mapping[str, str]) -> None:
+        """`own`: by `provider:model`, or `provider:*` for all of a provider's. `kinds`: what providers are."""
+        self._own = own
+        self._kinds = kinds
+
+    @property
+    def told(self) -> str:
+        number = version("genai-prices")
+        dated = f" of {PUBLISHED[number]}" if number in PUBLISHED else ""
+        own = f"; {len(self._own)} of the settings" if self._own else ""
+        return f"genai-prices {number}{dated}{own}"
+
+    def cost(self, model: str, tokens: Tokens) -> Decimal | None:
+        provider, _, name = model.partition(":")
+        if provider == SIMULATED:
+            return Decimal(0)
+        own = self._own.get(model) or self._own.get(f"{provider}:*")
+        return own.of(tokens) if own is not None else self._by_table(provider, name, tokens)
+
+    def _by_table(self, provider: str, name: str, tokens: Tokens) -> Decimal | None:
+        from genai_prices import Usage, calc_price
+
+        kind = self._kinds.get(provider, provider)
+        usage = Usage(
+            input_tokens=tokens.input,
+            output_tokens=tokens.output,
+            cache_read_tokens=tokens.cache_read,
+            cache_write_tokens=tokens.cache_write,
+        )
+        try:
+            return calc_price(usage, name, provider_id=_TABLE_NAMES.get(kind, kind)).total_price
+        except (LookupError, ValueError):
+            return None

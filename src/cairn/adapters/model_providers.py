@@ -1,0 +1,233 @@
+"""Providers by name: what their keys are called, what has to be installed, how a model of theirs is made (A2)."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from cairn.ports.models import ModelFault, ModelFaultKind, ProviderState
+
+if TYPE_CHECKING:
+    from pydantic_ai.models import Model
+    from pydantic_ai.providers import Provider
+
+NO_KEY = "no-key"  # clients insist on one, also where a server of one's own wants none
+SIMULATED = "simulated"
+_ADDRESSES = ("base_url", "azure_endpoint", "api_base")  # what providers call it
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    keys: tuple[str, ...]  # environment variables; none: it has ways of its own to know who asks
+    module: str = "openai"  # that has to be there
+    extra: str = "openai"  # of pydantic-ai-slim, that brings it
+    is_compatible: bool = False  # any server may be behind it: keys are sent only where the settings name them
+    address: str | None = None  # where it is unless the settings say otherwise
+    is_nowhere: bool = False  # the settings have to say where it is
+
+
+KNOWN: dict[str, Known] = {
+    "anthropic": Known(("ANTHROPIC_API_KEY",), "anthropic", "anthropic"),
+    "openai": Known(("OPENAI_API_KEY",)),
+    "openai-chat": Known(("OPENAI_API_KEY",), is_compatible=True),
+    "openai-responses": Known(("OPENAI_API_KEY",)),
+    "google": Known(("GOOGLE_API_KEY", "GEMINI_API_KEY"), "google.genai", "google"),
+    "google-cloud": Known((), "google.genai", "google"),
+    "ollama": Known((), is_compatible=True, address="http://127.0.0.1:11434/v1"),
+    "azure": Known(("AZURE_OPENAI_API_KEY",)),
+    "bedrock": Known((), "boto3", "bedrock"),
+    "groq": Known(("GROQ_API_KEY",), "groq", "groq"),
+    "mistral": Known(("MISTRAL_API_KEY",), "mistralai", "mistral"),
+    "cohere": Known(("CO_API_KEY",), "cohere", "cohere"),
+    "xai": Known(("XAI_API_KEY",), "xai_sdk", "xai"),
+    "huggingface": Known(("HF_TOKEN",), "huggingface_hub", "huggingface"),
+    "openrouter": Known(("OPENROUTER_API_KEY",)),
+    "deepseek": Known(("DEEPSEEK_API_KEY",)),
+    "cerebras": Known(("CEREBRAS_API_KEY",)),
+    "fireworks": Known(("FIREWORKS_API_KEY",)),
+    "together": Known(("TOGETHER_API_KEY",)),
+    "moonshotai": Known(("MOONSHOTAI_API_KEY",)),
+    "nebius": Known(("NEBIUS_API_KEY",)),
+    "ovhcloud": Known(("OVHCLOUD_API_KEY",)),
+    "sambanova": Known(("SAMBANOVA_API_KEY",)),
+    "alibaba": Known(("ALIBABA_API_KEY", "DASHSCOPE_API_KEY")),
+    "heroku": Known(("HEROKU_INFERENCE_KEY",)),
+    "vercel": Known(("VERCEL_AI_GATEWAY_API_KEY",)),
+    "meta": Known(("META_API_KEY",)),
+    "zai": Known(("ZAI_API_KEY",)),
+    "litellm": Known((), is_compatible=True, is_nowhere=True),
+    "vllm": Known((), is_compatible=True, is_nowhere=True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRule:
+    """What the settings say of a provider; it may be one of a name of its own."""
+
+    kind: str = ""  # the provider that it is like; its own name unless said
+    base_url: str | None = None
+    key: str | None = None  # the secret, or else the environment variable, that holds its key
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a provider is reached. Never shown: it has the key in it."""
+
+    kind: str
+    base_url: str | None
+    key: str | None
+    source: str | None  # of the key: environment or secret
+
+
+class Providers:
+    def __init__(
+        self,
+        rules: Mapping[str, ProviderRule],
+        secret: Callable[[str], str | None],
+        environment: Mapping[str, str],
+    ) -> None:
+        """`secret` opens one of the store; LookupError says why it cannot."""
+        self._rules = rules
+        self._secret = secret
+        self._environment = environment
+
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        return {name: rule.kind or name for name, rule in self._rules.items()}
+
+    def way(self, name: str) -> Way:
+        rule = self._rules.get(name, ProviderRule())
+        kind = rule.kind or name
+        known = KNOWN.get(kind)
+        names = self._key_names(name, rule, known)
+        try:
+            found = next(((key, source) for one in names for key, source in self._look(one)), None)
+        except LookupError as error:
+            raise _not_configured(name, str(error)) from None
+        address = rule.base_url or (known.address if known else None)
+        if kind == "ollama" and rule.base_url is None:
+            address = self._environment.get("OLLAMA_BASE_URL") or address
+        return Way(kind, address, *(found or (None, None)))
+
+    def _key_names(self, name: str, rule: ProviderRule, known: Known | None) -> tuple[str, ...]:
+        if rule.key is not None:
+            return (rule.key,)
+        if known is None:
+            return ()
+        is_elsewhere = rule.base_url is not None and (known.is_compatible or rule.kind not in ("", name))
+        return () if is_elsewhere else known.keys
+
+    def _look(self, name: str) -> tuple[tuple[str, str], ...]:
+        """The secret store first: it can be changed while the server runs."""
+        if kept := self._secret(name):
+            return ((kept, "secret"),)
+        return ((given, "environment"),) if (given := self._environment.get(name)) else ()
+
+    def make(self, name: str, model: str, way: Way) -> Model:
+        """ModelFault says what is missing, and what to do."""
+        if remedy := self._remedy(name, way):
+            raise _not_configured(f"{name}:{model}", remedy)
+        from pydantic_ai.exceptions import UserError
+        from pydantic_ai.models import infer_model
+
+        try:
+            return infer_model(f"{way.kind}:{model}", lambda _: _provider(way))
+        except (ImportError, UserError, ValueError, TypeError) as error:
+            raise _not_configured(f"{name}:{model}", _plain(error, name)) from None
+
+    def _remedy(self, name: str, way: Way) -> str:
+        known = KNOWN.get(way.kind)
+        if known is None:
+            return "" if _is_library_provider(way.kind) else f"there is no provider of this name{self._meant(name)}"
+        if not is_installed(known.module):
+            return f'it is not installed: pip install "pydantic-ai-slim[{known.extra}]" where Cairn is'
+        rule = self._rules.get(name, ProviderRule())
+        names = self._key_names(name, rule, known)
+        if names and way.key is None:
+            told = " or ".join(names)
+            return (
+                f"there is no key for it: set {told} in the server's environment, or keep it as a secret of that name"
+            )
+        if known.is_nowhere and way.base_url is None:
+            return f"it is not known where it is: set its base_url under model_providers.{name}"
+        return ""
+
+    def _meant(self, name: str) -> str:
+        close = get_close_matches(name, [*KNOWN, *self._rules, SIMULATED], n=1, cutoff=0.6)
+        return f": did you mean {close[0]}?" if close else ""
+
+    def states(self) -> list[ProviderState]:
+        return [self._state(name) for name in dict.fromkeys((*KNOWN, *self._rules))]
+
+    def _state(self, name: str) -> ProviderState:
+        rule = self._rules.get(name, ProviderRule())
+        known = KNOWN.get(rule.kind or name)
+        names = self._key_names(name, rule, known)
+        try:
+            way = self.way(name)
+            remedy = self._remedy(name, way)
+        except ModelFault as fault:
+            way, remedy = Way(rule.kind or name, rule.base_url, None, None), str(fault).partition(": ")[2]
+        return ProviderState(
+            name=name,
+            is_installed=known is None or is_installed(known.module),
+            wants_key=bool(names),
+            has_key=way.key is not None,
+            key_names=names,
+            key_source=way.source,
+            base_url=rule.base_url,
+            remedy=remedy,
+        )
+
+
+@cache
+def is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ImportError:
+        return False
+
+
+def _is_library_provider(kind: str) -> bool:
+    """Whether the agent library knows it, though this table does not."""
+    from pydantic_ai.providers import infer_provider_class
+
+    try:
+        infer_provider_class(kind)
+    except ValueError:
+        return False
+    except ImportError:
+        return True
+    return True
+
+
+def _provider(way: Way) -> Provider[Any]:
+    from pydantic_ai.providers import infer_provider_class
+
+    made = infer_provider_class(way.kind)
+    takes = inspect.signature(made).parameters
+    given: dict[str, Any] = {}
+    if address := next((name for name in _ADDRESSES if name in takes), None):
+        given[address] = way.base_url
+    elif way.base_url is not None:
+        raise ValueError(f"{way.kind} takes no base_url: for a server of its kind use openai-chat")
+    if "api_key" in takes and (way.key or way.base_url):
+        given["api_key"] = way.key or NO_KEY
+    return made(**{name: value for name, value in given.items() if value is not None})
+
+
+def _plain(error: Exception, name: str) -> str:
+    text = " ".join(str(error).split())
+    if isinstance(error, ImportError):
+        return f"it is not installed: {text}"
+    return text.partition(" To try Pydantic AI")[0] or f"{name} cannot be used"
+
+
+def _not_configured(model: str, words: str) -> ModelFault:
+    end = "" if words.endswith((".", "?")) else "."
+    return ModelFault(ModelFaultKind.NOT_CONFIGURED, f"{model}: {words}{end}", model=model)

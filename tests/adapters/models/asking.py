@@ -1,0 +1,64 @@
+"""Models of an adapter that talks to the fake provider, and short ways to ask them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from pydantic_ai.direct import model_request, model_request_stream
+from pydantic_ai.messages import ModelRequest, ModelResponse, ModelResponseStreamEvent
+from pydantic_ai.models import Model
+
+from cairn.adapters.model_providers import ProviderRule
+from cairn.adapters.models_pydantic_ai import ModelRules, PydanticAiModels
+from cairn.ports.models import Chosen, Occasion
+from tests.models.provider import FakeProvider
+
+KEY = "sk-a-key-that-nobody-may-see"
+ENVIRONMENT = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
+CLAUDE, GPT, CHAT = "anthropic:claude-sonnet-4-6", "openai:gpt-4o", "openai-chat:qwen3"
+NAMES = (CLAUDE, GPT, CHAT)
+
+
+def nothing_simulated(name: str, settings: Mapping[str, Any], occasion: Occasion) -> Model:
+    raise AssertionError("nothing is simulated here")
+
+
+def no_secret(name: str) -> str | None:
+    return None
+
+
+def rules(provider: FakeProvider, **more: Any) -> ModelRules:
+    """All three protocols at the fake, without waiting."""
+    providers = {
+        "anthropic": ProviderRule(base_url=provider.url),
+        "openai": ProviderRule(base_url=provider.openai_url),
+        "openai-chat": ProviderRule(base_url=provider.openai_url, key="OPENAI_API_KEY"),
+    }
+    given: dict[str, Any] = {"providers": providers, "first_wait": 0.0, "longest_wait": 5.0, **more}
+    return ModelRules(**given)
+
+
+@asynccontextmanager
+async def opened(provider: FakeProvider, **more: Any) -> AsyncGenerator[PydanticAiModels]:
+    models = PydanticAiModels(rules(provider, **more), no_secret, ENVIRONMENT, nothing_simulated)
+    try:
+        yield models
+    finally:
+        await models.close()
+
+
+MESSAGES = [ModelRequest.user_text_prompt("How many?")]
+
+
+async def streamed(chosen: Chosen, events: list[ModelResponseStreamEvent] | None = None) -> ModelResponse:
+    async with model_request_stream(chosen.model, list(MESSAGES)) as stream:
+        async for event in stream:
+            if events is not None:
+                events.append(event)
+    return stream.get()
+
+
+async def whole(chosen: Chosen) -> ModelResponse:
+    return await model_request(chosen.model, list(MESSAGES))

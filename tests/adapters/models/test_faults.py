@@ -1,0 +1,169 @@
+"""A7: faults of providers are told apart, in plain words with what to do, on the real wire; never a key in them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import Any
+
+import pytest
+
+from cairn.ports.models import ModelFault
+from cairn.ports.models import ModelFaultKind as Kind
+from tests.adapters.models.asking import CHAT, CLAUDE, GPT, KEY, NAMES, opened, streamed, whole
+from tests.models.provider import FakeProvider
+from tests.models.replies import OVERLOADED, Fails, Gone, Hangs, Reply, Says, too_many
+
+FAULTS: list[tuple[Reply, Kind, str]] = [
+    (too_many("7"), Kind.RATE_LIMIT, "too many requests or tokens in a short time (429); it asks to wait 7 s."),
+    (OVERLOADED, Kind.OVERLOAD, "the provider is overloaded or away for a moment (529). Try again later."),
+    (Fails(503), Kind.OVERLOAD, "the provider is overloaded or away for a moment (503). Try again later."),
+    (Fails(500), Kind.OVERLOAD, "the provider had a fault of its own (500). Try again later."),
+    (Fails(502, raw=b"<html>no</html>"), Kind.OVERLOAD, "the provider had a fault of its own (502). Try again later."),
+    (Gone(), Kind.NETWORK, "the provider cannot be reached ("),
+    (Hangs(), Kind.TIMEOUT, "no answer in time."),
+    (Says("Late.", first_byte_after=2.0), Kind.TIMEOUT, "no answer in time."),
+    (
+        Fails(401, message=f"Incorrect API key provided: {KEY}."),
+        Kind.AUTHENTICATION,
+        "the provider does not accept the key (401): set a new one.",
+    ),
+    (Fails(403), Kind.AUTHENTICATION, "the key may not be used for this (403): see its rights there."),
+    (Fails(402), Kind.QUOTA, "the account at the provider has nothing left: add credit there, or raise its limit."),
+    (Fails(404), Kind.NOT_FOUND, "the provider does not know this model (404)."),
+    (Fails(413), Kind.CONTEXT_TOO_LONG, "the request is longer than the model can take"),
+    (
+        Fails(400, message="prompt is too long: 210000 tokens > 200000 maximum"),
+        Kind.CONTEXT_TOO_LONG,
+        "the request is longer than the model can take (prompt is too long: 210000 tokens > 200000 maximum)",
+    ),
+    (
+        Fails(400, message=f"tools.0: {'x' * 500} with {KEY}"),
+        Kind.REJECTED,
+        f"the provider does not accept the request (400): tools.0: {'x' * 290}…",
+    ),
+    (
+        Fails(422, message=f"no such field, dear {KEY}"),
+        Kind.REJECTED,
+        "the provider does not accept the request (422): no such field, dear •••",
+    ),
+    (Says("", stop="refusal"), Kind.REFUSAL, "the model, or a filter of the provider's, refused to answer"),
+    (Says("I ca", stop="refusal"), Kind.REFUSAL, "the model, or a filter of the provider's, refused to answer"),
+]
+STREAMED: list[tuple[Reply, Kind, str]] = [
+    (Says("Half a word", cut_after=4), Kind.NETWORK, "the provider cannot be reached ("),
+    (Says("Half a word", garbled_after=3), Kind.NETWORK, "the answer could not be read"),
+    (Says("Half a word", error_after=4), Kind.OVERLOAD, "the provider is overloaded or away for a moment"),
+]
+
+
+async def fault_of(asking: Any) -> ModelFault:
+    with pytest.raises(ModelFault) as raised:
+        await asking
+    return raised.value
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_each_fault_is_told(provider: FakeProvider, name: str) -> None:
+    async with opened(provider, tries=1, silence=0.3) as models:
+        for reply, kind, words in (*FAULTS, *STREAMED):
+            provider.will(reply)
+            fault = await fault_of(streamed(models.choose(name)))
+            assert (fault.kind, str(fault)[: len(f"{name}: {words}")]) == (kind, f"{name}: {words}")
+            assert fault.model == name
+            assert KEY not in str(fault)
+            assert KEY not in repr(fault)
+            assert str(models.explain(fault, name)) == str(fault)
+        assert provider.replies == provider.replies.__class__()
+
+
+async def test_answers_that_are_not_streamed_have_the_same(provider: FakeProvider) -> None:
+    async with opened(provider, tries=1, silence=0.3) as models:
+        for reply, kind, words in FAULTS:
+            provider.will(reply)
+            fault = await fault_of(whole(models.choose(CLAUDE)))
+            assert (fault.kind, str(fault)[: len(f"{CLAUDE}: {words}")]) == (kind, f"{CLAUDE}: {words}")
+        for reply in (Says("x", cut_after=1), Says("x", garbled_after=1)):
+            provider.will(reply)
+            assert (await fault_of(whole(models.choose(CHAT)))).kind is Kind.NETWORK
+
+
+@pytest.mark.parametrize("name", [CLAUDE, GPT])
+async def test_an_answer_that_just_ends_is_not_whole(provider: FakeProvider, name: str) -> None:
+    """A proxy that closes in good order cuts an answer as well as one that does not."""
+    async with opened(provider, tries=1) as models:
+        provider.will(Says("Half a word and more", ends_after=6))
+        fault = await fault_of(streamed(models.choose(name)))
+    assert (fault.kind, str(fault)) == (Kind.NETWORK, f"{name}: the answer broke off before its end. Try again.")
+
+
+async def test_what_a_refused_answer_has_used_is_told(provider: FakeProvider) -> None:
+    async with opened(provider) as models:
+        provider.will(Says("I ca", stop="refusal", input_tokens=30, output_tokens=2))
+        fault = await fault_of(streamed(models.choose(CLAUDE)))
+    assert fault.tokens is not None
+    assert (fault.tokens.input, fault.tokens.output) == (30, 2)
+
+
+async def test_words_of_their_own(provider: FakeProvider) -> None:
+    async with opened(provider, tries=1) as models:
+        for name, reply, kind in (
+            (CLAUDE, Fails(400, message="Your credit balance is too low to access the Anthropic API."), Kind.QUOTA),
+            (GPT, Fails(429, "insufficient_quota", code="insufficient_quota"), Kind.QUOTA),
+            (GPT, Fails(400, code="context_length_exceeded"), Kind.CONTEXT_TOO_LONG),
+            (
+                CHAT,
+                Fails(400, message="the request exceeds the available context size, try to increase it"),
+                Kind.CONTEXT_TOO_LONG,
+            ),
+        ):
+            provider.will(reply)
+            assert (await fault_of(streamed(models.choose(name)))).kind is kind
+    from pydantic_ai import exceptions as e
+
+    for error, kind in (
+        (e.UsageLimitExceeded("The next request would exceed the request_limit of 50"), Kind.BAD_ANSWER),
+        (e.UnexpectedModelBehavior("Exceeded maximum output retries (1)"), Kind.BAD_ANSWER),
+        (e.IncompleteToolCall("Model token limit"), Kind.BAD_ANSWER),
+        (e.ContentFilterError("filtered"), Kind.REFUSAL),
+        (e.UserError("no such tool"), Kind.NOT_CONFIGURED),
+        (e.ModelHTTPError(408, "m"), Kind.TIMEOUT),
+        (ExceptionGroup("several", [ValueError("x"), e.ContentFilterError("filtered")]), Kind.REFUSAL),
+    ):
+        found = models.explain(error, CLAUDE)
+        assert found is not None
+        assert (found.kind, str(found).startswith(f"{CLAUDE}: ")) == (kind, True)
+    assert models.explain(ValueError("mine"), CLAUDE) is None
+    assert models.explain(ExceptionGroup("mine", [ValueError("mine")]), CLAUDE) is None
+
+
+async def test_a_server_that_is_not_there() -> None:
+    async with opened(FakeProvider(port=9), tries=1) as models:
+        fault = await fault_of(streamed(models.choose(CHAT)))
+    assert fault.kind is Kind.NETWORK
+    assert str(fault) == (
+        f"{CHAT}: the provider cannot be reached (Connection refused). See to the network, a proxy, the base_url."
+    )
+
+
+async def test_cancelling_hangs_up_within_a_second(provider: FakeProvider) -> None:
+    """Also while it waits for the first byte."""
+    async with opened(provider) as models:
+        for reply in (Says("word " * 500, between=0.02), Hangs()):
+            provider.will(reply)
+            asking = asyncio.ensure_future(streamed(models.choose(CLAUDE)))
+            await provider.until(asked=len(provider.hung_up) + 1)
+            await asyncio.sleep(0.1)
+            begun = time.monotonic()
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            await provider.until(hung_up=len(provider.asked))
+            assert time.monotonic() - begun < 1
+
+
+def test_a_fault_says_whether_it_may_pass() -> None:
+    passing = {kind for kind in Kind if ModelFault(kind, "").is_transient}
+    assert passing == {Kind.RATE_LIMIT, Kind.OVERLOAD, Kind.NETWORK, Kind.TIMEOUT}
+    assert json.dumps(Kind.RATE_LIMIT) == '"rate_limit"'

@@ -1,0 +1,186 @@
+"""A7, D15: what may pass is tried again, three times in all, then the fallbacks in turn; each try is told of."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+from pydantic_ai import Agent
+from pydantic_ai.messages import PartStartEvent, TextPart
+
+from cairn.adapters.model_patience import Patience
+from cairn.ports.models import ANSWERED_BY, ModelFault, Occasion
+from cairn.ports.models import ModelFaultKind as Kind
+from tests.adapters.models.asking import CHAT, CLAUDE, GPT, KEY, NAMES, opened, streamed, whole
+from tests.models.provider import FakeProvider
+from tests.models.replies import OVERLOADED, Fails, Gone, Says, Use, too_many
+
+NO = Fails(401)
+
+
+def listening() -> tuple[list[str], Occasion]:
+    told: list[str] = []
+    return told, Occasion(told=told.append)
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_three_tries(provider: FakeProvider, name: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, "cairn.adapters.model_patience")
+    told, occasion = listening()
+    async with opened(provider) as models:
+        provider.will(too_many("0"), OVERLOADED, Says("Seven."))
+        response = await streamed(models.choose(name, occasion=occasion))
+    assert (response.text, (response.metadata or {})[ANSWERED_BY]) == ("Seven.", name)
+    assert len(provider.asked) == 3
+    assert told == [
+        (
+            f"{name}: too many requests or tokens in a short time (429). A higher limit is the provider's to give."
+            " Tried again in 0.0 s (2 of 3)."
+        ),
+        (
+            f"{name}: the provider is overloaded or away for a moment (529). Try again later."
+            " Tried again in 0.0 s (3 of 3)."
+        ),
+    ]
+    assert [record.getMessage() for record in caplog.records] == told
+    assert KEY not in caplog.text
+
+
+async def test_then_it_is_given_up(provider: FakeProvider) -> None:
+    async with opened(provider) as models:
+        provider.will(OVERLOADED, OVERLOADED, OVERLOADED, Says("Too late."))
+        with pytest.raises(ModelFault) as raised:
+            await whole(models.choose(CLAUDE))
+    assert str(raised.value) == (
+        f"{CLAUDE}: the provider is overloaded or away for a moment (529). Try again later. Tried 3 times."
+    )
+    assert len(provider.asked) == 3
+
+
+@pytest.mark.parametrize("reply", [NO, Fails(404), Fails(400), Fails(402), Says("", stop="refusal")])
+async def test_what_cannot_pass_is_not_tried_again(provider: FakeProvider, reply: Any) -> None:
+    async with opened(provider) as models:
+        provider.will(reply)
+        with pytest.raises(ModelFault):
+            await streamed(models.choose(CLAUDE))
+    assert len(provider.asked) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_an_answer_that_breaks_off_is_asked_for_again(provider: FakeProvider, name: str) -> None:
+    """Its parts begin anew, and what is kept is the second answer alone."""
+    events: list[Any] = []
+    async with opened(provider) as models:
+        provider.will(Says("One, two, three, four", cut_after=5), Says("One, two, five", garbled_after=5), Says("Six."))
+        response = await streamed(models.choose(name), events)
+    assert [part for part in response.parts if isinstance(part, TextPart)] == [response.parts[0]]
+    assert (response.text, response.state, len(provider.asked)) == ("Six.", "complete", 3)
+    assert len([event for event in events if isinstance(event, PartStartEvent)]) == 3
+    assert (response.usage.input_tokens, response.usage.output_tokens) == (25, 15)
+
+
+async def test_in_the_middle_of_a_tool_call(provider: FakeProvider) -> None:
+    """The tool is used once, with the arguments of the answer that was whole."""
+    used: list[str] = []
+
+    def count(what: str) -> int:
+        """Count."""
+        used.append(what)
+        return 7
+
+    async with opened(provider) as models:
+        chosen = models.choose(CLAUDE)
+        agent = Agent(chosen.model, tools=[count])
+        uses = Says("Let me see.", uses=(Use("count", {"what": "pebbles"}),))
+        provider.will(
+            Says("Let me see.", uses=(Use("count", {"what": "stones and more"}),), cut_after=9), uses, Says("7.")
+        )
+        async with agent.run_stream_events("How many?") as events:
+            last = [event async for event in events][-1]
+    assert used == ["pebbles"]
+    assert last.result.output == "7."  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    assert len(provider.asked) == 3
+
+
+async def test_how_long_is_waited(provider: FakeProvider) -> None:
+    """What the provider asks for is kept to, up to a bound: past it, the call is over."""
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    patience = Patience(tries=4, longest_wait=30, first_wait=1.0, sleep=sleep, chance=lambda: 1.0)
+    _, occasion = listening()
+    async with opened(provider) as models:
+        choose: Any = models._choose  # pyright: ignore[reportPrivateUsage]
+
+        async def ask(*replies: Any) -> None:
+            provider.replies.clear()
+            waits.clear()
+            provider.will(*replies)
+            await streamed(choose(CLAUDE, {}, occasion, (), patience))
+
+        await ask(too_many("7"), OVERLOADED, OVERLOADED, Says("Yes."))
+        assert waits == [7.0, 2.0, 4.0]
+        await ask(Fails(429, headers={"retry-after-ms": "1500"}), Gone(), Says("Yes."))
+        assert waits == [1.5, 2.0]
+        with pytest.raises(ModelFault) as raised:
+            await ask(too_many("31"), Says("Not reached."))
+        assert (waits, raised.value.retry_after) == ([], 31.0)
+        assert "it asks to wait 31 s" in str(raised.value)
+    assert Patience(chance=lambda: 0.0).wait(3, None) == 2.0
+    assert [Patience(longest_wait=5, chance=lambda: 1.0).wait(n, None) for n in (1, 2, 3, 4, 9)] == [1, 2, 4, 5, 5]
+
+
+async def test_fallbacks_in_turn(provider: FakeProvider) -> None:
+    told, occasion = listening()
+    async with opened(provider, fallbacks=(GPT, CLAUDE, "groq:llama", CHAT), tries=1) as models:
+        provider.will(OVERLOADED, NO, Says("From the third."))
+        response = await streamed(models.choose(CLAUDE, occasion=occasion))
+    assert [one.path for one in provider.asked] == ["/v1/messages", "/v1/responses", "/v1/chat/completions"]
+    assert (response.text, (response.metadata or {})[ANSWERED_BY]) == ("From the third.", CHAT)
+    assert told == [
+        (
+            'groq:llama: it is not installed: pip install "pydantic-ai-slim[groq]" where Cairn is.'
+            " It is no fallback as it is."
+        ),
+        f"{CLAUDE}: the provider is overloaded or away for a moment (529). Try again later. Taking {GPT} instead.",
+        f"{GPT}: the provider does not accept the key (401): set a new one. Taking {CHAT} instead.",
+    ]
+
+
+async def test_a_fallback_goes_on_where_the_first_broke_off(provider: FakeProvider) -> None:
+    async with opened(provider, tries=1) as models:
+        provider.will(Says("One, two, three", cut_after=5), Says("Whole."))
+        response = await streamed(models.choose(CLAUDE, {"fallbacks": [GPT]}))
+    assert (response.text, (response.metadata or {})[ANSWERED_BY]) == ("Whole.", GPT)
+
+
+async def test_none_of_them(provider: FakeProvider) -> None:
+    """What may pass counts, so that the checkpoint's own retry comes to it; all is told."""
+    async with opened(provider, fallbacks=(GPT,), tries=2) as models:
+        provider.will(NO, OVERLOADED, OVERLOADED)
+        with pytest.raises(ModelFault) as raised:
+            await whole(models.choose(CLAUDE))
+    assert (raised.value.kind, raised.value.model) == (Kind.OVERLOAD, GPT)
+    assert str(raised.value) == (
+        f"{CLAUDE}: the provider does not accept the key (401): set a new one."
+        f" {GPT}: the provider is overloaded or away for a moment (529). Try again later. Tried 2 times."
+    )
+
+
+async def test_a_refusal_is_no_reason_for_another_model(provider: FakeProvider) -> None:
+    async with opened(provider, fallbacks=(GPT,)) as models:
+        provider.will(Says("", stop="refusal"))
+        with pytest.raises(ModelFault, match="refused to answer"):
+            await streamed(models.choose(CLAUDE))
+    assert len(provider.asked) == 1
+
+
+async def test_faults_that_are_none_of_a_provider(provider: FakeProvider) -> None:
+    async with opened(provider) as models:
+        chosen = models.choose(CLAUDE)
+        with pytest.raises(AttributeError):
+            await chosen.model.request([], None, None)  # pyright: ignore[reportArgumentType]
+    assert provider.asked == []

@@ -1,0 +1,93 @@
+"""A2: what providers receive, compared whole with what is written down in `golden/`; CAIRN_WRITE_GOLDEN=1 writes it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic_ai import Agent, StructuredDict, ToolOutput
+from pydantic_ai.settings import ModelSettings
+
+from cairn.ports.models import Chosen
+from tests.adapters.models.asking import CHAT, CLAUDE, GPT, opened
+from tests.models.provider import FakeProvider
+from tests.models.replies import Says, Use
+
+GOLDEN = Path(__file__).parent / "golden"
+VERDICT = {
+    "type": "object",
+    "properties": {"passes": {"type": "boolean"}, "reason": {"type": "string", "minLength": 3}},
+    "required": ["passes", "reason"],
+}
+NAMES = {"messages": CLAUDE, "responses": GPT, "chat": CHAT}
+
+
+def compare(name: str, asked: list[Any]) -> None:
+    file = GOLDEN / f"{name}.json"
+    told = json.loads(json.dumps([one.told for one in asked]))
+    if os.environ.get("CAIRN_WRITE_GOLDEN"):
+        file.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n")
+    assert told == json.loads(file.read_text())
+
+
+def worker(chosen: Chosen) -> Agent[None, Any]:
+    agent: Agent[None, Any] = Agent(
+        chosen.model,
+        system_prompt="You count what there is.",
+        model_settings=ModelSettings(**chosen.settings),
+        output_type=ToolOutput(StructuredDict(VERDICT), name="verdict", description="What came of it."),
+    )
+
+    @agent.tool_plain
+    def file_operations(operation: str, path: str, content: str = "") -> str:
+        """Read and write files.
+
+        Args:
+            operation: list, read or write.
+            path: Below the workspace.
+            content: What is written.
+        """
+        return f"{operation} {path}: «{content}» done"
+
+    return agent
+
+
+@pytest.mark.parametrize("golden", NAMES)
+async def test_a_turn_with_a_tool_and_an_output(provider: FakeProvider, golden: str) -> None:
+    """Two rounds: what the tool said goes back with the words before it."""
+    async with opened(provider) as models:
+        provider.will(
+            Says("I write it down.", uses=(Use("file_operations", {"operation": "write", "path": "a.md"}),)),
+            Says(uses=(Use("verdict", {"passes": True, "reason": "All is there."}),)),
+        )
+        agent = worker(models.choose(NAMES[golden], {"max_tokens": 500}))
+        async with agent.run_stream_events("How many pebbles? <b>&amp; «ünïcode» 🪨") as events:
+            last: Any = [event async for event in events][-1]
+    assert last.result.output == {"passes": True, "reason": "All is there."}
+    compare(golden, provider.asked)
+
+
+async def test_one_that_is_not_streamed_with_settings_of_its_own(provider: FakeProvider) -> None:
+    async with opened(provider, max_tokens=1234, temperature=0.1) as models:
+        for name in NAMES.values():
+            provider.will(Says(uses=(Use("verdict", {"passes": False, "reason": "No."}),)))
+            settings = {"top_p": 0.5, "fallbacks": [], "simulation": [{"say": "never sent"}], "seed": 7}
+            await worker(models.choose(name, settings)).run("How many?")
+    compare("whole", provider.asked)
+
+
+async def test_models_that_refuse_a_temperature_are_given_none(provider: FakeProvider) -> None:
+    """The default only: what somebody asked for is theirs."""
+    async with opened(provider) as models:
+        for name, settings in (
+            ("anthropic:claude-sonnet-5-5", {}),
+            ("openai:gpt-5", {}),
+            (CLAUDE, {"thinking": "low"}),
+        ):
+            provider.will(Says(uses=(Use("verdict", {"passes": False, "reason": "No."}),)))
+            await worker(models.choose(name, settings)).run("How many?")
+    assert ["temperature" in one.body for one in provider.asked] == [False, False, False]
+    assert [one.body.get("max_tokens", one.body.get("max_output_tokens")) for one in provider.asked] == [8000] * 3
