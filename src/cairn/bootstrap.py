@@ -21,6 +21,7 @@ from cairn.definitions import Limits as DefinitionLimits
 from cairn.files import Tree
 from cairn.ports import Bounds, Clock, JobEngine, Level, Mailer, Runner, Sandbox, Web
 from cairn.ports.identity import IdentityProvider, Policy
+from cairn.ports.models import Models
 from cairn.runners import FunctionRegistry, function, make_runners
 from cairn.runners import Limits as RunnerLimits
 from cairn.runners.script_rules import ScriptRules
@@ -219,7 +220,13 @@ def _providers(settings: Settings, secrets: Secrets) -> dict[str, tuple[Policy, 
     return {given.name: (given.policy, provider(given)) for given in settings.oidc}
 
 
-def build(settings: Settings, *, functions: FunctionRegistry = function, clock: Clock | None = None) -> Cairn:
+def build(
+    settings: Settings,
+    *,
+    functions: FunctionRegistry = function,
+    clock: Clock | None = None,
+    models: Models | None = None,
+) -> Cairn:
     """Open the database, bring it up to date, and wire everything. Nothing runs yet: see `worker`."""
     for module in ("cairn.runners.sample_functions", *settings.functions):
         _import(module)
@@ -254,7 +261,7 @@ def build(settings: Settings, *, functions: FunctionRegistry = function, clock: 
     )
     sandbox = BestSandbox(settings.data_dir.resolve())
     script_rules = _script_rules(settings)
-    runners = make_runners(limits, functions, sandbox, script_rules)
+    runners = make_runners(limits, functions, sandbox, script_rules, models, web=ways.web)
     modes = frozenset(mode.value for mode in runners)
     answers = FormAnswers(database, plans)
     modifying = Modifying(database, plans)

@@ -50,6 +50,14 @@ def test_a_fault_is_tried_again_after_the_delay_with_the_same_id_and_workspace_x
     assert desk.did(m.MakeWorkspace) == []
 
 
+def test_a_fault_that_would_come_again_is_not_retried_a7() -> None:
+    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=3)}))
+    e = desk.e("a")
+    desk.send(m.Failed(e.id, e.dispatch, Fault("authentication", "The key is wrong.", is_final=True)), "worker")
+    assert (desk.e("a").state, desk.e("a").attempt, desk.e("a").retries_used) == (State.FAILED, 1, 0)
+    assert desk.e("a").last_error == Fault("authentication", "The key is wrong.")
+
+
 def test_max_attempts_are_the_retries_and_the_first_one_d15() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=2)}))
     for _ in range(2):

@@ -170,8 +170,8 @@ def test_d11_over_the_limit_every_block_is_named_with_its_size() -> None:
     total, rest = assembled.characters, assembled.characters - 43 - 49
     assert told.value.fault.type == "context_too_long"
     assert told.value.fault.message == (
-        f"The context has {total} characters; at most {total - 1} are allowed. Include fewer artifacts, or raise"
-        " max_context_length. In characters:\n"
+        f"The context has {total} characters; at most {total - 1} are allowed. Include fewer artifacts, allow"
+        " summaries with use_summarization, or raise max_context_length. In characters:\n"
         "- PREVIOUS VERSION: Checkpoint 3 from v1, analysis_def78900_v1.md: 43\n"
         "- REFERENCED OUTPUT: Checkpoint 1 from v2, goals_abc12300_v2.json: 49\n"
         f"- prompts and headings: {rest}"

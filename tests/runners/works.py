@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from cairn.definitions import CheckpointDefinition, expand, parse
 from cairn.documents import Value
-from cairn.ports import Rework, Stored, Upload, Work
+from cairn.ports import Resolved, Rework, Stored, Upload, Work
 from cairn.runners.functions import FunctionRegistry, FunctionRunner
 
 CHECKPOINT_ID = "5f0c3f0e-6c1b-4a5e-9d59-1d8a3a1f7b10"
@@ -39,6 +39,12 @@ class Reads:
     previous: tuple[Stored, ...]
     references: Mapping[str, tuple[Stored, ...]]
     prompt: str = ""
+    found: Resolved = field(default_factory=Resolved)
+
+    async def shorten(self, checksum: str, model: str, summary: str) -> None:
+        known = dict(self.found.summaries)
+        known[checksum] = {**known.get(checksum, {}), model: summary}
+        object.__setattr__(self, "found", replace(self.found, summaries=known))
 
 
 def checkpoint(**given: Any) -> CheckpointDefinition:
@@ -59,6 +65,7 @@ def work(
     feedback: tuple[str, ...] = (),
     workspace: Path = Path("workspace"),
     rework: Rework | None = None,
+    found: Resolved | None = None,
 ) -> Work:
     told = told or Told()
     return Work(
@@ -69,7 +76,7 @@ def work(
         attempt=2,
         revision=len(feedback),
         checkpoint=definition,
-        material=Reads(input, previous, references or {}),
+        material=Reads(input, previous, references or {}, found=found or Resolved(input=input, feedback=feedback)),
         answer=answer,
         files=files or {},
         feedback=feedback,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from cairn.bootstrap import Cairn, build
 from cairn.config import Settings
 from cairn.core.model import ExecutionStatus, RunStatus
 from cairn.documents import decode_json
+from cairn.ports.models import Chosen, ModelFault, Models, Occasion, Tokens, Tried
 from cairn.runners import Ctx, FunctionRegistry
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.engine import Step
@@ -83,6 +85,41 @@ def registry() -> FunctionRegistry:
     return functions
 
 
+class Minds:
+    """The models of a house: those of the test that is running."""
+
+    default = "fake:default"
+    prices = "none"
+
+    def __init__(self) -> None:
+        self.own: Models | None = None
+
+    @property
+    def _own(self) -> Models:
+        assert self.own is not None, "no test has set any models"
+        return self.own
+
+    def choose(
+        self, name: str | None = None, settings: Mapping[str, Any] | None = None, occasion: Occasion | None = None
+    ) -> Chosen:
+        return self._own.choose(name, settings, occasion)
+
+    def explain(self, error: BaseException, model: str) -> ModelFault | None:
+        return self._own.explain(error, model)
+
+    def cost(self, model: str, tokens: Tokens) -> Decimal | None:
+        return self._own.cost(model, tokens)
+
+    def providers(self) -> tuple[()]:
+        return ()
+
+    async def try_out(self, name: str | None = None) -> Tried:
+        return await self._own.try_out(name)
+
+    async def close(self) -> None:
+        pass
+
+
 @dataclass
 class House:
     folder: Path
@@ -90,6 +127,7 @@ class House:
     settings: Json = field(default_factory=dict[str, Any])
     functions: FunctionRegistry = field(default_factory=registry)
     made: list[str] = field(default_factory=list[str])  # pipelines of the test
+    minds: Minds = field(default_factory=Minds)
 
     cairn: Cairn = field(init=False)
     worker: Worker = field(init=False)
@@ -100,7 +138,8 @@ class House:
     async def open(self) -> None:
         """As `cairn serve` does it."""
         given: Json = {"poll_seconds": 0.05, **self.settings}
-        self.cairn = build(Settings(data_dir=self.folder, database_url=self.url, **given), functions=self.functions)
+        settings = Settings(data_dir=self.folder, database_url=self.url, **given)
+        self.cairn = build(settings, functions=self.functions, models=self.minds)
         await self.cairn.keeper.mend_unfinished()
         self.worker = Worker(self.cairn)
         await self.worker.start()

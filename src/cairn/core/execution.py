@@ -20,6 +20,7 @@ class Fault:
     type: str
     message: str
     trace: str = ""
+    is_final: bool = field(default=False, compare=False)  # the same again would fail again: it is not retried
 
     @property
     def told(self) -> dict[str, str]:

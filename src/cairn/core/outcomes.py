@@ -71,9 +71,9 @@ def escalate(d: Draft, e: Execution, reason: str) -> None:
 
 # ---- not well ------------------------------------------------------------------------------------
 def fault(d: Draft, e: Execution, error: Fault) -> None:
-    """Try again later while the budget lasts (X4)."""
+    """Try again later while the budget lasts, unless that cannot help (X4, A7)."""
     policy = e.policy
-    if e.retries_used >= policy.max_auto_retries:
+    if error.is_final or e.retries_used >= policy.max_auto_retries:
         give_up(d, e, policy.on_failure, error)
         return
     d.tell(EventType.EXECUTION_RETRIED, e, checkpoint=e.key, attempt_number=e.attempt + 1, **error.told)

@@ -53,7 +53,45 @@ class Upload:
     read: Callable[[], bytes]
 
 
-class Material(Protocol):
+@dataclass(frozen=True, slots=True)
+class Rework:
+    """Why the work was sent back, and what whoever asked for it has made so far (R2, D31)."""
+
+    prompt: str  # what is to be done now
+    reason: str
+    requested_by: str  # the key of the checkpoint that asked, or the person
+    requested_by_execution_id: str | None = None
+    artifacts: tuple[Stored, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A completed execution whose artifacts are read."""
+
+    checkpoint_name: str
+    position: int  # counts from 0; headings count from 1 (D38)
+    run_version: int | None  # None: a test run
+    artifacts: tuple[Stored, ...] = ()
+    pass_number: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What has been found for a checkpoint to read."""
+
+    previous: Source | None = None  # itself, in the nearest earlier run that completed it (D10)
+    previous_pass: Source | None = None  # itself, in the earlier pass of this run (D32)
+    completed: Mapping[str, Source] = field(default_factory=dict[str, Source])  # this run's, in this pass, by key
+    feedback: tuple[str, ...] = ()  # of revisions, oldest first
+    rework: Rework | None = None  # why the work was sent back
+    original_prompt: str = ""  # what the run was started for (D9)
+    input: Any = None  # of the input what an agent is shown
+    findings: str = ""  # why the last result failed validation (A5)
+    # Of contents, by checksum and by the model that made them, the newest last.
+    summaries: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+
+
+class Readable(Protocol):
     """What an execution may read; brought together when it is wanted."""
 
     @property
@@ -77,26 +115,28 @@ class Material(Protocol):
         ...
 
 
+class Material(Readable, Protocol):
+    """What there is for one dispatch."""
+
+    @property
+    def found(self) -> Resolved:
+        """All that a prompt is made of; it counts as read."""
+        ...
+
+    async def shorten(self, checksum: str, model: str, summary: str) -> None:
+        """From now on this stands for the content where a summary is allowed, here and for others (X9)."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a script's that waited for others, as it was recorded, and what came of it."""
+    """A call that waited for others, of a script, a function or an agent, and what came of it."""
 
     number: int  # in this revision, from 1
     kind: str  # rework, action or question
     arguments: Mapping[str, Any]
     answer: Mapping[str, Any] | None  # None: nobody has answered yet
     seen: str | None = None  # checksum of what the script could read until then
-
-
-@dataclass(frozen=True, slots=True)
-class Rework:
-    """Why the work was sent back, and what whoever asked for it has made so far (R2, D31)."""
-
-    prompt: str  # what is to be done now
-    reason: str
-    requested_by: str  # the key of the checkpoint that asked, or the person
-    requested_by_execution_id: str | None = None
-    artifacts: tuple[Stored, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +163,29 @@ class Work:
     sandboxed: Callable[[Reached], None] | None = None  # told when a process begins
     rework: Rework | None = None  # where the work was sent back
     conversation: Conversation | None = None  # with the models that work on it, or judge it
+    is_test: bool = False  # of a run that does nothing outside (D20)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place where something else came than was wanted."""
+
+    path: str
+    message: str
+    expected: str = ""  # in words; empty where the message says all
+    actual: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one check of a result has come to (A5)."""
+
+    by: str  # schema: what is declared; lenient: a model, of near misses; custom: a model, by the author's prompt
+    passes: bool
+    findings: tuple[Finding, ...] = ()
+    reason: str = ""  # in the model's words
+    model: str | None = None
+    is_simulated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +195,7 @@ class Produced:
     artifacts: tuple[Content | Stored, ...]
     output: Any = None  # what joins the run's context when no JSON artifact stands for it
     ruling: Ruling | None = None
+    verdicts: tuple[Verdict, ...] = ()  # of those who have looked at it
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +211,7 @@ class Unfit:
 
     artifacts: tuple[Content | Stored, ...]
     error: Fault
+    verdicts: tuple[Verdict, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +220,7 @@ class Asks:
 
     waiting_on: WaitingOn
     question: Any
+    call: Call | None = None  # to be recorded with the report; its arguments say what is asked
 
 
 @dataclass(frozen=True, slots=True)

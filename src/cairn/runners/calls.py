@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from cairn.core.model import Fault
 from cairn.documents import DocumentError, decode_json, encode_json
-from cairn.ports import Call, Content, Material, ProposesAction, Stored, WantsRework, Work
+from cairn.ports import Call, Content, ProposesAction, Readable, Stored, WantsRework, Work
 from cairn.runners.proposing import call_of, proposal
 from cairn.runners.script_seen import Views, checksum_of
 
@@ -76,7 +76,7 @@ class Recorded:
         self._work = work
         self._views = Views(work)
         self._made = 0
-        self._shown: _Then | Material = work.material
+        self._shown: _Then | Readable = work.material
         self._show(0)
 
     # ---- what it reads -------------------------------------------------------------------------------------

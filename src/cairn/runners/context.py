@@ -3,39 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from cairn.definitions.choices import PreviousVersionPoint, ReferencePoint
 from cairn.definitions.execution import Agent
 from cairn.definitions.model import CheckpointDefinition, OutputReference
-from cairn.ports import Rework, Stored
+from cairn.documents import encode_json
+from cairn.ports import Resolved, Rework, Source, Stored
 from cairn.runners.errors import ContextTooLong, MissingReference
 from cairn.runners.layouts import LAYOUTS, Block, BlockKind, Section
 from cairn.runners.limits import Limits
 
 Point = PreviousVersionPoint | ReferencePoint
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A completed execution whose artifacts are read."""
-
-    checkpoint_name: str
-    position: int  # counts from 0; headings count from 1 (D38)
-    run_version: int | None  # None: a test run
-    artifacts: tuple[Stored, ...] = ()
-    pass_number: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Resolved:
-    """What has been found for a checkpoint to read."""
-
-    previous: Source | None = None  # itself, in the nearest earlier run that completed it (D10)
-    previous_pass: Source | None = None  # itself, in the earlier pass of this run (D32)
-    completed: Mapping[str, Source] = field(default_factory=dict[str, Source])  # this run's, in this pass, by key
-    feedback: tuple[str, ...] = ()  # of revisions, oldest first
-    rework: Rework | None = None  # why the work was sent back
+Summaries = Mapping[str, Mapping[str, str]]
+SHORT = 2_000  # characters up to which a content is given whole, also where a summary is allowed
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +32,27 @@ class Assembled:
     def characters(self) -> int:
         return len(self.text)
 
+    @property
+    def tokens(self) -> int:
+        """About how many a model counts: four bytes make one."""
+        return -(-len(self.text.encode(errors="replace")) // 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is said to an agent besides what its author says, laid out already."""
+
+    system: str = ""  # after the system prompt
+    task: str = ""  # after the task
+
 
 def assemble(
-    checkpoint: CheckpointDefinition, found: Resolved, *, agent: Agent | None = None, limits: Limits | None = None
+    checkpoint: CheckpointDefinition,
+    found: Resolved,
+    *,
+    agent: Agent | None = None,
+    limits: Limits | None = None,
+    around: Around | None = None,
 ) -> Assembled:
     """Lay out prompts and outputs; MissingReference if one is not there. The agent is by default the single one."""
     placed = _sections(checkpoint, found, limits or Limits())
@@ -67,10 +66,11 @@ def assemble(
     ahead = at(PreviousVersionPoint.BEFORE_SYSTEM_PROMPT)
     before, after = at(ReferencePoint.BEFORE_TASK_PROMPT), at(ReferencePoint.AFTER_TASK_PROMPT)
     if ahead and system_prompt:
-        system_prompt = layout.instructions(system_prompt)
-    if (before or after) and task_prompt:
-        task_prompt = layout.task(task_prompt)
-    system, task = _joined(ahead, system_prompt), _joined(before, task_prompt, after)
+        system_prompt = layout.titled("YOUR INSTRUCTIONS", system_prompt)
+    if (before or after or around is not None) and task_prompt:
+        task_prompt = layout.titled("YOUR TASK", task_prompt)
+    around = around or Around()
+    system, task = _joined(ahead, system_prompt, around.system), _joined(before, task_prompt, after, around.task)
     blocks = tuple(block for section, _ in placed for block in section.blocks)
     return Assembled(system, task, blocks, _joined(system, task))
 
@@ -123,24 +123,50 @@ def _asked_for(checkpoint: CheckpointDefinition, reference: OutputReference, sou
     return Source(source.checkpoint_name, source.position, source.run_version, artifacts, source.pass_number)
 
 
+def to_summarise(checkpoint: CheckpointDefinition, found: Resolved, limits: Limits) -> dict[str, Stored]:
+    """The long texts among what it reads that are to be given as summaries, by checksum."""
+    if not checkpoint.instructions.injection_format.include_file_contents:
+        return {}
+    wanted, summed_up = dict[str, Stored](), _summarised(checkpoint)
+    for key, source in referenced(checkpoint, found.completed).items():
+        for one in source.artifacts if key in summed_up else ():
+            content, _ = _content(one, limits)
+            if content is not None and len(content) > SHORT:
+                wanted[one.checksum] = one
+    return wanted
+
+
+def _summarised(checkpoint: CheckpointDefinition) -> set[str]:
+    """The checkpoints whose outputs may be summed up."""
+    return {one.checkpoint_id for one in checkpoint.inputs.include_checkpoint_outputs if one.use_summarization}
+
+
 def _sections(checkpoint: CheckpointDefinition, found: Resolved, limits: Limits) -> list[tuple[Section, str]]:
     """Everything that is put into the prompt, in order, and where it goes."""
     points = checkpoint.instructions.injection_points
     earlier, others = points.previous_version_context.value, points.checkpoint_references.value
+    before, after = ReferencePoint.BEFORE_TASK_PROMPT.value, ReferencePoint.AFTER_TASK_PROMPT.value
     placed: list[tuple[Section, str]] = []
+    if found.original_prompt:
+        placed.append((_text(checkpoint, BlockKind.ORIGINAL_PROMPT, found.original_prompt), before))
+    if found.input is not None:
+        written = encode_json(found.input, indent=True).decode()
+        placed.append((_text(checkpoint, BlockKind.INPUT, written, "json", "value"), before))
     if found.previous is not None and checkpoint.inputs.include_previous_version:
         placed.append((_section(checkpoint, BlockKind.PREVIOUS_VERSION, found.previous, limits), earlier))
     if found.previous_pass is not None:
         placed.append((_section(checkpoint, BlockKind.PREVIOUS_PASS, found.previous_pass, limits), earlier))
-    placed += [
-        (_section(checkpoint, BlockKind.CHECKPOINT_OUTPUT, source, limits), others)
-        for source in referenced(checkpoint, found.completed).values()
-    ]
+    summed_up = _summarised(checkpoint)
+    for key, source in referenced(checkpoint, found.completed).items():
+        summaries = found.summaries if key in summed_up else None
+        placed.append((_section(checkpoint, BlockKind.CHECKPOINT_OUTPUT, source, limits, summaries), others))
     if found.rework is not None:
-        placed.append((_rework(checkpoint, found.rework, limits), ReferencePoint.AFTER_TASK_PROMPT.value))
+        placed.append((_rework(checkpoint, found.rework, limits), after))
+    # What was found wrong last is read last, and what people asked for after that.
+    if found.findings:
+        placed.append((_text(checkpoint, BlockKind.VALIDATION_FINDINGS, found.findings), after))
     if found.feedback:
-        # What people asked for last is read last.
-        placed.append((_feedback(checkpoint, found.feedback), ReferencePoint.AFTER_TASK_PROMPT.value))
+        placed.append((_feedback(checkpoint, found.feedback), after))
     return placed
 
 
@@ -151,7 +177,13 @@ _HEADINGS = {
 }
 
 
-def _section(checkpoint: CheckpointDefinition, kind: BlockKind, source: Source, limits: Limits) -> Section:
+def _section(
+    checkpoint: CheckpointDefinition,
+    kind: BlockKind,
+    source: Source,
+    limits: Limits,
+    summaries: Summaries | None = None,
+) -> Section:
     version = "this test run" if source.run_version is None else f"v{source.run_version}"
     labels: dict[str, str | int] = {
         "checkpoint": source.position + 1,
@@ -162,8 +194,12 @@ def _section(checkpoint: CheckpointDefinition, kind: BlockKind, source: Source, 
     if kind is BlockKind.PREVIOUS_PASS:
         heading += f", pass {source.pass_number}"
         labels["pass"] = source.pass_number
-    blocks = tuple(_block(checkpoint, kind, heading, source, one, limits) for one in source.artifacts)
-    return Section(kind, heading, labels, blocks)
+    blocks = [_block(checkpoint, kind, heading, source, one, limits) for one in source.artifacts]
+    if summaries is not None:
+        blocks = [
+            _shortened(block, summaries.get(one.checksum)) for block, one in zip(blocks, source.artifacts, strict=True)
+        ]
+    return Section(kind, heading, labels, tuple(blocks))
 
 
 def _block(
@@ -184,6 +220,15 @@ def _block(
         size_bytes=one.size,
         omitted=omitted,
     )
+
+
+def _shortened(block: Block, summaries: Mapping[str, str] | None) -> Block:
+    """The newest summary in the place of a long content; where there is none yet, word of it."""
+    if block.content is None or len(block.content) <= SHORT:
+        return block
+    if not summaries:
+        return replace(block, content=None, omitted="it is summarised when the work begins")
+    return replace(block, content=list(summaries.values())[-1], is_summary=True)
 
 
 def _content(one: Stored, limits: Limits) -> tuple[str | None, str | None]:
@@ -208,6 +253,15 @@ def _rework(checkpoint: CheckpointDefinition, rework: Rework, limits: Limits) ->
     source = Source(rework.requested_by, 0, None, rework.artifacts)
     blocks += [_block(checkpoint, kind, heading, source, one, limits) for one in rework.artifacts]
     return Section(kind, heading, {"requested_by": rework.requested_by}, tuple(blocks))
+
+
+def _text(
+    checkpoint: CheckpointDefinition, kind: BlockKind, text: str, format: str = "txt", label: str = "text"
+) -> Section:
+    heading, size = kind.value.replace("_", " ").upper(), len(text.encode())
+    name = checkpoint.checkpoint_name
+    block = Block(kind, heading, name, None, None, None, None, format, text, size, label=label)
+    return Section(kind, heading, {}, (block,))
 
 
 def _feedback(checkpoint: CheckpointDefinition, feedback: tuple[str, ...]) -> Section:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from cairn.documents import DocumentError, decode_json, encode_json
-from cairn.ports import Material, Rework, Stored
+from cairn.ports import Readable, Rework, Stored
 from cairn.runners.calls import Answer
 from cairn.runners.proposing import checked
 
@@ -78,7 +78,7 @@ class Desk:
 class Ctx:
     """One call of a function or script. What it stages is looked at when it has returned."""
 
-    _material: Material = field(repr=False)
+    _material: Readable = field(repr=False)
     workspace: Path
     feedback: tuple[str, ...]  # of revisions asked for, oldest first
     attempt: int

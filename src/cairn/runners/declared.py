@@ -12,7 +12,12 @@ from cairn.definitions.execution import HumanOnlyConfig
 from cairn.definitions.model import CheckpointDefinition
 from cairn.definitions.part import JsonSchema
 
-RETURNED = "output"  # what a function returns is kept under this name where no JSON artifact is declared
+RETURNED = "output"  # what a function returns, or an agent answers, is kept under this name if none is declared
+RULING: JsonSchema = {  # what a checkpoint puts out that decides on the pass (D33)
+    "type": "object",
+    "properties": {"decision": {"enum": ["COMPLETE", "RESTART", "ESCALATE"]}, "reason": {"type": "string"}},
+    "required": ["decision", "reason"],
+}
 KEPT = 1024
 NOWHERE = UUID(int=0)
 NOT_IN_FILE_NAMES = re.compile(r"[/\\\x00-\x1f]")
@@ -48,6 +53,8 @@ class Expected:
             self._add_form(form)
         elif checkpoint.execution.mode in (Mode.FUNCTION, Mode.SCRIPT) and not self._find_json():
             self._add(self._free(RETURNED, "_json"), "json")
+        elif checkpoint.execution.mode is Mode.AGENTIC:
+            self._add_answer()
         self.json = self._find_json()  # those that join the run's context (D8)
 
     def _add_form(self, form: HumanOnlyConfig) -> None:
@@ -58,8 +65,20 @@ class Expected:
                 name = self._free(NOT_IN_FILE_NAMES.sub("_", field.name), "_file")
                 self.uploads[field.name] = self._add(name, None)
 
-    def _add(self, name: str, format: str | None, *, required: bool = False) -> Declared:
-        one = self.artifacts[name] = Declared(implied_id(self.checkpoint, name), name, format, required=required)
+    def _add_answer(self) -> None:
+        """What an agent's answer is kept as where nothing is declared for it."""
+        schema = self.checkpoint.output_schema
+        if not self._find_json() and (self.checkpoint.decides or schema is not None):
+            self._add(
+                self._free(RETURNED, "_json"), "json", required=True, schema=schema if schema is not None else RULING
+            )
+        elif not self.artifacts:
+            self._add(RETURNED, "md")
+
+    def _add(
+        self, name: str, format: str | None, *, required: bool = False, schema: JsonSchema | None = None
+    ) -> Declared:
+        one = self.artifacts[name] = Declared(implied_id(self.checkpoint, name), name, format, schema, required)
         return one
 
     def _free(self, name: str, more: str) -> str:

@@ -36,8 +36,8 @@ class ContextTooLong(CannotBegin):
         self.sizes = tuple(sizes)
         lines = "\n".join(f"- {name}: {size:,}" for name, size in self.sizes)
         super().__init__(
-            f"The context has {characters:,} characters; at most {limit:,} are allowed. Include fewer artifacts, or"
-            f" raise max_context_length. In characters:\n{lines}"
+            f"The context has {characters:,} characters; at most {limit:,} are allowed. Include fewer artifacts,"
+            f" allow summaries with use_summarization, or raise max_context_length. In characters:\n{lines}"
         )
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TypeAlias, TypeVar, overload
 
 from cairn.core.model import Fault
-from cairn.ports import Faulted, Material, Outcome, Work
+from cairn.ports import Faulted, Outcome, Readable, Work
 from cairn.runners.calls import Differs, Recorded, Waits
 from cairn.runners.ctx import Ctx, Desk, SentBack
 from cairn.runners.declared import expected
@@ -135,7 +135,7 @@ def _come_to(error: BaseException, function: Function, recorded: Recorded, stagi
     return Faulted(error.fault if isinstance(error, Differs) else fault_of(error, function))
 
 
-def ctx_of(work: Work, material: Material, desk: Desk) -> Ctx:
+def ctx_of(work: Work, material: Readable, desk: Desk) -> Ctx:
     rework = SentBack.of(work.rework) if work.rework is not None else None
     return Ctx(material, work.workspace, work.feedback, work.attempt, work.revision, desk, rework)
 

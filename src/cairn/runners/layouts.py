@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from cairn.definitions.choices import ContentFormat
+from cairn.definitions.model import Example
 from cairn.documents import DocumentError, Value, decode_json, encode_json
 
 
@@ -18,6 +20,14 @@ class BlockKind(StrEnum):
     CHECKPOINT_OUTPUT = "checkpoint_output"  # another checkpoint of this run
     REWORK = "rework"  # why the work was sent back, and what whoever asked has made so far
     REVISION_FEEDBACK = "revision_feedback"  # what people asked to change
+    ORIGINAL_PROMPT = "original_prompt"  # what the run was started for
+    INPUT = "input"  # what the checkpoint takes from the run's input and context
+    VALIDATION_FINDINGS = "validation_findings"  # why the last result was not taken
+
+
+TEXTS = frozenset(
+    {BlockKind.REVISION_FEEDBACK, BlockKind.ORIGINAL_PROMPT, BlockKind.INPUT, BlockKind.VALIDATION_FINDINGS}
+)  # whose heading says all of what they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +46,7 @@ class Block:
     size_bytes: int
     omitted: str | None = None  # why it is not shown, if it should be
     label: str = "feedback"  # what a text is
+    is_summary: bool = False  # the content stands for a longer one
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +60,22 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """What somebody has said in a discussion."""
+
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     """One format: how sections are written, and the prompts that stand beside them."""
 
     sections: Callable[[Sequence[Section]], str]
-    task: Callable[[str], str]
-    instructions: Callable[[str], str]
+    titled: Callable[[str, str], str]  # a title, and the author's own words as they are
+    examples: Callable[[Sequence[Example]], str]
+    statements: Callable[[Sequence[Statement]], str]
+    where: str  # content stands, in words for a model
 
 
 # ---- markdown ----------------------------------------------------------------------------------
@@ -82,8 +103,8 @@ def _markdown(sections: Sequence[Section]) -> str:
 
 
 def _markdown_block(block: Block) -> str:
-    if block.kind is BlockKind.REVISION_FEEDBACK:
-        return fenced(block.content or "", "text")
+    if block.kind in TEXTS:
+        return fenced(block.content or "", _LANGUAGES.get(block.format, block.format))
     if block.file_name is None:
         return f"{block.label.capitalize()}:\n{fenced(block.content or '', 'text')}"
     lines = [f"File: {_line(block.file_name)}"]
@@ -92,8 +113,31 @@ def _markdown_block(block: Block) -> str:
     if block.omitted is not None:
         lines.append(f"Size: {block.size_bytes:,} bytes, not shown: {block.omitted}")
     if block.content is not None:
-        lines += ["", "Content:", fenced(block.content, _LANGUAGES.get(block.format, block.format))]
+        title = "Content, summarised:" if block.is_summary else "Content:"
+        lines += ["", title, fenced(block.content, _LANGUAGES.get(block.format, block.format))]
     return "\n".join(lines)
+
+
+def _markdown_examples(examples: Sequence[Example]) -> str:
+    parts = [_heading("EXAMPLES")]
+    for number, example in enumerate(examples, 1):
+        for name, value in _sides(example):
+            told = encode_json(value, indent=True).decode()
+            parts.append(f"Example {number}, {name}:\n{fenced(told, 'json')}")
+    return "\n\n".join(parts)
+
+
+def _sides(example: Example) -> list[tuple[str, dict[str, Any]]]:
+    sides = (("input", example.input), ("output", example.output))
+    return [(name, value) for name, value in sides if value is not None]
+
+
+def _markdown_statements(statements: Sequence[Statement]) -> str:
+    return "\n\n".join(f"{_line(one.speaker)}:\n{fenced(one.text, 'text')}" for one in statements)
+
+
+def _markdown_titled(title: str, text: str) -> str:
+    return f"{_heading(title)}\n{text}"
 
 
 def _line(text: str) -> str:
@@ -127,7 +171,17 @@ def _xml_block(block: Block) -> str:
         file |= {"size_bytes": block.size_bytes, "not_shown": block.omitted}
     if block.content is None:
         return f"<file{_attributes(file)}/>"
-    return f"<file{_attributes(file)}>\n<content>{_text(block.content)}</content>\n</file>"
+    name = "summary" if block.is_summary else "content"
+    return f"<file{_attributes(file)}>\n<{name}>{_text(block.content)}</{name}>\n</file>"
+
+
+def _xml_examples(examples: Sequence[Example]) -> str:
+    lines = ["<examples>"]
+    for example in examples:
+        lines.append("<example>")
+        lines += [f"<{name}>{_text(encode_json(value).decode())}</{name}>" for name, value in _sides(example)]
+        lines.append("</example>")
+    return "\n".join([*lines, "</examples>"])
 
 
 def _attributes(values: dict[str, str | int]) -> str:
@@ -144,9 +198,16 @@ def _possible(text: str) -> str:
     return _NOT_IN_XML.sub("\ufffd", text)
 
 
-def _element(name: str) -> Callable[[str], str]:
-    """The author's own words, as they are, in an element that no content can close."""
-    return lambda text: f"<{name}>\n{text}\n</{name}>"
+def _xml_statements(statements: Sequence[Statement]) -> str:
+    return "\n".join(
+        f"<statement{_attributes({'speaker': one.speaker})}>{_text(one.text)}</statement>" for one in statements
+    )
+
+
+def _xml_titled(title: str, text: str) -> str:
+    """In an element that no content can close."""
+    name = title.lower().replace(" ", "_")
+    return f"<{name}>\n{text}\n</{name}>"
 
 
 # ---- json ----------------------------------------------------------------------------------------
@@ -162,7 +223,9 @@ def _json_section(section: Section) -> Value:
     if section.kind is BlockKind.REVISION_FEEDBACK:
         told["feedback"] = [block.content for block in section.blocks]
         return told
-    told |= {block.label: block.content for block in section.blocks if block.file_name is None}
+    told |= {block.label: _json_content(block) for block in section.blocks if block.file_name is None}
+    if section.kind in TEXTS:
+        return told
     told["files"] = [_json_block(block) for block in section.blocks if block.file_name is not None]
     return told
 
@@ -174,8 +237,13 @@ def _json_block(block: Block) -> Value:
     if block.omitted is not None:
         told |= {"size_bytes": block.size_bytes, "not_shown": block.omitted}
     if block.content is not None:
-        told["content"] = _json_content(block)
+        told["summary" if block.is_summary else "content"] = _json_content(block)
     return told
+
+
+def _json_examples(examples: Sequence[Example]) -> str:
+    value: Value = {"examples": [dict(_sides(example)) for example in examples]}
+    return encode_json(value, indent=True).decode()
 
 
 def _json_content(block: Block) -> Value:
@@ -188,13 +256,32 @@ def _json_content(block: Block) -> Value:
     return block.content
 
 
-def _headed(heading: str) -> Callable[[str], str]:
-    return lambda text: f"{_heading(heading)}\n{text}"
+def _json_statements(statements: Sequence[Statement]) -> str:
+    value: Value = {"statements": [{"speaker": one.speaker, "text": one.text} for one in statements]}
+    return encode_json(value, indent=True).decode()
 
 
 LAYOUTS = {
-    ContentFormat.MARKDOWN: Layout(_markdown, _headed("YOUR TASK"), _headed("YOUR INSTRUCTIONS")),
-    ContentFormat.XML: Layout(_xml, _element("your_task"), _element("your_instructions")),
+    ContentFormat.MARKDOWN: Layout(
+        _markdown,
+        _markdown_titled,
+        _markdown_examples,
+        _markdown_statements,
+        "between fences of backticks",
+    ),
+    ContentFormat.XML: Layout(
+        _xml,
+        _xml_titled,
+        _xml_examples,
+        _xml_statements,
+        "inside of XML elements other than those of your instructions and your task",
+    ),
     # Content stands inside of JSON texts, where a line cannot begin.
-    ContentFormat.JSON: Layout(_json, _headed("YOUR TASK"), _headed("YOUR INSTRUCTIONS")),
+    ContentFormat.JSON: Layout(
+        _json,
+        _markdown_titled,
+        _json_examples,
+        _json_statements,
+        'inside of JSON objects with "context" or "statements"',
+    ),
 }

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cairn.core.model import Fault, Mode
-from cairn.ports import Faulted, Outcome, Runner, Sandbox, Work
+from cairn.ports import Faulted, Outcome, Runner, Sandbox, Web, Work
+from cairn.ports.models import Models
+from cairn.runners.agents.rules import AgentRules
+from cairn.runners.agents.runner import AgentRunner
 from cairn.runners.functions import FunctionRegistry, FunctionRunner, function
 from cairn.runners.human import HumanRunner
 from cairn.runners.limits import Limits
@@ -18,14 +21,19 @@ def make_runners(
     functions: FunctionRegistry = function,
     sandbox: Sandbox | None = None,
     rules: ScriptRules | None = None,
+    models: Models | None = None,
+    agent_rules: AgentRules | None = None,
+    web: Web | None = None,
 ) -> dict[Mode, Runner]:
-    """The runners that come with this package; that of scripts where there is a sandbox for them."""
+    """The runners that come with this package; scripts need a sandbox, agents need models."""
     runners: dict[Mode, Runner] = {
         Mode.FUNCTION: FunctionRunner(functions, limits),
         Mode.HUMAN_ONLY: HumanRunner(limits),
     }
     if sandbox is not None:
         runners[Mode.SCRIPT] = ScriptRunner(sandbox, rules, limits)
+    if models is not None:
+        runners[Mode.AGENTIC] = AgentRunner(models, limits, agent_rules, sandbox, web)
     return runners
 
 

@@ -20,7 +20,7 @@ from cairn.services.calls import read_calls
 from cairn.services.conversations import Conversations
 from cairn.services.engine import Step
 from cairn.services.form_answers import read_answer, uploaded
-from cairn.services.gathering import Gathered, feedback_of, sent_back, standing
+from cairn.services.gathering import Gathered, feedback_of, findings_of, sent_back, standing
 from cairn.services.logbook import Logbook
 from cairn.services.plans import Plans
 from cairn.store import Database, Loaded, NewArtifact, blobs
@@ -90,6 +90,7 @@ class Briefing:
             log=partial(self._logbook.say, of),
             progress=partial(self._logbook.progress, of),
             rework=material.rework,
+            is_test=facts.is_test,
             scripts=scripts,
             calls=calls,
             contents=lambda checksum: self._reader(checksum)(),
@@ -175,7 +176,12 @@ class Briefing:
 
     def _resolved(self, loaded: Loaded, e: Execution, outputs: Outputs, of_asker: tuple[Stored, ...] = ()) -> Resolved:
         completed = {key: self._source(loaded, other, outputs) for key, other in standing(loaded, e).items()}
-        return Resolved(completed=completed, feedback=feedback_of(loaded, e), rework=sent_back(e, of_asker))
+        return Resolved(
+            completed=completed,
+            feedback=feedback_of(loaded, e),
+            rework=sent_back(e, of_asker),
+            findings=findings_of(e),
+        )
 
     def _outputs_of_asker(self, connection: sa.Connection, loaded: Loaded, e: Execution) -> tuple[Stored, ...]:
         """What the execution that sent the work back has made so far, staged or not (D31)."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from cairn.core.model import Execution, Mode, State
 from cairn.definitions import CheckpointDefinition
+from cairn.definitions.mapping import INPUT
 from cairn.documents import Value, decode_json
 from cairn.ports import Rework, Stored
 from cairn.runners import CannotBegin, Limits
+from cairn.runners.agents import opening_text
 from cairn.runners.context import Assembled, Resolved, Source, assemble, referenced
 from cairn.runners.inputs import map_input, read_value, run_context, sources, values_of
+from cairn.runners.outputs import INVALID
 from cairn.services.plans import Plans
 from cairn.store import Database, Loaded, blobs
 
@@ -39,6 +43,7 @@ class Gathered:
         self._found = found
         self._taken = 0  # bytes of what joins the input
         self._read_of: dict[str, Stored] = {}  # what was given to read, by record
+        self._summaries = dict(found.summaries)
 
     @property
     def is_declared(self) -> bool:
@@ -93,14 +98,38 @@ class Gathered:
         self._read_of.update((one.record_id, one) for one in artifacts)
         return artifacts
 
-    @cached_property
+    @property
     def assembled(self) -> Assembled:
+        if self._checkpoint.execution.mode is Mode.AGENTIC:
+            return opening_text(self._checkpoint, self.found, self._limits)
+        return assemble(self._checkpoint, self.found, limits=self._limits)
+
+    @property
+    def found(self) -> Resolved:
         _ = self.references
         if self._checkpoint.inputs.include_previous_version:
             _ = self.previous
         if self._found.previous_pass is not None:
             self._given(self._found.previous_pass.artifacts)
-        return assemble(self._checkpoint, self._found, limits=self._limits)
+        if self._checkpoint.execution.mode is not Mode.AGENTIC:
+            return self._found
+        prompt = self._loaded.facts.original_prompt
+        return replace(self._found, input=self._shown_input, original_prompt=prompt, summaries=self._summaries)
+
+    @cached_property
+    def _shown_input(self) -> Any:
+        """Of the input what an agent is shown: what is mapped; else the run's own, and without references all of it."""
+        given = dict(self.input)
+        if self._checkpoint.input_mapping:
+            return given
+        if self._checkpoint.inputs.include_checkpoint_outputs:
+            given = {INPUT: given.get(INPUT)}
+        if given.get(INPUT) is None:
+            given.pop(INPUT, None)
+        return given or None
+
+    async def shorten(self, checksum: str, model: str, summary: str) -> None:
+        self._summaries[checksum] = {**self._summaries.get(checksum, {}), model: summary}
 
     @property
     def prompt(self) -> str:
@@ -133,6 +162,7 @@ class Gathered:
         """
         c = self._checkpoint
         says = c.inputs.include_previous_version or c.instructions.system_prompt or c.instructions.task_prompt
+        says = says or c.execution.mode is Mode.AGENTIC
         return (bool(says) or self.is_declared or self.rework is not None) and self._taken <= MOST_KEPT
 
     def told(self) -> bytes | None:
@@ -164,6 +194,12 @@ def feedback_of(loaded: Loaded, e: Execution) -> tuple[str, ...]:
         for vote in approval.votes
         if vote.decision in ("revise", "feedback") and vote.feedback
     )
+
+
+def findings_of(e: Execution) -> str:
+    """Why the last result was not taken, while it is being done again for that (A5)."""
+    last = e.last_error
+    return last.message if e.validations_used and last is not None and last.type == INVALID else ""
 
 
 def sent_back(e: Execution, of_asker: tuple[Stored, ...]) -> Rework | None:

@@ -304,7 +304,7 @@ class Lanes:
 
 
 def plain_fault(fault: Fault) -> Fault:
-    return Fault(plain(fault.type), plain(fault.message), plain(fault.trace))
+    return Fault(plain(fault.type), plain(fault.message), plain(fault.trace), fault.is_final)
 
 
 def _driven_by(loaded: Loaded, job: str) -> Execution | None:

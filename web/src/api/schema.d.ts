@@ -3395,6 +3395,12 @@ export interface components {
             text: string;
             /** Size Characters */
             size_characters: number;
+            /**
+             * Estimated Tokens
+             * @description About how many tokens a model counts in it.
+             * @default 0
+             */
+            estimated_tokens: number;
         };
         /** ContextBlock */
         ContextBlock: {
@@ -3402,7 +3408,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "previous_version" | "checkpoint_output" | "previous_pass" | "rework" | "revision_feedback";
+            kind: "previous_version" | "checkpoint_output" | "previous_pass" | "rework" | "revision_feedback" | "original_prompt" | "input" | "validation_findings";
             /** Heading */
             heading: string;
             /** Checkpoint Name */

@@ -66,4 +66,5 @@ def laid_out(checkpoint: CheckpointDefinition, input: Any, assembled: Assembled,
         task_prompt=task,
         text=assembled.text,
         size_characters=assembled.characters,
+        estimated_tokens=assembled.tokens,
     )

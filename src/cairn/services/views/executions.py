@@ -103,7 +103,16 @@ class ExecutionPage(Page[Execution]):
 
 
 class ContextBlock(View):
-    kind: Literal["previous_version", "checkpoint_output", "previous_pass", "rework", "revision_feedback"]
+    kind: Literal[
+        "previous_version",
+        "checkpoint_output",
+        "previous_pass",
+        "rework",
+        "revision_feedback",
+        "original_prompt",
+        "input",
+        "validation_findings",
+    ]
     heading: str
     checkpoint_name: str | None
     run_version: int | None
@@ -124,3 +133,4 @@ class Context(View):
     task_prompt: str
     text: str
     size_characters: int
+    estimated_tokens: Annotated[int, Field(description="About how many tokens a model counts in it.")] = 0

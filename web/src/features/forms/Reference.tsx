@@ -50,6 +50,12 @@ export function titleOf(block: ContextBlock): string {
       return block.heading.endsWith(', prompt') ? 'What is to be done now' : 'Why it was sent back'
     case 'revision_feedback':
       return 'Feedback'
+    case 'original_prompt':
+      return 'What the run is for'
+    case 'input':
+      return 'Input'
+    case 'validation_findings':
+      return 'What validation found'
   }
 }
 

@@ -1,0 +1,8 @@
+"""Agents: what they are told, how they speak and with what tools, and what has to come of it (A1 to A5).
+
+Nothing here imports the agent library before an agent works: that takes a second.
+"""
+
+from cairn.runners.agents.prompting import opening_text
+
+__all__ = ["opening_text"]

@@ -1,0 +1,41 @@
+"""Agents carry out a checkpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import sys
+
+from cairn.ports import Outcome, Sandbox, Web, Work
+from cairn.ports.models import Models
+from cairn.runners.agents.office import Office
+from cairn.runners.agents.rules import AgentRules
+from cairn.runners.limits import Limits
+
+WORKING = "cairn.runners.agents.working"
+
+
+class AgentRunner:
+    """Has models work on it. Cancelled, it hangs up and ends what its tools have started."""
+
+    def __init__(
+        self,
+        models: Models,
+        limits: Limits | None = None,
+        rules: AgentRules | None = None,
+        sandbox: Sandbox | None = None,
+        web: Web | None = None,
+    ) -> None:
+        self._office = Office(models, limits or Limits(), rules or AgentRules(), sandbox, web)
+
+    async def carry_out(self, work: Work) -> Outcome:
+        await get_ready()
+        from cairn.runners.agents.working import carry_out
+
+        return await carry_out(work, self._office)
+
+
+async def get_ready() -> None:
+    """The agent library takes a second to import, which nobody else has to wait for."""
+    if WORKING not in sys.modules:
+        await asyncio.to_thread(importlib.import_module, WORKING)

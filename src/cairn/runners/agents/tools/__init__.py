@@ -1,0 +1,1 @@
+"""What agents may use (A3), one module each."""

@@ -1,0 +1,141 @@
+"""From a checkpoint to its result: who speaks, with which model and tools, and what comes of it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from functools import partial
+
+from cairn.core.model import Fault
+from cairn.definitions.execution import Agent, AgentConfig
+from cairn.ports import Faulted, Outcome, Resolved, Work
+from cairn.ports.conversation import ConversationOver, Purpose
+from cairn.ports.models import Chosen, ModelFault, Occasion
+from cairn.runners.agents.answers import Answer
+from cairn.runners.agents.asking import Shape
+from cairn.runners.agents.faults import fault_of
+from cairn.runners.agents.minutes import Minutes, Unkept
+from cairn.runners.agents.office import Office
+from cairn.runners.agents.prompting import FILES, Part, compose, single, tools_of
+from cairn.runners.agents.results import FilesResult, ObjectResult, Result, TextResult, result_of
+from cairn.runners.agents.staged import collect, give_back_names, open_jail
+from cairn.runners.agents.tools.files import file_tools
+from cairn.runners.agents.tools.jail import Jail
+from cairn.runners.agents.tools.toolbox import Toolbox
+from cairn.runners.agents.turns import Floor, Turn
+from cairn.runners.context import check_length
+from cairn.runners.declared import expected
+from cairn.runners.errors import ContextTooLong
+from cairn.runners.mismatches import Mismatch
+from cairn.runners.outputs import judge
+from cairn.runners.staging import Staging
+
+
+async def carry_out(work: Work, office: Office) -> Outcome:
+    try:
+        working = await Working.begin(work, office)
+        return await working.carry_out()
+    except ModelFault as fault:
+        return Faulted(fault_of(fault))
+    except ContextTooLong as error:
+        return Faulted(replace(error.fault, is_final=True))
+    except ConversationOver as error:
+        return Faulted(Fault("stopped", str(error)))
+
+
+class Working:
+    """One dispatch of an agentic checkpoint."""
+
+    def __init__(self, work: Work, office: Office, floor: Floor, found: Resolved, jail: Jail) -> None:
+        self.work = work
+        self.office = office
+        self.floor = floor
+        self.found = found
+        self.jail = jail
+        self.config = work.checkpoint.execution.agent_config or AgentConfig()
+
+    @classmethod
+    async def begin(cls, work: Work, office: Office) -> Working:
+        minutes = await Minutes.open(work.conversation or Unkept(), office.models)
+        found = await asyncio.to_thread(lambda: work.material.found)
+        wanted = expected(work.checkpoint)
+        jail = await asyncio.to_thread(open_jail, work, wanted)
+        await asyncio.to_thread(give_back_names, jail, wanted)
+        return cls(work, office, Floor(minutes, office.models, log=work.log), found, jail)
+
+    async def carry_out(self) -> Outcome:
+        agent = single(self.work.checkpoint)
+        answer = await self.speak("work", Part(agent))
+        return await self.conclude(answer, agent)
+
+    # ---- one turn --------------------------------------------------------------------------------------------
+    async def speak(self, turn: str, part: Part) -> Answer:
+        """An agent's turn, with the result at its end if that is its part."""
+        chosen = await self.choose(part.agent)
+        told = await asyncio.to_thread(compose, self.work.checkpoint, self.found, part, self.office.limits)
+        check_length(told, self.office.limits.max_context_length)
+        result = self.result_of(part.agent) if part.makes_result else None
+        return await self.floor.hold(
+            Turn(
+                name=turn,
+                speaker=part.agent.name or "Agent",
+                purpose=Purpose.WORK,
+                chosen=chosen,
+                system=told.system,
+                prompt=told.task,
+                given_by=self.work.checkpoint.checkpoint_name,
+                tools=self.toolbox(part.agent),
+                shape=Shape(result.schema) if isinstance(result, ObjectResult) else None,
+                check=partial(self._check, result) if result is not None else None,
+            )
+        )
+
+    async def choose(self, agent: Agent | None = None) -> Chosen:
+        work = self.work
+        occasion = Occasion(
+            work.execution_id, work.attempt, work.checkpoint.key, lambda words: work.log("warning", words, None)
+        )
+        name = (agent.model if agent is not None else None) or self.config.model
+        settings = {**self.config.model_settings, **(agent.model_settings if agent is not None else {})}
+        return await asyncio.to_thread(self.office.models.choose, name, settings, occasion)
+
+    def toolbox(self, agent: Agent) -> Toolbox:
+        names = tools_of(self.config, agent)
+        tools = Toolbox()
+        if FILES in names:
+            rooms = ("workspace", "artifacts_staging")
+            tools = tools.with_tools(*file_tools(self.jail, rooms, self.office.limits.max_file_bytes))
+        return tools
+
+    def result_of(self, agent: Agent) -> Result:
+        return result_of(self.work.checkpoint, writes=FILES in tools_of(self.config, agent))
+
+    def _check(self, result: Result, answer: Answer) -> list[Mismatch]:
+        match result:
+            case TextResult():
+                return []
+            case ObjectResult():
+                return result.check(answer.value)
+            case FilesResult():
+                there = {entry.path.partition("/")[2] for entry in self.jail.entries("artifacts_staging")}
+                return [
+                    Mismatch(f"artifacts_staging/{one.file}", "it is asked for, and not written yet")
+                    for one in result.declared
+                    if one.required and one.file not in there
+                ]
+
+    # ---- the end -----------------------------------------------------------------------------------------------
+    async def conclude(self, answer: Answer, agent: Agent) -> Outcome:
+        staging = Staging(expected(self.work.checkpoint))
+        await asyncio.to_thread(collect, self.jail, staging, self.office.limits)
+        match self.result_of(agent):
+            case TextResult() as result:
+                result.put(answer.text, staging)
+            case ObjectResult() as result if answer.value is not None:
+                result.put(answer.value, staging)
+            case ObjectResult() as result:
+                for declared, _ in result.members.values():
+                    staging.refuse(declared.name, "the answer could not be read as JSON")
+            case FilesResult():
+                pass
+        return judge(self.work, staging.so_far(), self.office.limits)
