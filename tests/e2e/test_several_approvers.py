@@ -45,8 +45,28 @@ def test_a_change_by_the_first_is_seen_by_the_second(page: Page, fresh_server: S
     expect(page.get_by_text("Your refund of $89.99")).to_be_visible()
     expect(page.get_by_text("1 of 2 approvals given")).to_be_visible()
     assert [one for one in requests if one.startswith("PUT")] == []
+    assert page.get_by_text("Too few people can decide this").count() == 0
     page.get_by_role("button", name="Approve and send").click()
     expect(page.get_by_text("Approved by")).to_be_visible()
     server.until(run_id, "completed")
     action = server.call("GET", address)["action"]
     assert (action["parameters"]["amount"], action["approved_parameters"]["amount"]) == (99.99, 89.99)
+
+
+def test_too_few_are_told_where_it_waits_and_where_it_is_decided(page: Page, fresh_server: Server) -> None:
+    """D70: somebody has gone since the rule was saved."""
+    server = fresh_server
+    server.call("POST", "/api/users", {"name": "reviewer", "roles": ["approver"]}, expect=201)
+    server.call("PUT", "/api/rules", RULES)
+    server.call("DELETE", "/api/users/reviewer")
+    server.asked(server.start(server.define(REFUND)), 4, "action")
+    told = "It takes 2 people to decide, but only 1 can. Give more people the role approver."
+    page.goto(server.start_link)
+    expect(page.get_by_text(told)).to_be_visible()
+    page.get_by_role("link", name="Send “Refund").first.click()
+    expect(page.get_by_text("Too few people can decide this")).to_be_visible()
+    expect(page.get_by_text(told)).to_be_visible()
+    server.call("POST", "/api/users/reviewer/restore")
+    page.reload()
+    expect(page.get_by_text("0 of 2 approvals given")).to_be_visible()
+    expect(page.get_by_text("Too few people can decide this")).to_have_count(0)

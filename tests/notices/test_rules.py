@@ -98,3 +98,13 @@ async def test_a_small_one_is_approved_and_told_in_teams_with_every_condition(de
     assert all("✓" in line for line in conditions)
     (only,) = await desk.until_ended(run)
     assert (only.channel, only.kind) == ("room", "approval_auto_approved")
+
+
+async def test_who_is_told_hears_that_too_few_can_decide_d70(desk: Desk) -> None:
+    await desk.channel("room", "teams")
+    desk.asks(needed=5, approvers=("finance@example.com",))
+    run = await desk.house.start(await desk.house.pipeline(step("goals", approve="complete")))
+    (sent,) = await desk.until_got("room")
+    told = "It takes 5 people to decide, but nobody of f***@example.com can. Give more people the role approver."
+    assert texts(sent)[0].replace("\\", "") == told
+    await desk.house.cairn.runs.cancel(run, by=ADMIN)

@@ -85,6 +85,7 @@ export function approval(facts: Partial<Approval> = {}): Approval {
     priority: 100,
     asked_of: [],
     may_decide: true,
+    warning: null,
     escalated: false,
     operation_type: null,
     risk_level: null,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -44,6 +44,27 @@ class Found:
     until: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """Everybody who is there, and who stands for whom, at one moment."""
+
+    everybody: Mapping[str, Person]
+    standing: tuple[tuple[str, str], ...]  # who is away, and who stands for that one
+
+    def meant(self, named: Iterable[str]) -> frozenset[str]:
+        """The users who are meant by these words, and who stands for them."""
+        words = {word.strip().casefold() for word in named} - {""}
+        meant = {person.name for person in self.everybody.values() if not words.isdisjoint(person.known_as)}
+        return frozenset(meant | {to for of, to in self.standing if of in meant and to in self.everybody})
+
+    def holders(self, roles: Collection[str]) -> frozenset[str]:
+        return frozenset(person.name for person in self.everybody.values() if not person.roles.isdisjoint(roles))
+
+
+def roll(connection: sa.Connection, now: datetime) -> Roll:
+    return Roll(_everybody(connection), tuple(_standing(connection, now)))
+
+
 class Directory:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -51,9 +72,8 @@ class Directory:
     def people(self, connection: sa.Connection, named: Iterable[str]) -> tuple[Person, ...]:
         """Everybody who is meant, once each, by name; and who stands for them now. Nobody named is nobody."""
         words = {word.strip().casefold() for word in named} - {""}
-        everybody = _everybody(connection)
-        meant = {person.name for person in everybody.values() if not words.isdisjoint(person.known_as)}
-        meant |= {to for of, to in _standing(connection, self._clock.now()) if of in meant and to in everybody}
+        found = roll(connection, self._clock.now())
+        everybody, meant = found.everybody, found.meant(words)
         known = {word for person in everybody.values() for word in (person.email, person.name)}
         outside = sorted(word for word in words if "@" in word and word not in known)
         return (*(everybody[name] for name in sorted(meant)), *(Person("", word, word) for word in outside))

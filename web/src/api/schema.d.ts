@@ -2641,6 +2641,8 @@ export interface components {
             asked_of: string[];
             /** May Decide */
             may_decide: boolean;
+            /** Warning */
+            warning: string | null;
             /** Escalated */
             escalated: boolean;
             /** Operation Type */
@@ -2726,6 +2728,8 @@ export interface components {
             asked_of: string[];
             /** May Decide */
             may_decide: boolean;
+            /** Warning */
+            warning: string | null;
             /** Escalated */
             escalated: boolean;
             /** Operation Type */

@@ -22,6 +22,7 @@ import { mayAnswer, mayDecide } from '~/lib/states'
 import { Bar } from '~/ui/Bar'
 import { Failure } from '~/ui/Failure'
 import { LoadingRows } from '~/ui/Loading'
+import { Notice } from '~/ui/Notice'
 import { Page, Section } from '~/ui/Page'
 import { Time } from '~/ui/Time'
 import styles from './ApprovalPage.module.css'
@@ -90,6 +91,11 @@ function OpenApproval({ approval }: { approval: ApprovalDetail }) {
           <div className={styles.main}>
             <h1>{shown.title}</h1>
             <Where approval={approval} />
+            {approval.warning !== null && (
+              <Notice tone="ochre" title="Too few people can decide this">
+                {approval.warning}
+              </Notice>
+            )}
             <Strip approval={shown} />
             <Outcome approval={approval} />
             {action !== null && (

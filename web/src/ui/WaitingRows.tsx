@@ -135,6 +135,11 @@ function Row({ item, first, choosing }: RowProps) {
           {title}
         </Link>
         <span className={styles.where}>{item.where}</span>
+        {approval?.warning && (
+          <span className={styles.warning}>
+            <IconAlertTriangle size={15} aria-hidden="true" /> {approval.warning}
+          </span>
+        )}
       </div>
       <div className={styles.facts}>
         {item.risk !== null && <RiskTag risk={item.risk} />}

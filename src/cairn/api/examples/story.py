@@ -188,6 +188,7 @@ APPROVAL = Approval(
     priority=100,
     asked_of=[],
     may_decide=True,
+    warning=None,
     escalated=False,
     operation_type=None,
     risk_level=None,

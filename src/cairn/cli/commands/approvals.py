@@ -103,6 +103,7 @@ def _show(desk: Desk, approval: Answer) -> None:
             ("reason", approval["reason"]),
             ("given", f"{approval['given']} of {approval['needed']}"),
             ("put to", ", ".join(approval["asked_of"])),
+            ("warning", approval["warning"]),
             ("rule", approval["rule"]),
             ("digest", approval["digest"]),
             ("possible", ", ".join(approval["possible"])),

@@ -82,6 +82,9 @@ class _Words:
 
     # ---- the sentence below the title ------------------------------------------------------------------
     def text(self, subject: Subject) -> str:
+        return " ".join(filter(None, (self._told(subject), self.hidden(subject.warning))))
+
+    def _told(self, subject: Subject) -> str:
         match subject.kind:
             case NoticeKind.APPROVAL_AUTO_APPROVED:
                 rule = self.shown(subject.detail.get("rule") or "low risk")

@@ -119,7 +119,8 @@ class Courier:
         row = connection.execute(sa.select(t.notices).where(n.notice_id == notice_id)).one_or_none()
         if row is None or row.content is not None:
             return
-        subject, now = subjects.read(connection, row, self._load), self._clock.now()
+        now = self._clock.now()
+        subject = subjects.read(connection, row, self._load, now)
         told = content.write(compose(subject, self._secrets.mask))
         connection.execute(sa.update(t.notices).where(n.notice_id == notice_id).values(content=told))
         for to in self._routing.route(connection, subject, now):
@@ -137,7 +138,7 @@ class Courier:
         now = self._clock.now()
         if notice.kind == NoticeKind.TEST.value:
             return
-        subject = subjects.read(connection, notice, self._load)
+        subject = subjects.read(connection, notice, self._load, now)
         for next_to in self._routing.address(connection, subject, [other], now):
             delivery_rows.make(connection, notice.notice_id, next_to, now, fallback_of=delivery_id)
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, cast
 
 import sqlalchemy as sa
 
-from cairn.core.model import Approval, Execution
+from cairn.core.model import Approval, ApprovalStatus, Execution
 from cairn.core.verdict import Terms
+from cairn.services.deciders import wanted_for
+from cairn.services.directory import roll
 from cairn.store import Loaded
 from cairn.store import tables as t
 from cairn.store.tables.notices import NoticeKind
@@ -36,6 +39,7 @@ class Subject:
     approval: Approval | None = None
     action: Action | None = None
     considered: tuple[Mapping[str, Any], ...] = ()  # the rules that were looked at
+    warning: str = ""  # that too few people may decide
 
     @property
     def terms(self) -> Terms:
@@ -64,7 +68,7 @@ class Subject:
         return f"v{version}" if version is not None else "test run"
 
 
-def read(connection: sa.Connection, row: Row, load: Load) -> Subject:
+def read(connection: sa.Connection, row: Row, load: Load, now: datetime) -> Subject:
     loaded = load(connection, row.run_id)
     run = loaded.run
     approval = run.approvals.get(row.approval_id) if row.approval_id else None
@@ -77,7 +81,16 @@ def read(connection: sa.Connection, row: Row, load: Load) -> Subject:
         approval,
         _action(connection, row.approval_id),
         _considered(connection, row.approval_id),
+        _warning(connection, approval, loaded.facts.created_by, now) if approval else "",
     )
+
+
+def _warning(connection: sa.Connection, a: Approval, starter: str, now: datetime) -> str:
+    """Told when it is met (D70)."""
+    wanted = wanted_for(a, starter)
+    if a.status is not ApprovalStatus.PENDING or wanted.is_anybody:
+        return ""
+    return wanted.warning(roll(connection, now)) or ""
 
 
 def _action(connection: sa.Connection, approval_id: str | None) -> Action | None:

@@ -22,7 +22,7 @@ def get_detail(
     connection: sa.Connection, plans: Plans, loaded: Loaded, approval_id: str, by: Actor | None, now: datetime
 ) -> ApprovalDetail:
     """`by` is whoever asks."""
-    found = approvals.get_approval(connection, approval_id, by)
+    found = approvals.get_approval(connection, approval_id, approvals.Seen(now, by))
     row = executions.find(connection, found.execution_id)
     execution = executions.get_execution(connection, plans, loaded, row, now, by)
     approval = loaded.run.approvals[approval_id]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 import sqlalchemy as sa
 
@@ -13,6 +15,7 @@ from cairn.documents import encode_json
 from cairn.services.actions import summaries
 from cairn.services.actors import Actor
 from cairn.services.deciders import Wanted
+from cairn.services.directory import Roll, roll
 from cairn.services.errors import NotFound
 from cairn.services.reading.filters import ApprovalFilter
 from cairn.services.reading.paging import Order, Query, Row, page
@@ -36,6 +39,16 @@ TITLES: Mapping[Kind, str] = {
     Kind.ESCALATION: "Decide how {name} goes on",
     Kind.INPUT: "Fill in {name}",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """When approvals are looked at, and by whom."""
+
+    at: datetime
+    by: Actor | None = None
+
+
 _SELECT: Query = (
     sa.select(
         *(column for column in A if column is not A.considered),  # which may be long, and is told where it is explained
@@ -63,9 +76,8 @@ _ORDERS = {
 
 
 def list_approvals(
-    connection: sa.Connection, wanted: ApprovalFilter, limit: int, cursor: str | None, by: Actor | None = None
+    connection: sa.Connection, wanted: ApprovalFilter, limit: int, cursor: str | None, seen: Seen
 ) -> ApprovalPage:
-    """`by` is whoever asks, here and below."""
     conditions: list[sa.ColumnElement[bool]] = []
     statuses = [status.value for status in wanted.statuses]
     # Spelled as in the partial indexes, so that a long history does not slow the queue down.
@@ -87,7 +99,7 @@ def list_approvals(
     if wanted.decided_by is not None:
         conditions.append(_not_barred(wanted.decided_by))
     found = page(connection, _SELECT.where(*conditions), _ORDERS[wanted.sort], limit, cursor)
-    return ApprovalPage(items=_views(connection, found.rows, by), next_cursor=found.next_cursor)
+    return ApprovalPage(items=_views(connection, found.rows, seen), next_cursor=found.next_cursor)
 
 
 def _put_to(names: Collection[str]) -> sa.ColumnElement[bool]:
@@ -103,29 +115,50 @@ def _not_barred(name: str) -> sa.ColumnElement[bool]:
     return sa.or_(R.created_by != name, A.terms.is_(None), sa.not_(matters))
 
 
-def get_approval(connection: sa.Connection, approval_id: str, by: Actor | None = None) -> Approval:
+def run_of(connection: sa.Connection, approval_id: str) -> str:
+    run_id = connection.execute(sa.select(A.run_id).where(A.approval_id == approval_id)).scalar()
+    if run_id is None:
+        raise NotFound("approval", approval_id)
+    return run_id
+
+
+def get_approval(connection: sa.Connection, approval_id: str, seen: Seen) -> Approval:
     rows = connection.execute(_SELECT.where(A.approval_id == approval_id)).all()
     if not rows:
         raise NotFound("approval", approval_id)
-    return _views(connection, rows, by)[0]
+    return _views(connection, rows, seen)[0]
 
 
-def pending_of_run(connection: sa.Connection, run_id: str, by: Actor | None = None) -> list[Approval]:
+def pending_of_run(connection: sa.Connection, run_id: str, seen: Seen) -> list[Approval]:
     query = _SELECT.where(A.run_id == run_id, A.status == ApprovalStatus.PENDING.value).order_by(A.ordinal)
-    return _views(connection, connection.execute(query).all(), by)
+    return _views(connection, connection.execute(query).all(), seen)
 
 
-def _views(connection: sa.Connection, rows: Sequence[Row], by: Actor | None) -> list[Approval]:
+def _views(connection: sa.Connection, rows: Sequence[Row], seen: Seen) -> list[Approval]:
     votes: defaultdict[str, list[Vote]] = defaultdict(list)
     if rows:
         query = sa.select(t.approval_decisions).where(D.approval_id.in_([row.approval_id for row in rows]))
         for vote in connection.execute(query.order_by(D.approval_id, D.position)):
             votes[vote.approval_id].append(_vote(vote))
-    return [_view(row, votes[row.approval_id], by) for row in rows]
+    wanted = [_wanted(row, votes[row.approval_id]) for row in rows]
+    # People are looked up once for all, and only where not everybody will do.
+    asks = any(_is_asked(row) and not each.is_anybody for row, each in zip(rows, wanted, strict=True))
+    people = roll(connection, seen.at) if asks else None
+    return [_view(row, votes[row.approval_id], each, seen.by, people) for row, each in zip(rows, wanted, strict=True)]
 
 
 def _vote(row: Row) -> Vote:
     return Vote(by=row.by, at=row.at, decision=row.decision, feedback=row.feedback, digest=row.digest)
+
+
+def _wanted(row: Row, votes: list[Vote]) -> Wanted:
+    barred = row.created_by if terms_from(row).not_by_starter else None
+    agreed = frozenset(vote.by for vote in votes if vote.decision in AGREEING and vote.digest == row.digest)
+    return Wanted(Kind(row.kind), tuple(row.asked_of or ()), barred, row.needed, agreed)
+
+
+def _is_asked(row: Row) -> bool:
+    return row.status == ApprovalStatus.PENDING.value and not row.is_archived
 
 
 def _title(kind: Kind, row: Row) -> str:
@@ -134,10 +167,8 @@ def _title(kind: Kind, row: Row) -> str:
     return TITLES[kind].format(name=row.checkpoint_name)
 
 
-def _view(row: Row, votes: list[Vote], by: Actor | None) -> Approval:
-    kind, status, terms = Kind(row.kind), ApprovalStatus(row.status), terms_from(row)
-    wanted = Wanted(kind, tuple(row.asked_of or ()), row.created_by if terms.not_by_starter else None)
-    agreeing = {vote.by for vote in votes if vote.decision in AGREEING and vote.digest == row.digest}
+def _view(row: Row, votes: list[Vote], wanted: Wanted, by: Actor | None, people: Roll | None) -> Approval:
+    kind, status, terms = wanted.kind, ApprovalStatus(row.status), terms_from(row)
     return Approval(
         approval_id=row.approval_id,
         title=_title(kind, row),
@@ -158,7 +189,7 @@ def _view(row: Row, votes: list[Vote], by: Actor | None) -> Approval:
         escalate_to=list(terms.escalate_to),
         closed_at=row.closed_at,
         needed=row.needed,
-        given=len(agreeing),
+        given=len(wanted.agreed),
         reason=row.reason,
         decisions=votes,
         possible=for_approval(kind, status, row.is_archived),
@@ -166,6 +197,7 @@ def _view(row: Row, votes: list[Vote], by: Actor | None) -> Approval:
         priority=row.priority,
         asked_of=row.asked_of or [],
         may_decide=by is not None and wanted.may_decide(by),
+        warning=wanted.warning(people) if people is not None and _is_asked(row) else None,
         escalated=row.escalated,
         operation_type=row.operation_type,
         risk_level=Risk(row.risk_level) if row.risk_level else None,

@@ -85,13 +85,13 @@ def list_executions(
 def _views(
     connection: sa.Connection, plans: Plans, loaded: Loaded, rows: Sequence[Row], now: datetime, by: Actor | None
 ) -> list[Execution]:
-    ids = [row.execution_id for row in rows]
+    ids, seen = [row.execution_id for row in rows], approvals.Seen(now, by)
     stale = staleness.of_executions(connection, ids)
     around = Around(
         loaded,
         artifacts.of_executions(connection, {row.execution_id: row.outputs for row in rows}, stale),
         _interactions(connection, ids),
-        {each.execution_id: each for each in approvals.pending_of_run(connection, loaded.facts.run_id, by)},
+        {each.execution_id: each for each in approvals.pending_of_run(connection, loaded.facts.run_id, seen)},
         stale,
         faults.of_executions(
             connection, loaded.facts.run_id, [row.execution_id for row in rows if row.error_count > 0]

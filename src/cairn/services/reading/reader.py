@@ -187,14 +187,14 @@ class Reading:
     def approvals(
         self, wanted: ApprovalFilter, limit: int, cursor: str | None, by: Actor | None = None
     ) -> ApprovalPage:
-        return self._read(lambda c: approvals.list_approvals(c, wanted, limit, cursor, by))
+        seen = approvals.Seen(self._engine.clock.now(), by)
+        return self._read(lambda c: approvals.list_approvals(c, wanted, limit, cursor, seen))
 
     def approval(self, approval_id: str, by: Actor | None = None) -> ApprovalDetail:
         now = self._engine.clock.now()
 
         def read(connection: sa.Connection) -> ApprovalDetail:
-            found = approvals.get_approval(connection, approval_id)
-            loaded = self._engine.load(connection, found.run_id, lock=False)
+            loaded = self._engine.load(connection, approvals.run_of(connection, approval_id), lock=False)
             return approval_detail.get_detail(connection, self._plans, loaded, approval_id, by, now)
 
         return self._read(read)

@@ -29,7 +29,7 @@ def get_run(connection: sa.Connection, plans: Plans, loaded: Loaded, now: dateti
     run, facts = loaded.run, loaded.facts
     query = sa.select(t.pipeline_runs, t.pipelines.c.pipeline_name).join_from(t.pipeline_runs, t.pipelines)
     row = connection.execute(query.where(R.run_id == facts.run_id)).one()
-    waiting = approvals.pending_of_run(connection, facts.run_id, by)
+    waiting = approvals.pending_of_run(connection, facts.run_id, approvals.Seen(now, by))
     opened = at_work.of_runs(connection, [row]).get(facts.run_id, [])
     return RunView(
         **summary_fields(row, len(waiting), opened),

@@ -50,6 +50,7 @@ class Approval(View):
     priority: int
     asked_of: list[str]
     may_decide: bool  # whoever asks
+    warning: str | None  # what stands in the way of a decision: too few people may take it
     escalated: bool
     operation_type: str | None
     risk_level: Risk | None

@@ -38,6 +38,7 @@ export function DecisionBar({ approval, artifacts, revision, mayDecide, onLook, 
     approval.needed > 1 && `${approval.given} of ${approval.needed} approvals given`,
     deadline && [deadline, thenWords(approval)].filter(Boolean).join(', '),
     approval.reason,
+    approval.warning,
   ].filter(Boolean)
 
   return (

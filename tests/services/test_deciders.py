@@ -1,0 +1,110 @@
+"""Whether those who may decide are enough (D29, D70)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cairn.core.model import Kind
+from cairn.definitions import DefinitionError
+from cairn.services.actors import ADMIN
+from cairn.services.deciders import Wanted
+from cairn.services.directory import Person, Roll
+from cairn.services.users import NewUser
+from cairn.services.views.approvals import Approval
+from tests.services.house import House, form, step
+from tests.services.ruling import rule
+
+
+def person(name: str, *roles: str, group: str = "") -> Person:
+    return Person(name, f"{name}@example.com", name, frozenset(roles), frozenset({group} - {""}))
+
+
+ROOT = Person("admin", "", "Administrator", ADMIN.roles)
+PEOPLE = (
+    ROOT,
+    person("ann", "approver", group="finance"),
+    person("bob", "approver"),
+    person("cy", "viewer", group="finance"),
+    person("ed", "editor"),
+)
+AWAY = (("cy", "bob"),)  # cy is away, bob stands for them
+MORE = "Give more people the role approver."
+INSTEAD = "Admins may decide instead, or hand it over."
+
+
+@pytest.mark.parametrize(
+    ("wanted", "told"),
+    [
+        ({}, None),
+        ({"needed": 3}, None),
+        ({"needed": 4}, f"It takes 4 people to decide, but only 3 can. {MORE}"),
+        ({"needed": 4, "agreed": {"ann"}}, f"It takes 3 more people to decide, but only 2 can. {MORE}"),
+        ({"needed": 2, "agreed": {"ann"}}, None),
+        ({"needed": 2, "agreed": {"gone"}}, None),
+        (
+            {"needed": 3, "barred": "ann"},
+            f"It takes 3 people to decide, but only 2 can beside who started the run. {MORE}",
+        ),
+        ({"asked_of": ("finance",)}, None),
+        ({"asked_of": ("finance",), "needed": 2}, None),  # bob stands for one of them
+        (
+            {"asked_of": ("ann@example.com",), "needed": 2},
+            f"It takes 2 people to decide, but only 1 of ann@example.com can. {INSTEAD}",
+        ),
+        ({"asked_of": ("ed", "nobody")}, f"It takes 1 person to decide, but nobody of ed, nobody can. {INSTEAD}"),
+        ({"asked_of": ("ed",), "kind": Kind.INPUT}, None),
+        ({"asked_of": ("cy",), "kind": Kind.INPUT}, None),
+        (
+            {"asked_of": ("ed",), "needed": 3},
+            "It takes 3 people to decide, but nobody of ed can. Hand it over to others.",
+        ),
+        ({"asked_of": ("ed",), "needed": 4}, f"It takes 4 people to decide, but nobody of ed can. {MORE}"),
+    ],
+)
+def test_too_few_are_told(wanted: dict[str, Any], told: str | None) -> None:
+    given = {"kind": Kind.ACTION, **wanted, "agreed": frozenset(wanted.get("agreed", ()))}
+    assert Wanted(**given).warning(Roll({p.name: p for p in PEOPLE}, AWAY)) == told
+
+
+def test_one_admin_alone_cannot_approve_their_own() -> None:
+    alone = Roll({"admin": ROOT}, ())
+    assert Wanted(Kind.START, barred="admin").warning(alone) == (
+        f"It takes 1 person to decide, but nobody can beside who started the run. {MORE}"
+    )
+    assert Wanted(Kind.START).is_anybody
+
+
+@pytest.mark.asyncio(loop_scope="package")
+async def test_it_is_told_when_it_is_met_and_as_long_as_it_holds(house: House) -> None:
+    """D70: people go after the rule was saved; what was asked says so in the queue, on its page and in its run."""
+    users = house.cairn.accounts.users
+    for name in ("lone-one", "lone-two"):
+        await users.create(NewUser(name, roles=("approver",)), by=ADMIN)
+    pipeline = await house.pipeline(step("goals"), form("other"))
+    trigger = "{kind: completion, custom_field: {field: checkpoint.key, value: goals}}"
+    action = "{require_approval_count: 2, approvers: [lone-one, lone-two]}"
+    await rule(house, f"checkpoints: [{{name: two, trigger: {trigger}, action: {action}}}]", pipeline)
+    run = await house.start(pipeline)
+
+    async def asked() -> Approval:
+        [one] = await house.until(lambda: house.run(run).waiting_approvals or None)
+        assert house.cairn.reading.approval(one.approval_id).warning == one.warning
+        return one
+
+    assert (await asked()).warning is None
+    await users.remove("lone-two", ADMIN)
+    with pytest.raises(DefinitionError):
+        await rule(house, f"checkpoints: [{{name: two, trigger: {trigger}, action: {action}}}] # again", pipeline)
+    told = f"It takes 2 people to decide, but only 1 of lone-one, lone-two can. {INSTEAD}"
+    assert (await asked()).warning == told
+    one = await asked()
+    await house.cairn.approvals.hand_over(one.approval_id, ["lone-one", "admin"], "", by=ADMIN)
+    assert (await asked()).warning is None
+    await house.decide(run, "goals", "approve")
+    await users.remove("lone-one", ADMIN)
+    told = (await asked()).warning or ""
+    assert told.startswith("It takes 1 more person to decide, but nobody of lone-one, admin can. ")
+    await house.cairn.runs.cancel(run, by=ADMIN)
+    assert house.cairn.reading.approval(one.approval_id).warning is None
