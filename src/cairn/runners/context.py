@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cairn.definitions.choices import PreviousVersionPoint, ReferencePoint
@@ -75,11 +75,11 @@ def assemble(
     return Assembled(system, task, blocks, _joined(system, task))
 
 
-def check_length(assembled: Assembled, limit: int) -> None:
-    """For whoever reads it with a model: ContextTooLong, with the size of each block (D11)."""
+def check_length(assembled: Assembled, limit: int, more: Sequence[tuple[str, int]] = ()) -> None:
+    """For whoever reads it with a model: ContextTooLong, with the size of each block and of what is more (D11)."""
     if assembled.characters <= limit:
         return
-    shown = [(_named(block), len(block.content or "")) for block in assembled.blocks]
+    shown = [*((_named(block), len(block.content or "")) for block in assembled.blocks), *more]
     rest = assembled.characters - sum(size for _, size in shown)
     raise ContextTooLong(assembled.characters, limit, [*shown, ("prompts and headings", rest)])
 

@@ -7,16 +7,20 @@ from dataclasses import replace
 from functools import partial
 
 from cairn.core.model import Fault
+from cairn.definitions.choices import CreationMode
 from cairn.definitions.execution import Agent, AgentConfig
 from cairn.ports import Faulted, Outcome, Resolved, Work
 from cairn.ports.conversation import ConversationOver, Purpose
 from cairn.ports.models import Chosen, ModelFault, Occasion
 from cairn.runners.agents.answers import Answer
 from cairn.runners.agents.asking import Shape
+from cairn.runners.agents.designing import check_design, designed, shape_of
+from cairn.runners.agents.discussions import discuss
 from cairn.runners.agents.faults import fault_of
 from cairn.runners.agents.minutes import Minutes, Unkept
 from cairn.runners.agents.office import Office
-from cairn.runners.agents.prompting import FILES, Part, compose, single, tools_of
+from cairn.runners.agents.parts import Part, design_part, single, tools_of
+from cairn.runners.agents.prompting import FILES, compose
 from cairn.runners.agents.results import FilesResult, ObjectResult, Result, TextResult, result_of
 from cairn.runners.agents.staged import collect, give_back_names, open_jail
 from cairn.runners.agents.tools.files import file_tools
@@ -64,30 +68,54 @@ class Working:
         return cls(work, office, Floor(minutes, office.models, log=work.log), found, jail)
 
     async def carry_out(self) -> Outcome:
-        agent = single(self.work.checkpoint)
-        answer = await self.speak("work", Part(agent))
+        match self.config.creation_mode:
+            case CreationMode.SINGLE:
+                agent = single(self.work.checkpoint)
+                answer = await self.speak("work", Part(agent))
+            case CreationMode.PREDEFINED:
+                answer, agent = await discuss(self.speak, self.config.agents, self.config)
+            case CreationMode.META_AGENT:
+                answer, agent = await discuss(self.speak, await self.design(), self.config)
         return await self.conclude(answer, agent)
 
+    async def design(self) -> tuple[Agent, ...]:
+        """The agents that the meta-agent sets up."""
+        part = design_part(self.config)
+        turn = replace(
+            await self.turn("design", part),
+            purpose=Purpose.DESIGN,
+            tools=Toolbox(),
+            shape=shape_of(self.config),
+            check=partial(check_design, self.config),
+        )
+        agents = designed(self.config, await self.floor.hold(turn))
+        told = "; ".join(f"{agent.name}: {agent.role}" for agent in agents)
+        self.work.log("info", f"{part.agent.name} has set up {told}", None)
+        return agents
+
     # ---- one turn --------------------------------------------------------------------------------------------
-    async def speak(self, turn: str, part: Part) -> Answer:
+    async def speak(self, name: str, part: Part) -> Answer:
         """An agent's turn, with the result at its end if that is its part."""
+        self.work.progress(None, f"{part.agent.name} is at work")
+        return await self.floor.hold(await self.turn(name, part))
+
+    async def turn(self, name: str, part: Part) -> Turn:
         chosen = await self.choose(part.agent)
         told = await asyncio.to_thread(compose, self.work.checkpoint, self.found, part, self.office.limits)
-        check_length(told, self.office.limits.max_context_length)
+        said = [(f"what {one.speaker} has said", len(one.text)) for one in part.statements]
+        check_length(told, self.office.limits.max_context_length, said)
         result = self.result_of(part.agent) if part.makes_result else None
-        return await self.floor.hold(
-            Turn(
-                name=turn,
-                speaker=part.agent.name or "Agent",
-                purpose=Purpose.WORK,
-                chosen=chosen,
-                system=told.system,
-                prompt=told.task,
-                given_by=self.work.checkpoint.checkpoint_name,
-                tools=self.toolbox(part.agent),
-                shape=Shape(result.schema) if isinstance(result, ObjectResult) else None,
-                check=partial(self._check, result) if result is not None else None,
-            )
+        return Turn(
+            name=name,
+            speaker=part.agent.name or "Agent",
+            purpose=Purpose.WORK,
+            chosen=chosen,
+            system=told.system,
+            prompt=told.task,
+            given_by=self.work.checkpoint.checkpoint_name,
+            tools=self.toolbox(part.agent),
+            shape=Shape(result.schema) if isinstance(result, ObjectResult) else None,
+            check=partial(self._check, result) if result is not None else None,
         )
 
     async def choose(self, agent: Agent | None = None) -> Chosen:
