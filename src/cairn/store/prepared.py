@@ -23,16 +23,17 @@ Convert: TypeAlias = Callable[[Any], Any]
 
 def send(connection: sa.Connection, sql: str, parameters: Any) -> int:
     """Have the driver carry a statement out as it is; the answer is how many rows it changed."""
-    cursor = connection.connection.cursor()
     try:
-        cursor.execute(sql, parameters)
-        if cursor.description:
-            cursor.fetchall()
-        return cursor.rowcount
+        cursor = connection.connection.cursor()
+        try:
+            cursor.execute(sql, parameters)
+            if cursor.description:
+                cursor.fetchall()
+            return cursor.rowcount
+        finally:
+            cursor.close()
     except connection.dialect.loaded_dbapi.Error as error:
         raise _fault(connection, sql, parameters, error) from error
-    finally:
-        cursor.close()
 
 
 class Prepared:

@@ -12,6 +12,8 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
+from cairn.store.prepared import send
+
 Use: TypeAlias = Literal["write", "read", "system", "migrate"]
 
 _WRITES = ("INSERT", "UPDATE", "DELETE", "REPLAC", "BEGIN ")  # BEGIN IMMEDIATE
@@ -121,7 +123,7 @@ def make_engine(url: sa.URL, use: Use, lock: WriterLock, *, synchronous: str, ti
 
 def _begin(statement: str) -> Callable[[sa.Connection], None]:
     def begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql(statement)
+        send(connection, statement, ())
 
     return begin
 
