@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from cairn.ports.models import ModelFault, ModelFaultKind
+from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
+from cairn.services.errors import WrongInput
+from cairn.store import tables as t
 from tests.runners.agenting import Asked, FakeModels, Mind, Reply, Uses, hands_over
 from tests.services.house import House, retries, step
 
@@ -120,3 +125,145 @@ async def test_faults_are_retried_where_that_may_help(house: House) -> None:
     told = failed.error_details.last_error
     assert (told.error_type, told.error_message) == ("authentication", "The key is wrong: set another.")
     await house.cairn.runs.cancel(run, by=ADMIN)
+
+
+# ---- tools that wait for others ------------------------------------------------------------------------------
+async def test_a_proposed_action_is_decided_modified_and_told_to_the_agent(house: House) -> None:
+    """A3, H3, H9: the tool pauses, people change the amount, the agent goes on with what counts."""
+    mail = {"to": "a@example.com", "subject": "Refund", "body": "You get {{ amount }}.", "amount": 99.99}
+    wrong = {"operation_type": "send_email", "parameters": {"to": "a@example.com"}, "reasoning": "Defective."}
+
+    def mind(asked: Asked) -> Reply:
+        right = {**wrong, "parameters": mail, "confidence": 0.87, "risk_level": "high"}
+        return [Uses("propose_action", wrong), Uses("propose_action", right), "Refunded."][asked.answers]
+
+    models = thinking(house, mind)
+    pipeline = await house.pipeline(
+        agent("refund", "note.md", agent={"tools": ["propose_action"]}),
+        actions={"send_email": {"risk_level": "medium"}},
+    )
+    run = await house.start(pipeline)
+    asked = await house.until(lambda: next(iter(house.run(run).waiting_approvals), None))
+    assert "`subject` is missing: add it" in models.asked[1].last
+    detail = house.cairn.reading.approval(asked.approval_id, ADMIN)
+    assert detail.action is not None
+    assert (detail.kind, detail.confidence, detail.risk_level, detail.action.reasoning) == (
+        "action",
+        0.87,
+        "high",
+        "Defective.",
+    )
+    assert house.execution(run, "refund").waiting_on == "action_approval"
+    await house.reopen()  # no worker is held, and a restart loses nothing
+    await house.cairn.approvals.decide(
+        asked.approval_id, "approve", digest=asked.digest, modified_params={"amount": 89.99}, by=ADMIN
+    )
+    await house.until_run(run, "completed")
+    assert len(house.mail.mails) == 1
+    assert len(models.asked) == 3
+    assert '"amount": 89.99' in models.asked[2].last
+    assert '"outcome": "done"' in models.asked[2].last
+    models.asked.clear()
+    await house.start(pipeline)
+    await house.until(lambda: len(models.asked) >= 1 or None)
+    tool = models.asked[0].info.function_tools[0]
+    assert tool.description is not None
+    assert '"amount":89.99' in tool.description, "what people corrected is offered the next time"
+
+
+async def test_an_agent_asks_people_and_goes_on_with_the_answer_or_without(house: House) -> None:
+    """A3, D68: as a form; answered, wrongly answered, declined."""
+
+    def mind(asked: Asked) -> Reply:
+        ask = {"question": "Which colour?", "options": ["blue", "red"]}
+        return [Uses("ask_human", ask), Uses("ask_human", {"question": "Why?"}), asked.last][asked.answers]
+
+    models = thinking(house, mind)
+    pipeline = await house.pipeline(agent("paint", "note.md", agent={"tools": ["ask_human"]}))
+    run = await house.start(pipeline)
+    await house.until(lambda: house.execution(run, "paint").waiting_on == "question" or None)
+    waiting = house.execution(run, "paint")
+    assert waiting.form is not None
+    (field,) = waiting.form.fields
+    assert (waiting.form.instructions, field.name, field.validation) == (
+        "Which colour?",
+        "answer",
+        {"enum": ["blue", "red"]},
+    )
+    with pytest.raises(WrongInput) as told:
+        await house.cairn.executions.submit(waiting.execution_id, {"answer": "green"}, by=ADMIN)
+    assert told.value.errors[0][0] == "/fields/answer"
+    await house.cairn.executions.submit(waiting.execution_id, {"answer": "blue"}, by=ADMIN)
+    asked = await house.until(
+        lambda: next((a for a in house.run(run).waiting_approvals if len(models.asked) == 2), None)
+    )
+    assert models.asked[1].last == "admin answers:\n```text\nblue\n```"
+    assert house.execution(run, "paint").form is not None
+    await house.cairn.approvals.decide(asked.approval_id, "decline", feedback="Decide yourself.", by=ADMIN)
+    await house.until_run(run, "completed")
+    (note,) = house.execution(run, "paint").artifacts_generated
+    assert house.content(note) == b"Nobody answers this:\n```text\nDecide yourself.\n```"
+    assert len(models.asked) == 3
+
+
+async def test_an_agent_sends_work_back_and_goes_on_with_what_came_of_it(house: House) -> None:
+    """A3, R2, D31."""
+    values = iter((2, 3))
+
+    @house.does("count_up")
+    async def count_up(ctx: Ctx) -> Json:
+        return {"n": next(values), "asked": ctx.rework.prompt if ctx.rework is not None else ""}
+
+    wish = {"checkpoint": "goals", "prompt": "Count again.", "reason": "Two is wrong."}
+
+    def mind(asked: Asked) -> Reply:
+        return [Uses("request_rework", wish), asked.last][asked.answers]
+
+    thinking(house, mind)
+    pipeline = await house.pipeline(
+        step("goals", "count_up"), agent("report", "note.md", agent={"tools": ["request_rework"]})
+    )
+    run = await house.done(pipeline)
+    assert house.output(run, "goals") == {"n": 3, "asked": "Count again."}
+    note = house.content(house.execution(run, "report").artifacts_generated[0]).decode()
+    assert 'goals.json as it is now:\n```text\n{"n":3,"asked":"Count again."}\n```' in note
+
+
+async def test_several_agents_discuss_in_a_run(house: House) -> None:
+    """A1, seed 0 slices 14 and 15: the conversation is kept with who speaks; a restart in the middle loses nothing."""
+    held = asyncio.Event()
+    stopped = asyncio.Event()
+
+    async def mind(asked: Asked) -> Reply:
+        if "You chair a council" in asked.prompt and not stopped.is_set():
+            held.set()
+            await asyncio.sleep(60)
+        return f"{'Chair' if 'You chair' in asked.prompt else 'Member'} {len(asked.prompt)}"
+
+    models = thinking(house, mind)
+    config = {
+        "creation_mode": "predefined",
+        "discussion_mode": "council",
+        "agents": [{"name": "Analyst", "task_prompt": "Analyse."}, {"name": "Architect", "task_prompt": "Design."}],
+    }
+    pipeline = await house.pipeline(agent("plan", "plan.md", config=config))
+    run = await house.start(pipeline)
+    await asyncio.wait_for(held.wait(), 20)
+    assert len(models.asked) == 5
+    stopped.set()
+    await house.reopen()
+    await house.until_run(run, "completed")
+    assert len(models.asked) == 6, "only the turn that was broken off is held again"
+    c = t.messages.c
+    rows = house.cairn.database.read(
+        lambda connection: connection.execute(
+            sa.select(c.turn, c.speaker).where(c.run_id == run, c.role == "assistant")
+        ).all()
+    )
+    assert sorted(map(tuple, rows)) == [
+        ("council/answer/analyst", "Analyst"),
+        ("council/answer/architect", "Architect"),
+        ("council/chair", "Chair"),
+        ("council/review/analyst", "Analyst"),
+        ("council/review/architect", "Architect"),
+    ]

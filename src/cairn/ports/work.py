@@ -140,6 +140,26 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Correction:
+    """What people have once made of parameters that were proposed (H9)."""
+
+    proposed: Mapping[str, Any]
+    approved: Mapping[str, Any]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Something that may be proposed to be done outside (D28)."""
+
+    name: str
+    risk: str
+    description: str = ""
+    schema: Any = None  # JSON Schema of its parameters
+    corrections: tuple[Correction, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """One dispatch of one execution, with all that a runner may know of it."""
 
@@ -164,6 +184,8 @@ class Work:
     rework: Rework | None = None  # where the work was sent back
     conversation: Conversation | None = None  # with the models that work on it, or judge it
     is_test: bool = False  # of a run that does nothing outside (D20)
+    operations: tuple[Operation, ...] = ()  # that an agent is told of
+    objection: Callable[[ProposesAction], str | None] | None = None  # why an action cannot be decided about
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ import sqlalchemy as sa
 from cairn.core.model import Execution, Mode, State
 from cairn.definitions import CheckpointDefinition, PipelineDefinition
 from cairn.files import Tree, layout
-from cairn.ports import Call, Stored, Upload, Work
+from cairn.ports import Call, Operation, Stored, Upload, Work
 from cairn.runners import Limits
 from cairn.runners.context import Assembled, Resolved, Source
+from cairn.services.actions.offering import may_propose, objection, offered
 from cairn.services.calls import read_calls
 from cairn.services.conversations import Conversations
 from cairn.services.engine import Step
@@ -73,6 +74,8 @@ class Briefing:
         if e.policy.mode is Mode.HUMAN_ONLY or (e.policy.mode is Mode.SCRIPT and e.answered):
             answer, files = await self._database.aread(lambda c: (read_answer(c, e.answer), self._uploads(c, e.id)))
         scripts, calls = await self._of_script(loaded, e)
+        definition = await self.definition(loaded, e)
+        operations = await self._operations(definition, checkpoint)
         of = Speaking(facts.pipeline_id, facts.run_id, e.id, e.dispatch)
         return Work(
             run_id=facts.run_id,
@@ -91,6 +94,8 @@ class Briefing:
             progress=partial(self._logbook.progress, of),
             rework=material.rework,
             is_test=facts.is_test,
+            operations=operations,
+            objection=partial(objection, definition),
             scripts=scripts,
             calls=calls,
             contents=lambda checksum: self._reader(checksum)(),
@@ -100,7 +105,7 @@ class Briefing:
 
     async def _of_script(self, loaded: Loaded, e: Execution) -> tuple[Mapping[str, Stored], tuple[Call, ...]]:
         """The files of its definition, and the calls that it has made in this revision."""
-        if e.policy.mode is Mode.FUNCTION and e.dispatch > 1:
+        if e.policy.mode in (Mode.FUNCTION, Mode.AGENTIC) and e.dispatch > 1:
             return {}, await self._database.aread(lambda c: read_calls(c, e))
         if e.policy.mode is not Mode.SCRIPT:
             return {}, ()
@@ -115,6 +120,14 @@ class Briefing:
             return files, read_calls(connection, e)
 
         return await self._database.aread(read)
+
+    async def _operations(
+        self, definition: PipelineDefinition, checkpoint: CheckpointDefinition
+    ) -> tuple[Operation, ...]:
+        """Where agents may propose actions: which, and what people have corrected before."""
+        if checkpoint.execution.mode is not Mode.AGENTIC or not may_propose(checkpoint):
+            return ()
+        return await self._database.aread(lambda c: offered(c, definition))
 
     async def told(self, work: Work) -> Told:
         """The context that the work was given, where it is to be kept (X9), and what it has read (R3)."""

@@ -1,4 +1,4 @@
-"""Calls of scripts that waited for others: recorded with the report, given back with their answers (X11)."""
+"""Calls of scripts and agents that waited for others: recorded with the report, given back with their answers (X11)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ import sqlalchemy as sa
 
 from cairn.core.messages import Given
 from cairn.core.model import Execution
-from cairn.ports import Call, ProposesAction, WantsRework
+from cairn.ports import Asks, Call, ProposesAction, WantsRework
 from cairn.services.actions import proposals
+from cairn.services.questions import answer_of
 from cairn.store import blobs, script_rows
 from cairn.store import tables as t
 
 ANSWERED = ("ended", "reason", "execution_id", "artifacts")
 
 
-def keep_call(connection: sa.Connection, e: Execution, wanted: WantsRework | ProposesAction, given: Given) -> None:
+def keep_call(
+    connection: sa.Connection, e: Execution, wanted: WantsRework | ProposesAction | Asks, given: Given
+) -> None:
     """In the transaction of the report."""
     call = wanted.call
     if call is not None:
-        seen = blobs.put(connection, wanted.seen) if wanted.seen is not None else None
+        content = None if isinstance(wanted, Asks) else wanted.seen
+        seen = blobs.put(connection, content) if content is not None else None
         script_rows.write_call(connection, e.id, e.revision, call.number, call.kind, call.arguments, seen, given.at)
 
 
@@ -40,16 +44,17 @@ def read_calls(connection: sa.Connection, e: Execution) -> tuple[Call, ...]:
     answers = [{name: event.get(name) for name in ANSWERED} for event in own]
     of_reworks = iter(answers)
     of_actions = _of_actions(connection, e) if any(row.kind == "action" for row in rows) else {}
-    return tuple(
-        Call(
-            row.number,
-            row.kind,
-            row.arguments,
-            of_actions.get(row.number) if row.kind == "action" else next(of_reworks, None),
-            row.seen_checksum,
-        )
-        for row in rows
-    )
+
+    def answer(row: Any) -> Mapping[str, Any] | None:
+        match row.kind:
+            case "action":
+                return of_actions.get(row.number)
+            case "question":
+                return answer_of(connection, e.id, row.asked_at)
+            case _:
+                return next(of_reworks, None)
+
+    return tuple(Call(row.number, row.kind, row.arguments, answer(row), row.seen_checksum) for row in rows)
 
 
 def _of_actions(connection: sa.Connection, e: Execution) -> dict[int, Mapping[str, Any] | None]:

@@ -12,6 +12,7 @@ from cairn.definitions.script_forms import check_answers
 from cairn.documents import decode_json, encode_json
 from cairn.services.errors import NotFound, WrongInput
 from cairn.services.plans import Plans
+from cairn.services.questions import Question, open_question
 from cairn.store import Database, blobs
 from cairn.store import tables as t
 from cairn.store.aggregate import Row
@@ -34,7 +35,8 @@ class FormAnswers:
         checkpoint = self.checkpoint_of(connection, execution_id)
         config = checkpoint.execution.human_only_config
         if config is None:
-            return _parameters(checkpoint, fields)
+            question = open_question(connection, execution_id)
+            return _answer(question, fields) if question is not None else _parameters(checkpoint, fields)
         clean, findings = forms.check(config.input_fields, fields)
         errors = [(f"/fields{finding.path}", finding.message) for finding in findings]
         uploads = uploaded(connection, execution_id)
@@ -57,6 +59,13 @@ class FormAnswers:
         if row is None:
             raise NotFound("execution", execution_id)
         return self._plans.definition(connection, row.pipeline_id, row.definition_revision).checkpoint(row.key)
+
+
+def _answer(question: Question, fields: Mapping[str, Any]) -> dict[str, Any]:
+    clean, findings = forms.check(question.fields, fields)
+    if findings:
+        raise WrongInput([(f"/fields{finding.path}", finding.message) for finding in findings], NOT_RIGHT)
+    return dict(clean)
 
 
 def _parameters(checkpoint: CheckpointDefinition, fields: Mapping[str, Any]) -> dict[str, Any]:

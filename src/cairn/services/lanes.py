@@ -254,7 +254,7 @@ class Lanes:
                 return await self._report(run_id, report, job, brought)
             case Asks():
                 report = InputWanted(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question))
-                return await self._report(run_id, report, job, brought)
+                return await self._report(run_id, report, job, replace(brought, wanted=outcome))
             case ProposesAction():
                 return await self._propose(loaded, e, outcome, job, brought)
             case OutcomeUnknown():

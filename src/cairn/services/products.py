@@ -15,7 +15,7 @@ from cairn.core.model import Execution
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import DocumentError, Value, decode_json, digest
 from cairn.files import layout
-from cairn.ports import Content, ProposesAction, Stored, WantsRework
+from cairn.ports import Asks, Content, ProposesAction, Stored, WantsRework
 from cairn.runners import artifact_id
 from cairn.services.actions.learning import Learnt
 from cairn.services.actions.proposals import Weighed
@@ -41,7 +41,7 @@ class Brought:
     artifacts: tuple[NewArtifact, ...] = ()
     context: bytes | None = None  # that the execution was given
     consumed: tuple[str, ...] = ()  # artifacts that it was given to read
-    wanted: WantsRework | ProposesAction | None = None  # with the call that is recorded
+    wanted: WantsRework | ProposesAction | Asks | None = None  # with the call that is recorded
     weighed: Weighed | None = None  # the action that it proposes
     learnt: Learnt | None = None  # what a decision has corrected
 

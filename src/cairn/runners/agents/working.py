@@ -9,7 +9,7 @@ from functools import partial
 from cairn.core.model import Fault
 from cairn.definitions.choices import CreationMode
 from cairn.definitions.execution import Agent, AgentConfig
-from cairn.ports import Faulted, Outcome, Resolved, Work
+from cairn.ports import Content, Faulted, Outcome, Resolved, Stored, Work
 from cairn.ports.conversation import ConversationOver, Purpose
 from cairn.ports.models import Chosen, ModelFault, Occasion
 from cairn.runners.agents.answers import Answer
@@ -25,8 +25,9 @@ from cairn.runners.agents.results import FilesResult, ObjectResult, Result, Text
 from cairn.runners.agents.staged import collect, give_back_names, open_jail
 from cairn.runners.agents.tools.files import file_tools
 from cairn.runners.agents.tools.jail import Jail
+from cairn.runners.agents.tools.pausing import answer_of, outcome_of, pausing_tools
 from cairn.runners.agents.tools.toolbox import Toolbox
-from cairn.runners.agents.turns import Floor, Turn
+from cairn.runners.agents.turns import Floor, Pauses, Turn
 from cairn.runners.context import check_length
 from cairn.runners.declared import expected
 from cairn.runners.errors import ContextTooLong
@@ -38,7 +39,10 @@ from cairn.runners.staging import Staging
 async def carry_out(work: Work, office: Office) -> Outcome:
     try:
         working = await Working.begin(work, office)
-        return await working.carry_out()
+        try:
+            return await working.carry_out()
+        except Pauses as pauses:
+            return outcome_of(pauses.waiting, work, await working.staged())
     except ModelFault as fault:
         return Faulted(fault_of(fault))
     except ContextTooLong as error:
@@ -65,7 +69,8 @@ class Working:
         wanted = expected(work.checkpoint)
         jail = await asyncio.to_thread(open_jail, work, wanted)
         await asyncio.to_thread(give_back_names, jail, wanted)
-        return cls(work, office, Floor(minutes, office.models, log=work.log), found, jail)
+        floor = Floor(minutes, office.models, lambda waiting: answer_of(waiting, work), work.log)
+        return cls(work, office, floor, found, jail)
 
     async def carry_out(self) -> Outcome:
         match self.config.creation_mode:
@@ -133,7 +138,7 @@ class Working:
         if FILES in names:
             rooms = ("workspace", "artifacts_staging")
             tools = tools.with_tools(*file_tools(self.jail, rooms, self.office.limits.max_file_bytes))
-        return tools
+        return tools.with_tools(*pausing_tools(names, self.work, self.found))
 
     def result_of(self, agent: Agent) -> Result:
         return result_of(self.work.checkpoint, writes=FILES in tools_of(self.config, agent))
@@ -153,6 +158,12 @@ class Working:
                 ]
 
     # ---- the end -----------------------------------------------------------------------------------------------
+    async def staged(self) -> tuple[Content | Stored, ...]:
+        """What has been put forward so far."""
+        staging = Staging(expected(self.work.checkpoint))
+        await asyncio.to_thread(collect, self.jail, staging, self.office.limits)
+        return tuple(staging.so_far().artifacts)
+
     async def conclude(self, answer: Answer, agent: Agent) -> Outcome:
         staging = Staging(expected(self.work.checkpoint))
         await asyncio.to_thread(collect, self.jail, staging, self.office.limits)

@@ -142,7 +142,7 @@ def _view(connection: sa.Connection, plans: Plans, around: Around, row: Row, now
         artifacts_generated=around.artifacts.get(row.execution_id, []),
         human_interactions=around.interactions.get(row.execution_id, []),
         approval=around.pending.get(row.execution_id),
-        form=form_of(connection, checkpoint, row.answer_checksum, row.execution_id),
+        form=form_of(connection, checkpoint, row),
         progress=at_work.progress(row),
         possible=for_execution(run, aggregate, now, is_stale=row.execution_id in around.stale) if is_live else [],
         warnings=[],

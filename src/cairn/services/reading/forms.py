@@ -7,17 +7,22 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
+from cairn.core.model import WaitingOn
 from cairn.definitions import CheckpointDefinition, InputField, script_forms
 from cairn.documents import decode_json
+from cairn.services.questions import open_question
+from cairn.services.reading.paging import Row
 from cairn.services.views.forms import Form, FormField
 from cairn.store import blobs
 from cairn.store import tables as t
 
+ASKING = frozenset({WaitingOn.QUESTION.value, WaitingOn.SCRIPT_INPUT.value})  # when people may be asked in words
 
-def form_of(
-    connection: sa.Connection, checkpoint: CheckpointDefinition, answer_checksum: str | None, execution_id: str
-) -> Form | None:
-    asked = _asked(checkpoint)
+
+def form_of(connection: sa.Connection, checkpoint: CheckpointDefinition, row: Row) -> Form | None:
+    execution_id, answer_checksum = row.execution_id, row.answer_checksum
+    question = open_question(connection, execution_id) if row.waiting_on in ASKING else None
+    asked = (question.text, question.fields) if question is not None else _asked(checkpoint)
     if asked is None:
         return None
     instructions, input_fields = asked
@@ -36,7 +41,7 @@ def form_of(
     return Form(
         instructions=instructions,
         fields=fields,
-        values=_answers(connection, answer_checksum),
+        values=_answers(connection, answer_checksum) if question is None else None,
         feedback=_feedback(connection, execution_id) if answer_checksum is not None else None,
     )
 

@@ -28,6 +28,7 @@ class Tool:
     parameters: dict[str, Any]  # JSON Schema of an object
     use: Callable[[dict[str, Any]], Awaitable[str]] | None = None  # None: it waits for others
     waits_for: str = ""  # rework, action or question
+    check: Callable[[dict[str, Any]], None] | None = None  # Refusal if it cannot be waited for
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,8 @@ def arguments(tool: Tool, given: str | dict[str, Any] | None) -> dict[str, Any]:
     if faults:
         told = "; ".join(f"{path or 'arguments'}: {message}" for path, message in faults[:FAULTS])
         raise Refusal(f"The arguments of {tool.name} do not fit: {told}.")
+    if tool.check is not None:
+        tool.check(value)
     return cast("dict[str, Any]", value)
 
 

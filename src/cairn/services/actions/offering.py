@@ -1,0 +1,41 @@
+"""Which actions an agent is told of, and why one that it proposes cannot be decided about (D28, H9)."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from cairn.core.model import Fault
+from cairn.definitions import CheckpointDefinition, PipelineDefinition
+from cairn.ports import Correction, Operation, ProposesAction
+from cairn.services.actions import learning
+from cairn.services.actions.proposals import weigh
+from cairn.services.actions.types import CARRIED_OUT, type_of
+
+TOOL = "propose_action"
+CORRECTIONS = 3  # of each operation
+
+
+def may_propose(checkpoint: CheckpointDefinition) -> bool:
+    config = checkpoint.execution.agent_config
+    if config is None:
+        return False
+    agents = [*config.agents, *([config.agent] if config.agent is not None else [])]
+    return TOOL in config.tools or any(TOOL in (agent.tools or ()) for agent in agents)
+
+
+def offered(connection: sa.Connection, definition: PipelineDefinition) -> tuple[Operation, ...]:
+    """What the pipeline declares; where it declares nothing, what Cairn carries out itself."""
+    found: list[Operation] = []
+    for name in definition.actions or sorted(CARRIED_OUT):
+        kind = type_of(definition, name)
+        corrections = tuple(
+            Correction(row.original, row.modified, row.feedback)
+            for row in learning.similar(connection, name, {}, CORRECTIONS)
+        )
+        found.append(Operation(name, kind.risk.value, kind.description, kind.schema, corrections))
+    return tuple(found)
+
+
+def objection(definition: PipelineDefinition, proposed: ProposesAction) -> str | None:
+    weighed = weigh(definition, proposed)
+    return weighed.message if isinstance(weighed, Fault) else None

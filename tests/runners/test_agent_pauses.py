@@ -1,0 +1,236 @@
+"""A3: tools that wait for others end the dispatch, and the turn goes on with what they said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cairn.core.model import WaitingOn
+from cairn.ports import (
+    Asks,
+    Call,
+    Correction,
+    Operation,
+    Outcome,
+    Produced,
+    ProposesAction,
+    Resolved,
+    Source,
+    WantsRework,
+    Work,
+)
+from cairn.runners.agents.runner import AgentRunner
+from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, Uses, hands_over, texts
+from tests.runners.works import stored
+
+Json = dict[str, Any]
+MAIL = {"operation_type": "send_email", "parameters": {"to": "a@example.com"}, "reasoning": "They wait."}
+TOOLS = {"tools": ["propose_action", "request_rework", "ask_human", "file_operations"]}
+FOUND = Resolved(completed={"goals": Source("Goals", 0, 1, (stored("goals", "json", '{"n": 2}'),))})
+
+
+class Desk:
+    """Dispatches the same work again and again, with what people have answered meanwhile."""
+
+    def __init__(self, folder: Path, *replies: Reply, **more: Any) -> None:
+        self.bench = Agents(folder, FakeModels(lambda asked: replies[asked.answers]))
+        self.more = more
+        self.calls: tuple[Call, ...] = ()
+
+    async def dispatch(self) -> Outcome:
+        more: Json = {"found": FOUND, "calls": self.calls, **self.more}
+        work = self.bench.work("report.md", agent=TOOLS, **more)
+        self.bench.kept = Kept(self.bench.kept.all)
+        return await AgentRunner(self.bench.models).carry_out(self.prepared(work))
+
+    def prepared(self, work: Work) -> Work:
+        return replace(work, conversation=self.bench.kept)
+
+    def answer(self, call: Call | None, **answer: Any) -> None:
+        assert call is not None
+        self.calls = (*(one for one in self.calls if one.number != call.number), replace(call, answer=answer or None))
+
+
+async def test_an_action_is_proposed_with_what_is_staged_and_its_decision_comes_back(tmp_path: Path) -> None:
+    desk = Desk(
+        tmp_path,
+        Uses("write_file", {"path": "report.md", "content": "# Draft"}),
+        [Uses("list_files", {}, "l1"), Uses("propose_action", {**MAIL, "confidence": 0.9, "risk_level": "high"}, "p1")],
+        "Sent.",
+    )
+    outcome = await desk.dispatch()
+    assert isinstance(outcome, ProposesAction)
+    assert (outcome.operation_type, outcome.parameters, outcome.reasoning) == (
+        "send_email",
+        {"to": "a@example.com"},
+        "They wait.",
+    )
+    assert (outcome.confidence, outcome.risk_level, texts(outcome.artifacts)) == (0.9, "high", {"report.md": "# Draft"})
+    assert outcome.call is not None
+    assert (outcome.call.number, outcome.call.kind) == (1, "action")
+    place = outcome.call.arguments["place"]
+    assert (place["turn"], place["tool_call_id"]) == ("work", "p1")
+    asked = len(desk.bench.models.asked)
+    again = await desk.dispatch()
+    assert isinstance(again, ProposesAction), "nobody has answered yet: it is proposed again, not asked for again"
+    assert again.call == outcome.call
+    assert len(desk.bench.models.asked) == asked
+    desk.answer(outcome.call, decision="approved", parameters={"to": "b@example.com"}, modified=True)
+    done = await desk.dispatch()
+    assert isinstance(done, Produced)
+    assert len(desk.bench.models.asked) == asked + 1
+    told = desk.bench.models.asked[-1].last
+    assert told.startswith("Files:\n```text\n")
+    assert (
+        'What was decided:\n```json\n{\n  "decision": "approved",\n  "parameters": {\n    "to": "b@example.com"' in told
+    )
+
+
+async def test_work_is_sent_back_and_what_it_has_become_is_told(tmp_path: Path) -> None:
+    asks = {"checkpoint": "goals", "prompt": "Count again.", "reason": "Two is wrong."}
+    desk = Desk(
+        tmp_path, Uses("request_rework", asks), Uses("write_file", {"path": "report.md", "content": "x"}), "Ok."
+    )
+    outcome = await desk.dispatch()
+    assert isinstance(outcome, WantsRework)
+    assert (outcome.key, outcome.prompt, outcome.reason) == ("goals", "Count again.", "Two is wrong.")
+    desk.answer(outcome.call, ended="completed", reason="", execution_id="e", artifacts=[])
+    desk.more["found"] = Resolved(completed={"goals": Source("Goals", 0, 1, (stored("goals", "json", '{"n": 3}'),))})
+    assert isinstance(await desk.dispatch(), Produced)
+    told = desk.bench.models.asked[1].last
+    assert "The rework of goals:\n```json\n{\n" in told
+    assert 'goals.json as it is now:\n```text\n{"n": 3}\n```' in told
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"answer": "Blue ```x```", "by": "mira"}, "mira answers:\n````text\nBlue ```x```\n````"),
+        ({"declined": True, "reason": "Decide yourself."}, "Nobody answers this:\n```text\nDecide yourself.\n```"),
+    ],
+)
+async def test_people_are_asked_and_a_declined_question_is_an_answer(tmp_path: Path, answer: Json, told: str) -> None:
+    """D68."""
+    question = Uses("ask_human", {"question": "Which colour?", "options": ["Blue", "Red"]})
+    desk = Desk(tmp_path, question, Uses("write_file", {"path": "report.md", "content": "x"}), "Ok.")
+    outcome = await desk.dispatch()
+    assert isinstance(outcome, Asks)
+    assert outcome.call is not None
+    assert outcome.waiting_on is WaitingOn.QUESTION
+    assert outcome.call.arguments["said"] == {"question": "Which colour?", "options": ["Blue", "Red"]}
+    desk.answer(outcome.call, **answer)
+    assert isinstance(await desk.dispatch(), Produced)
+    assert desk.bench.models.asked[1].last == told
+
+
+async def test_several_at_once_are_asked_one_after_the_other(tmp_path: Path) -> None:
+    first, second = Uses("ask_human", {"question": "A?"}, "a"), Uses("ask_human", {"question": "B?"}, "b")
+    desk = Desk(tmp_path, [first, second], Uses("write_file", {"path": "report.md", "content": "x"}), "Ok.")
+    one = await desk.dispatch()
+    assert isinstance(one, Asks)
+    desk.answer(one.call, answer="a!", by="x")
+    two = await desk.dispatch()
+    assert isinstance(two, Asks)
+    assert two.call is not None
+    assert (two.call.number, two.call.arguments["said"]) == (2, {"question": "B?"})
+    desk.answer(two.call, answer="b!", by="x")
+    assert isinstance(await desk.dispatch(), Produced)
+    assert len(desk.bench.models.asked) == 3
+    assert desk.bench.models.asked[1].results == ["x answers:\n```text\na!\n```", "x answers:\n```text\nb!\n```"]
+
+
+async def test_an_answer_of_an_earlier_conversation_is_no_answer(tmp_path: Path) -> None:
+    """A person's retry begins anew, though the calls of the revision are still recorded."""
+    desk = Desk(tmp_path, Uses("ask_human", {"question": "A?"}, "same-id"), "Ok.")
+    outcome = await desk.dispatch()
+    assert isinstance(outcome, Asks)
+    desk.answer(outcome.call, answer="old", by="x")
+    desk.bench.kept = Kept()
+    again = await desk.dispatch()
+    assert isinstance(again, Asks)
+    assert again.call is not None
+    assert again.call.number == 2
+
+
+async def test_what_can_be_proposed_is_offered_with_what_people_have_corrected(tmp_path: Path) -> None:
+    """H9, D28: and what does not fit comes back at once, without anybody being bothered."""
+    mail = Operation(
+        "send_email",
+        "medium",
+        "Writes to customers.",
+        {"type": "object"},
+        (Correction({"amount": 9}, {"amount": 8}, "By policy."),),
+    )
+    desk = Desk(tmp_path, Uses("propose_action", MAIL), Uses("propose_action", {**MAIL, "confidence": 2}), *["Ok."] * 3)
+
+    def prepared(work: Work) -> Work:
+        def objection(proposed: ProposesAction) -> str | None:
+            return f"{proposed.operation_type} does not fit: /subject is missing."
+
+        return replace(work, conversation=desk.bench.kept, operations=(mail,), objection=objection)
+
+    desk.prepared = prepared
+    await desk.dispatch()
+    asked = desk.bench.models.asked
+    tool = next(one for one in asked[0].info.function_tools if one.name == "propose_action")
+    assert tool.description is not None
+    assert tool.description.endswith(
+        'send_email (medium risk): Writes to customers.\nParameters: {"type":"object"}\nPeople have changed'
+        ' {"amount":9} to {"amount":8}, because: By policy.'
+    )
+    assert tool.kind == "external"
+    assert asked[1].last == "send_email does not fit: /subject is missing."
+    assert "confidence: expected at most 1" in asked[2].last
+
+
+async def test_nobody_is_asked_in_a_test_run_and_nothing_sent_back_where_nothing_is(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, "Ok.", "Ok.", "Ok.", found=Resolved())
+    desk.prepared = lambda work: replace(work, conversation=desk.bench.kept, is_test=True)
+    await desk.dispatch()
+    tools = desk.bench.models.asked[0].tools
+    assert "propose_action" in tools
+    assert not {"ask_human", "request_rework"} & set(tools)
+
+
+async def test_in_a_discussion_whoever_waits_holds_up_only_the_next_step(tmp_path: Path) -> None:
+    def mind(asked: Asked) -> Reply:
+        if "You are Analyst" in asked.prompt and asked.answers == 0:
+            return Uses("ask_human", {"question": "How many?"})
+        return "Said."
+
+    config = {
+        "creation_mode": "predefined",
+        "discussion_mode": "parallel",
+        "agents": [
+            {"name": "Analyst", "task_prompt": "A", "tools": ["ask_human"]},
+            {"name": "Architect", "task_prompt": "B"},
+        ],
+    }
+    bench = Agents(tmp_path, FakeModels(mind))
+    outcome = await bench.run("plan.md", config=config)
+    assert isinstance(outcome, Asks)
+    assert outcome.call is not None
+    assert sorted(bench.kept.turns) == ["parallel/analyst", "parallel/architect"]
+    call = replace(outcome.call, answer={"answer": "Two", "by": "x"})
+    again = Agents(tmp_path, FakeModels(mind), kept=Kept(bench.kept.all))
+    assert await again.texts("plan.md", config=config, calls=(call,)) == {"plan.md": "Said."}
+    assert len(again.models.asked) == 2
+
+
+async def test_a_result_that_comes_with_a_wait_is_not_taken(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    replies: list[Reply] = [
+        [hands_over({"n": 1}), Uses("ask_human", {"question": "Sure?"})],
+        hands_over({"n": 2}),
+    ]
+    bench = Agents(tmp_path, FakeModels(lambda asked: replies[asked.answers]))
+    given = ({"name": "n", "format": "json", "schema": schema},)
+    outcome = await bench.run(*given, agent={"tools": ["ask_human"]})
+    assert isinstance(outcome, Asks)
+    assert outcome.call is not None
+    call = replace(outcome.call, answer={"answer": "No", "by": "x"})
+    again = Agents(tmp_path, FakeModels(lambda asked: replies[asked.answers]), kept=Kept(bench.kept.all))
+    assert await again.texts(*given, agent={"tools": ["ask_human"]}, calls=(call,)) == {"n.json": '{"n":2}'}
