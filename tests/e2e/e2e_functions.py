@@ -92,3 +92,12 @@ def refund(ctx: Ctx, amount: float) -> dict[str, Any]:
         "refund", {"amount": amount}, reasoning="The order came broken.", confidence=0.95, risk_level="medium"
     )
     return {"decision": answer.decision}
+
+
+@function("e2e.files")
+def files(ctx: Ctx) -> None:
+    """A file of each format that a browser shows in its own way."""
+    ctx.stage("figures.csv", 'customer,note,amount\n"Nordwind, Ltd.","said ""yes""\nat last",1200.50\nSüdwind,,80\n')
+    ctx.stage("page.html", "<h1>Hello</h1>\n<script>document.title = 'broken'</script>\n")
+    ctx.stage("flow.mmd", "graph TD\n  intake --> answer\n")
+    ctx.stage("code.py", "def main(ctx):\n    return {'a': 1}\n")

@@ -3,9 +3,12 @@ import {
   IconBraces,
   IconDownload,
   IconFile,
+  IconFileCode,
   IconFileText,
   IconMarkdown,
   IconPaperclip,
+  IconSchema,
+  IconTable,
 } from '@tabler/icons-react'
 import type { Artifact } from '~/api/types'
 import { downloadAddress, fileName } from '~/lib/files'
@@ -13,7 +16,15 @@ import { shortDigest, size } from '~/lib/sizes'
 import styles from './Artifacts.module.css'
 import { Preview } from './Preview'
 
-const ICONS: Record<string, typeof IconFile> = { json: IconBraces, md: IconMarkdown, txt: IconFileText }
+const ICONS: Record<string, typeof IconFile> = {
+  json: IconBraces,
+  md: IconMarkdown,
+  txt: IconFileText,
+  csv: IconTable,
+  html: IconFileCode,
+  mmd: IconSchema,
+  py: IconFileCode,
+}
 
 type Props = {
   artifacts: readonly Artifact[]

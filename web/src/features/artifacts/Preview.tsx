@@ -8,12 +8,19 @@ import { size } from '~/lib/sizes'
 import { Code } from '~/ui/Code'
 import { Failure } from '~/ui/Failure'
 import { LoadingText } from '~/ui/Loading'
+import styles from './Artifacts.module.css'
+import { CsvTable } from './CsvTable'
 
 const Markdown = lazy(() => import('~/ui/Markdown'))
 
 /** More than this is not drawn; it can be downloaded. */
 const MOST = 1_000_000
-const READABLE = /^(json|md|mmd|txt|py|html|csv|yaml|yml|xml|log)$/
+const READABLE = /^(json|md|mmd|txt|py|html|csv|yaml|yml|xml|log|sql|js|ts|sh|css|toml|ini)$/
+/** What could be drawn, and is shown as it is written. */
+const SOURCES: Record<string, string> = {
+  html: 'The source of a page. Pages that others have made are not opened here.',
+  mmd: 'The source of a Mermaid diagram.',
+}
 
 /** What an artifact holds, as far as a browser can show it safely. */
 export function Preview({ artifact }: { artifact: Artifact }) {
@@ -39,18 +46,29 @@ function Readable({ artifact }: { artifact: Artifact }) {
     return <Failure what="The content could not be read." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText />
   if (data === '') return <p>This file is empty.</p>
-  if (artifact.format === 'md') {
-    return (
-      <Suspense fallback={<LoadingText />}>
-        <Markdown>{data}</Markdown>
-      </Suspense>
-    )
+  const label = `Content of ${fileName(artifact)}`
+  switch (artifact.format) {
+    case 'md':
+      return (
+        <Suspense fallback={<LoadingText />}>
+          <Markdown>{data}</Markdown>
+        </Suspense>
+      )
+    case 'json':
+      return <Code text={prettyJson(data)} label={label} wrap />
+    case 'csv':
+      return <CsvTable text={data} label={label} />
+    case 'txt':
+    case 'log':
+      return <Code text={data} label={label} wrap />
+    default:
+      return (
+        <>
+          {SOURCES[artifact.format] !== undefined && (
+            <p className={styles.source}>{SOURCES[artifact.format]}</p>
+          )}
+          <Code text={data} label={label} lines />
+        </>
+      )
   }
-  return (
-    <Code
-      text={artifact.format === 'json' ? prettyJson(data) : data}
-      label={`Content of ${fileName(artifact)}`}
-      wrap={artifact.format === 'txt' || artifact.format === 'json'}
-    />
-  )
 }

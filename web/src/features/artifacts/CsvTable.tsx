@@ -1,0 +1,57 @@
+import { useMemo } from 'react'
+import { isNumeric, parseCsv } from '~/lib/csv'
+import styles from './CsvTable.module.css'
+
+/** More rows than these are not drawn. */
+const MOST = 500
+
+/** A CSV file as a table: its first row are the titles. */
+export function CsvTable({ text, label }: { text: string; label: string }) {
+  const [titles = [], ...rows] = useMemo(() => parseCsv(text, MOST + 2), [text])
+  const shown = rows.slice(0, MOST)
+  const width = Math.max(titles.length, ...shown.map((row) => row.length))
+  const columns = Array.from({ length: width }, (_, column) => isNumeric(shown, column))
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
+      <section className={styles.box} tabIndex={0} aria-label={label}>
+        <table>
+          <thead>
+            <tr>
+              {columns.map((figures, column) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place.
+                <Title key={column} figures={figures} title={titles[column] ?? ''} />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row, place) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a row of a fixed text is its place.
+              <tr key={place}>
+                {columns.map((figures, column) => (
+                  // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place.
+                  <td key={column} data-figures={figures || undefined}>
+                    {row[column] ?? ''}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {rows.length > MOST && (
+        <p className={styles.more}>These are the first {MOST} rows. Download the file for all of them.</p>
+      )}
+    </>
+  )
+}
+
+/** A heading that says nothing is none. */
+function Title({ title, figures }: { title: string; figures: boolean }) {
+  if (title.trim() === '') return <td />
+  return (
+    <th scope="col" data-figures={figures || undefined}>
+      {title}
+    </th>
+  )
+}
