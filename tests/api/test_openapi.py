@@ -116,7 +116,7 @@ def test_every_post_and_put_that_changes_something_takes_a_key() -> None:
     }
     # Answers that hold a secret are not kept; the others change nothing.
     secret = {"signIn", "beginSignIn", "finishSignIn", "changePassword", "createInvitation", "previewInvitation"}
-    secret |= {"acceptInvitation", "createToken", "putSecret", "createChannel"}
+    secret |= {"acceptInvitation", "createOwnToken", "createToken", "putSecret", "createChannel"}
     looks = {"validateDefinition", "compareDefinition", "previewRollback", "checkRules", "backtestRules"}
     assert changing - keyed == secret | looks
     assert keyed <= changing

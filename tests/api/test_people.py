@@ -247,6 +247,35 @@ async def test_a_narrow_token_makes_no_wider_one(house: House) -> None:
         assert (made.status_code, made.json()["user"]) == (201, "keyholder")
 
 
+async def test_who_is_no_admin_has_tokens_and_a_name_of_their_own(house: House) -> None:
+    """S1: what concerns oneself, and nothing of others."""
+    async with accepted(house, "own-account", "approver") as own:
+        body = {"name": "my notebook", "scopes": ["read", "decide"], "valid_days": 30}
+        made = (await own.post("/api/me/tokens", json=body)).json()
+        assert (made["user"], made["created_by"], made["scopes"]) == ("own-account", "own-account", ["read", "decide"])
+        kept = {name: value for name, value in made.items() if name != "token"}
+        assert (await own.get("/api/me/tokens")).json() == {"items": [kept], "next_cursor": None}
+        async with house.visitor(made["token"]) as program:
+            assert (await program.get("/api/approvals")).status_code == 200
+            assert (await program.get("/api/me/tokens")).status_code == 403  # its scopes do not reach the account
+        for wrong in ({**body, "scopes": ["define"]}, {**body, "valid_days": None}, {**body, "user": "admin"}):
+            assert (await own.post("/api/me/tokens", json=wrong)).status_code == 422
+        for path in ("/api/tokens", "/api/tokens?user=own-account"):
+            assert (await own.get(path)).status_code == 403
+        assert (await own.delete(f"/api/me/tokens/{made['token_id']}")).json()["is_valid"] is False
+        assert (await own.get("/api/me/tokens")).json()["items"] == []
+        assert len((await own.get("/api/me/tokens?all=true")).json()["items"]) == 1
+        others = (await house.post("/api/tokens", {"name": "x", "user": "admin"}, 201))["token_id"]
+        assert (await own.delete(f"/api/me/tokens/{others}")).status_code == 404
+        await house.client.delete(f"/api/tokens/{others}")
+        renamed = (await own.put("/api/me", json={"display_name": "An approver"})).json()
+        assert (renamed["actor"], renamed["display_name"]) == ("own-account", "An approver")
+        assert (await own.put("/api/me", json={"display_name": "a\nb"})).status_code == 422
+        assert (await own.put("/api/me", json={"roles": ["admin"]})).status_code == 422
+    assert (await house.get("/api/users/own-account"))["roles"] == ["approver"]
+    assert "my notebook" in str(await told(house, "token_created"))
+
+
 async def test_secret_answers_are_not_kept_for_repeated_requests(house: House) -> None:
     key = {"Idempotency-Key": "once"}
     body = {"name": "kept"}

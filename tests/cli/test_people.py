@@ -62,6 +62,30 @@ def test_tokens_and_sessions(shell: Shell, notes: Path) -> None:
     shell("users", "remove", "importer")
 
 
+def test_who_is_no_admin_sees_to_their_own(shell: Shell, notes: Path) -> None:
+    """S1, F3"""
+    shell("apply", str(notes))
+    shell("users", "add", "own-account", "--role", "approver")
+    token = shell("tokens", "create", "a machine", "--user", "own-account", "--days", "2").out.strip()
+    own = ("--token", token)
+    made = shell("tokens", "create", "notebook", "--scope", "decide", "--days", "30", *own)
+    assert "A token of own-account" in made.err
+    rows = [line.split("  ") for line in shell("tokens", *own).out.splitlines()[1:]]
+    assert sorted(cell.strip() for row in rows for cell in row if cell in ("notebook", "a machine")) == [
+        "a machine",
+        "notebook",
+    ]
+    assert "define" in shell("tokens", "create", "x", "--scope", "define", *own, code=1).err
+    assert "365" in shell("tokens", "create", "x", "--days", "0", *own, code=2).err
+    assert shell("tokens", "list", "--user", "admin", *own, code=5).code == 5
+    (one,) = [one for one in shell.json("tokens", *own)["items"] if one["name"] == "notebook"]
+    assert one["expires_at"][:10] <= shell.json("tokens", "--user", "own-account")["items"][-1]["expires_at"][:10]
+    assert shell("tokens", "revoke", one["token_id"], *own).out == "notebook: revoked\n"
+    assert shell("users", "display-name", "A worker", *own).out == "own-account: shown as A worker\n"
+    assert "A worker" in shell("users", "show", "own-account").out
+    shell("users", "remove", "own-account")
+
+
 def test_delegations(shell: Shell, notes: Path) -> None:
     shell("apply", str(notes))
     for name in ("first", "second"):

@@ -186,6 +186,75 @@ def test_a_token_is_shown_once_works_and_is_revoked(page: Page, fresh_server: Se
     looks_well(page)
 
 
+def test_who_is_no_admin_has_tokens_and_a_name_of_their_own(
+    page: Page, fresh_server: Server, guest: BrowserContext
+) -> None:
+    """S1: within one's roles, and always with an end."""
+    body = {"name": "reviewer", "roles": ["approver"]}
+    path = fresh_server.call("POST", "/api/invitations", body, expect=201)["path"]
+    theirs = guest.new_page()
+    theirs.goto(fresh_server.address + path)
+    theirs.get_by_label("Password", exact=True).fill(PASSWORD)
+    theirs.get_by_label("Once more").fill(PASSWORD)
+    theirs.get_by_role("button", name="Set the password and sign in").click()
+    expect(theirs.get_by_role("navigation", name="Main")).to_be_visible()
+    theirs.goto(fresh_server.address + "/settings")
+    theirs.get_by_label("Shown as").fill("A reviewer")
+    theirs.get_by_role("button", name="Show me so").click()
+    expect(theirs.get_by_role("heading", name="A reviewer", level=1)).to_be_visible()
+
+    expect(theirs.get_by_text("None of your programs has a token.")).to_be_visible()
+    theirs.get_by_role("button", name="New token…").click()
+    theirs.get_by_label("What it is for").fill("My notebook")
+    expect(theirs.get_by_role("checkbox", name="Define")).to_have_count(0)
+    assert theirs.get_by_label("Valid for").locator("option").all_inner_texts()[-1] == "One year"
+    theirs.get_by_role("checkbox", name="Decide").check()
+    looks_well(theirs)
+    theirs.get_by_role("button", name="Make the token").click()
+    token = theirs.get_by_label("Token", exact=True).input_value()
+    theirs.get_by_role("button", name="I have kept it").click()
+    row = theirs.get_by_role("list", name="Your tokens").get_by_role("listitem")
+    expect(row).to_contain_text("Read, Decide")
+    looks_well(theirs)
+    assert status_with(fresh_server, token) == 200
+    theirs.set_viewport_size({"width": 360, "height": 800})
+    looks_well(theirs)
+    row.get_by_role("button", name="Revoke").click()
+    theirs.get_by_role("button", name="Revoke the token").click()
+    expect(row).to_have_count(0)
+    assert status_with(fresh_server, token) == 401
+
+
+def test_long_lists_are_read_on(page: Page, fresh_server: Server) -> None:
+    """Users, tokens and channels: what is not on the first page is found, and read on."""
+    for number in range(55):
+        fresh_server.call("POST", "/api/users", {"name": f"user-{number:02}", "roles": ["viewer"]}, expect=201)
+        fresh_server.call("POST", "/api/tokens", {"name": f"token-{number:02}", "user": "admin"}, expect=201)
+        fresh_server.call("POST", "/api/channels", {"name": f"mail-{number:02}", "kind": "email"}, expect=201)
+    open_page(page, fresh_server, "/settings/users")
+    rows = page.get_by_role("list", name="Users").get_by_role("listitem")
+    expect(page.get_by_role("heading", name="50+ users", level=1)).to_be_visible()
+    page.get_by_role("button", name="Show more").click()
+    expect(page.get_by_role("heading", name="56 users", level=1)).to_be_visible()
+    expect(rows).to_have_count(56)
+    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+    page.reload()
+    page.get_by_label("Find").fill("user-54")
+    expect(page.get_by_role("heading", name="1 user found", level=1)).to_be_visible()
+    expect(rows).to_have_count(1)
+
+    page.get_by_role("navigation", name="Settings").get_by_role("link", name="Tokens").click()
+    rows = page.get_by_role("list", name="Tokens").get_by_role("listitem")
+    expect(rows).to_have_count(50)
+    page.get_by_role("button", name="Show more").click()
+    expect(rows.filter(has_text="token-00")).to_have_count(1)
+
+    page.get_by_role("navigation", name="Settings").get_by_role("link", name="Channels").click()
+    expect(page.get_by_role("heading", name="People are told by 50+ channels", level=1)).to_be_visible()
+    page.get_by_role("button", name="Show more").click()
+    expect(page.get_by_role("heading", name="People are told by 55 channels", level=1)).to_be_visible()
+
+
 def status_with(server: Server, token: str) -> int:
     request = urllib.request.Request(server.address + "/api/runs", headers={"Authorization": f"Bearer {token}"})
     try:

@@ -64,7 +64,7 @@ INSTEAD = "Admins may decide instead, or hand it over."
     ],
 )
 def test_too_few_are_told(wanted: dict[str, Any], told: str | None) -> None:
-    given = {"kind": Kind.ACTION, **wanted, "agreed": frozenset(wanted.get("agreed", ()))}
+    given: dict[str, Any] = {"kind": Kind.ACTION, **wanted, "agreed": frozenset(wanted.get("agreed", ()))}
     assert Wanted(**given).warning(Roll({p.name: p for p in PEOPLE}, AWAY)) == told
 
 

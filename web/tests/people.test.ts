@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { browserWords } from '~/lib/browsers'
-import { entryWords, nameWords, roleWords, scopeWords } from '~/lib/people'
+import { entryWords, nameWords, roleWords, scopesFor, scopeWords } from '~/lib/people'
 
 const user = { has_password: false, providers: [], is_invited: false, removed_at: null }
 
@@ -19,6 +19,14 @@ describe('the words for people', () => {
     expect(scopeWords(null)).toBe('All that the user may')
     expect(scopeWords(['decide', 'run'])).toBe('Read, Run, Decide')
     expect(scopeWords([])).toBe('Read')
+  })
+
+  it('scopes that roles can make use of (D29)', () => {
+    const of = (...roles: Parameters<typeof scopesFor>[0]) => scopesFor(roles).map(({ value }) => value)
+    expect(of('viewer')).toEqual(['read', 'admin'])
+    expect(of('approver')).toEqual(['read', 'run', 'decide', 'admin'])
+    expect(of('editor')).toEqual(['read', 'run', 'decide', 'define', 'admin'])
+    expect(of('viewer', 'admin')).toEqual(of('editor'))
   })
 
   it('a name, and what people see of it', () => {

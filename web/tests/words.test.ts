@@ -6,7 +6,7 @@ import { changedArtifacts } from '~/lib/changes'
 import { fileName } from '~/lib/files'
 import { byLine, rangeOfLine } from '~/lib/lines'
 import { sampleInput } from '~/lib/samples'
-import { count, initials, shortDigest, size } from '~/lib/sizes'
+import { count, countOf, initials, shortDigest, size } from '~/lib/sizes'
 import { tokenIn } from '~/lib/tokens'
 
 describe('sizes', () => {
@@ -19,7 +19,10 @@ describe('sizes', () => {
     [999_600, '1.0 MB'],
     [3_000_000, '3.0 MB'],
   ])('%d bytes are %s', (bytes, words) => expect(size(bytes)).toBe(words))
-  it('count in words', () => expect([count(1, 'run'), count(2, 'run')]).toEqual(['1 run', '2 runs']))
+  it('count in words', () => {
+    expect([count(1, 'run'), count(2, 'run')]).toEqual(['1 run', '2 runs'])
+    expect([countOf(50, true, 'run'), countOf(1, false, 'run')]).toEqual(['50+ runs', '1 run'])
+  })
   it('shorten digests and names', () => {
     expect(shortDigest(`7f3a${'0'.repeat(56)}c21e`)).toBe('7f3a…c21e')
     expect([initials('Alex Chen'), initials('admin'), initials('')]).toEqual(['AC', 'A', '?'])

@@ -36,6 +36,7 @@ UNKEYED = frozenset(  # nothing to repeat, or an answer that must not be kept
         "preview_invitation",
         "accept_invitation",
         "create_token",
+        "create_own_token",
         "put_secret",
         "validate_definition",
         "compare_definition",

@@ -16,6 +16,7 @@ from cairn.api.problems import Problem
 
 TAGS = {
     "Entry": "Signing in, and the server's health.",
+    "Your account": "How you are shown, and your own tokens.",
     "People": "Users, groups, and who decides for whom.",
     "Letting in": "Invitations, tokens and sessions.",
     "Secrets": "Secrets that the server uses and never shows.",

@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, Field, model_validator
 from cairn.api.bodies import Body
 from cairn.api.parameters import Text
 from cairn.services.actors import Role, Scope
+from cairn.services.tokens import LONGEST_OWN
 from cairn.services.users import NewUser, UserChange
 
 Line = Annotated[Text, Field(max_length=1000)]
@@ -16,6 +17,10 @@ Name = Annotated[Text, Field(max_length=200, description="Small letters, digits 
 Email = Annotated[Text, Field(max_length=300, description="Empty for none; no two users have the same.")]
 Roles = Annotated[list[Annotated[Role, Field(strict=False)]], Field(max_length=10)]
 Names = Annotated[list[Annotated[Text, Field(max_length=200)]], Field(max_length=1000)]
+Scopes = Annotated[
+    list[Annotated[Scope, Field(strict=False)]] | None,
+    Field(max_length=10, description="What it may be used for; null is all."),
+]
 Secret = Annotated[str, Field(max_length=512)]  # never in an answer or a log: texts that do not fit are not repeated
 
 
@@ -105,13 +110,20 @@ class AcceptInvitation(Body):
     display_name: Line | None = None
 
 
+class UpdateMe(Body):
+    display_name: Annotated[Line, Field(description="How you are shown; empty is your name.")]
+
+
+class CreateOwnToken(Body):
+    name: Annotated[Line, Field(description="What it is for.")]
+    scopes: Scopes = None
+    valid_days: Annotated[int, Field(ge=1, le=LONGEST_OWN.days)] = 90
+
+
 class CreateToken(Body):
     name: Annotated[Line, Field(description="What it is for.")]
     user: Annotated[Text | None, Field(max_length=200, description="Whose it is; your own unless said.")] = None
-    scopes: Annotated[
-        list[Annotated[Scope, Field(strict=False)]] | None,
-        Field(max_length=10, description="What it may be used for; null is all."),
-    ] = None
+    scopes: Scopes = None
     valid_days: Annotated[int | None, Field(ge=1, le=3650, description="Null is for ever.")] = 90
 
 

@@ -27,6 +27,11 @@ PERMISSIONS: dict[str, Allowed | None] = {
     "get_sign_in_ways": OPEN,
     "begin_sign_in": OPEN,
     "finish_sign_in": OPEN,
+    # one's own
+    "update_me": OWN,
+    "list_own_tokens": OWN,
+    "create_own_token": OWN,
+    "revoke_own_token": OWN,
     # people
     "list_people": READ,
     "list_users": ADMIN,

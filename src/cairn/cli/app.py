@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from cairn.cli.commands import (
+    account,
     approvals,
     autonomy,
     deciding,
@@ -69,7 +70,7 @@ GROUPS: dict[str, dict[str, typer.Typer]] = {
     "Go back": {"rollbacks": going_back.rollbacks_app},
     "Look": {"artifacts": records.artifacts_app, "audit": records.audit_app},
     "People": {
-        "users": people.users_app,
+        "users": account.users_app,
         "groups": people.groups_app,
         "delegations": people.delegations_app,
         "tokens": letting_in.tokens_app,

@@ -97,7 +97,7 @@ class Access:
             return None
         await self._note_use(row)
         actor, until = found
-        bearer = Bearer(replace(actor, scopes=scopes_of(row)), row.token_id, row.expires_at)
+        bearer = Bearer(replace(actor, scopes=scopes_of(row), until=row.expires_at), row.token_id, row.expires_at)
         return bearer, self._soonest(until, row.expires_at)
 
     def _read_token(self, connection: sa.Connection, digest: str) -> Any:
@@ -155,7 +155,8 @@ class Access:
         actor, until = found
         if until is not None and generation == self._generation:
             _keep(self._people, row.user_name, (until, actor))
-        actor = replace(actor, scopes=scopes_of(row)) if row.scopes is not None else actor
+        if row.scopes is not None or row.ends_at is not None:
+            actor = replace(actor, scopes=scopes_of(row), until=row.ends_at)
         later = now + LIFETIME if row.ends_at is None else min(now + LIFETIME, row.ends_at)
         if later - row.expires_at < _RENEWED:
             return Session(actor, row.session_id, row.expires_at)

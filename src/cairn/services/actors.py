@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 
@@ -48,6 +49,7 @@ class Actor:
     groups: frozenset[str] = frozenset()
     stands_for: frozenset[str] = frozenset()  # names of those who are away and let this one decide
     scopes: frozenset[str] | None = None  # of the token that is used; None narrows nothing
+    until: datetime | None = field(default=None, compare=False)  # when the token that is used ends
     lent: frozenset[str] = field(default=frozenset(), repr=False)  # what those it stands for are known as
 
     def may(self, allowed: Allowed) -> bool:

@@ -4,11 +4,26 @@ import type { ChannelChange, DeliveryStatus, NewChannel, NoticeKind, Preferences
 
 // Everything about notices stands below ['notices'], so that one call refreshes it.
 
+/** To choose from. */
 export const channels = () =>
   queryOptions({
     queryKey: ['notices', 'channels'],
     queryFn: ({ signal }) =>
-      answer(client.GET('/api/channels', { params: { query: { limit: 200 } }, signal })),
+      answer(client.GET('/api/channels', { params: { query: { limit: 500 } }, signal })),
+  })
+
+export const channelPages = () =>
+  infiniteQueryOptions({
+    queryKey: ['notices', 'channels', 'pages'],
+    queryFn: ({ signal, pageParam }) =>
+      answer(
+        client.GET('/api/channels', {
+          params: { query: { limit: 50, cursor: pageParam ?? undefined } },
+          signal,
+        }),
+      ),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_cursor,
   })
 
 export type DeliveryFilter = {

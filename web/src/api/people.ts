@@ -1,8 +1,13 @@
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { answer, client } from './client'
-import type { Invite, NewTokenRequest, UserChange } from './types'
+import type { Invite, NewOwnTokenRequest, NewTokenRequest, UserChange } from './types'
 
 const MANY = { limit: 500 }
+const PAGE = 50
+const PAGES = {
+  initialPageParam: null as string | null,
+  getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor,
+}
 
 // Everything about people and what lets them in stands below ['people'], so that one call refreshes it.
 
@@ -13,11 +18,17 @@ export const persons = () =>
     queryFn: ({ signal }) => answer(client.GET('/api/people', { params: { query: MANY }, signal })),
   })
 
-export const users = (removed: boolean) =>
-  queryOptions({
-    queryKey: ['people', 'users', { removed }],
-    queryFn: ({ signal }) =>
-      answer(client.GET('/api/users', { params: { query: { ...MANY, removed } }, signal })),
+export const users = (removed: boolean, search: string) =>
+  infiniteQueryOptions({
+    queryKey: ['people', 'users', { removed, search }],
+    queryFn: ({ signal, pageParam }) =>
+      answer(
+        client.GET('/api/users', {
+          params: { query: { limit: PAGE, cursor: pageParam ?? undefined, removed, search } },
+          signal,
+        }),
+      ),
+    ...PAGES,
   })
 
 export const groups = () =>
@@ -33,10 +44,30 @@ export const invitations = () =>
   })
 
 export const tokens = (all: boolean) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ['people', 'tokens', { all }],
-    queryFn: ({ signal }) =>
-      answer(client.GET('/api/tokens', { params: { query: { ...MANY, all } }, signal })),
+    queryFn: ({ signal, pageParam }) =>
+      answer(
+        client.GET('/api/tokens', {
+          params: { query: { limit: PAGE, cursor: pageParam ?? undefined, all } },
+          signal,
+        }),
+      ),
+    ...PAGES,
+  })
+
+/** One's own, that are valid. */
+export const ownTokens = () =>
+  infiniteQueryOptions({
+    queryKey: ['people', 'own tokens'],
+    queryFn: ({ signal, pageParam }) =>
+      answer(
+        client.GET('/api/me/tokens', {
+          params: { query: { limit: PAGE, cursor: pageParam ?? undefined } },
+          signal,
+        }),
+      ),
+    ...PAGES,
   })
 
 /** The open sessions of a user; without a name one's own. */
@@ -83,6 +114,11 @@ export const removeGroup = (name: string) =>
 export const makeToken = (body: NewTokenRequest) => answer(client.POST('/api/tokens', { body }))
 export const revokeToken = (token_id: string) =>
   answer(client.DELETE('/api/tokens/{token_id}', { params: { path: { token_id } } }))
+
+export const makeOwnToken = (body: NewOwnTokenRequest) => answer(client.POST('/api/me/tokens', { body }))
+export const revokeOwnToken = (token_id: string) =>
+  answer(client.DELETE('/api/me/tokens/{token_id}', { params: { path: { token_id } } }))
+export const changeMe = (display_name: string) => answer(client.PUT('/api/me', { body: { display_name } }))
 
 export const endSession = (session_id: string) =>
   answer(client.DELETE('/api/sessions/{session_id}', { params: { path: { session_id } } }))

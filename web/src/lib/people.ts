@@ -20,6 +20,17 @@ export const SCOPES: readonly { value: TokenScope; label: string; about: string 
   { value: 'admin', label: 'Admin', about: 'What only admins may, and the account itself.' },
 ]
 
+const USABLE: Partial<Record<TokenScope, readonly Role[]>> = {
+  run: ['editor', 'approver', 'admin'],
+  decide: ['editor', 'approver', 'admin'],
+  define: ['editor', 'admin'],
+}
+
+/** What a token of somebody with these roles can be used for. */
+export function scopesFor(roles: readonly Role[]): typeof SCOPES {
+  return SCOPES.filter(({ value }) => USABLE[value]?.some((role) => roles.includes(role)) ?? true)
+}
+
 export function roleWords(roles: readonly Role[]): string {
   const words = ROLES.filter((role) => roles.includes(role.value)).map((role) => role.label)
   return words.length === 0 ? 'No role: cannot get in' : words.join(', ')

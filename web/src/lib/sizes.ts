@@ -33,3 +33,8 @@ export function initials(name: string): string {
   const [first, last] = [words[0] ?? '?', words.length > 1 ? (words.at(-1) ?? '') : '']
   return (first.slice(0, 1) + last.slice(0, 1)).toUpperCase()
 }
+
+/** 51 users, or 50+ users where there are more than are known. */
+export function countOf(amount: number, more: boolean, noun: string): string {
+  return more ? `${amount}+ ${noun}s` : count(amount, noun)
+}

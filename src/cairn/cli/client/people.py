@@ -77,6 +77,15 @@ class People(Calls):
     async def revoke_token(self, token_id: str) -> Answer:
         return await self._send("DELETE", f"/api/tokens/{_named(token_id)}")
 
+    async def list_own_tokens(self, *, over: bool = False, most: int | None = None) -> Answer:
+        return await self._pages("/api/me/tokens", {"all": over}, most)
+
+    async def create_own_token(self, wanted: dict[str, Any]) -> Answer:
+        return await self._send("POST", "/api/me/tokens", wanted)
+
+    async def revoke_own_token(self, token_id: str) -> Answer:
+        return await self._send("DELETE", f"/api/me/tokens/{_named(token_id)}")
+
     async def list_sessions(self, *, user: str | None = None, most: int | None = None) -> Answer:
         return await self._pages("/api/sessions", {"user": user}, most)
 
@@ -85,6 +94,9 @@ class People(Calls):
 
     async def end_sessions(self, *, user: str | None = None) -> Answer:
         return await self._send("DELETE", "/api/sessions", query={"user": user})
+
+    async def update_me(self, display_name: str) -> Answer:
+        return await self._send("PUT", "/api/me", {"display_name": display_name})
 
     async def change_password(self, current: str, new: str) -> None:
         await self._send("PUT", "/api/session/password", {"current": current, "new": new})

@@ -28,11 +28,14 @@ SecretName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the sec
 @tokens_app.command("list")
 @online()
 async def list_tokens(desk: Desk, user: OfUser = None, over: Over = False, limit: Limit = 50) -> None:
-    """List tokens, newest first; never their texts.
+    """List tokens, newest first; never their texts. Who is no admin sees their own.
 
     Example: cairn tokens list
     """
-    found = await desk.client.list_tokens(user=user, over=over, most=limit)
+    if await _is_on_own(desk, user):
+        found = await desk.client.list_own_tokens(over=over, most=limit)
+    else:
+        found = await desk.client.list_tokens(user=user, over=over, most=limit)
     rows = [
         (
             one["token_id"],
@@ -61,12 +64,17 @@ async def create_token(
     ] = None,
     days: Annotated[int, typer.Option("--days", min=0, max=3650, help="How long it is valid; 0 is for ever.")] = 90,
 ) -> None:
-    """Make a token and print it, this once.
+    """Make a token and print it, this once. Who is no admin makes their own, for a year at most.
 
     Example: cairn tokens create "nightly import" --user importer --scope run --days 365
     """
-    wanted: dict[str, Any] = {"name": name, "user": user, "scopes": scopes or None, "valid_days": days or None}
-    made = await desk.client.create_token(wanted)
+    wanted: dict[str, Any] = {"name": name, "scopes": scopes or None, "valid_days": days or None}
+    if await _is_on_own(desk, user):
+        if days == 0:
+            raise Ended(Code.USAGE, "A token of your own has an end: say --days, 365 at most.")
+        made = await desk.client.create_own_token(wanted)
+    else:
+        made = await desk.client.create_token({**wanted, "user": user})
     if not desk.screen.as_json:
         tell(f"A token of {made['user']}; it is not shown again.")
     desk.show(made, lambda one: desk.screen.line(one["token"]))
@@ -77,11 +85,20 @@ async def create_token(
 async def revoke_token(
     desk: Desk, token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token, as the list has it.")]
 ) -> None:
-    """Revoke a token, with the sessions that were opened with it.
+    """Revoke a token, with the sessions that were opened with it. Who is no admin revokes their own.
 
     Example: cairn tokens revoke 0b9c9a3e-3f5e-5d3c-8a54-0e5e2a0f9d11
     """
-    desk.show(await desk.client.revoke_token(token_id), lambda one: desk.screen.line(f"{one['name']}: revoked"))
+    if await _is_on_own(desk):
+        revoked = await desk.client.revoke_own_token(token_id)
+    else:
+        revoked = await desk.client.revoke_token(token_id)
+    desk.show(revoked, lambda one: desk.screen.line(f"{one['name']}: revoked"))
+
+
+async def _is_on_own(desk: Desk, user: str | None = None) -> bool:
+    """Whether it is about the tokens of who asks: others' are for admins."""
+    return user is None and "admin" not in (await desk.client.get_session())["roles"]
 
 
 # ---- sessions --------------------------------------------------------------------------------------------

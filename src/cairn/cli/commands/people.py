@@ -10,7 +10,6 @@ from cairn.cli.arguments import Limit
 from cairn.cli.client import Answer
 from cairn.cli.desk import Desk, online
 from cairn.cli.groups import group
-from cairn.cli.hidden import ask_hidden
 from cairn.cli.telling import moment, tell
 
 users_app = group("Users; without a command, the list.")
@@ -191,19 +190,6 @@ async def restore_user(desk: Desk, name: UserName) -> None:
     Example: cairn users restore reviewer
     """
     desk.show(await desk.client.restore_user(name), lambda user: desk.screen.line(f"{user['name']}: back"))
-
-
-@users_app.command("password")
-@online("saves")
-async def password(desk: Desk) -> None:
-    """Set the password of whose token is used: on your own machine, admin's. Other sessions end.
-
-    Example: cairn users password
-    """
-    session = await desk.client.get_session()
-    current = ask_hidden("Current password") if session["has_password"] else ""
-    await desk.client.change_password(current, ask_hidden("New password", twice=True))
-    desk.show({"user": session["actor"]}, lambda one: desk.screen.line(f"{one['user']}: new password"))
 
 
 def _given(

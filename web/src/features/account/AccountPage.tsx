@@ -5,8 +5,10 @@ import styles from './Account.module.css'
 import { Away } from './Away'
 import { Password } from './Password'
 import { Sessions } from './Sessions'
+import { ShownAs } from './ShownAs'
+import { Tokens } from './Tokens'
 
-/** One's own account: what one is here, the password, where one is signed in, who decides meanwhile. */
+/** One's own account: what one is here, the password, where one is signed in, one's tokens, who decides meanwhile. */
 export function AccountPage() {
   const { actor, display_name, email, roles, groups, stands_for } = useSession()
   const facts = [
@@ -24,8 +26,10 @@ export function AccountPage() {
           <Fact key={name} name={name ?? ''} value={value ?? ''} />
         ))}
       </dl>
+      <ShownAs />
       <Password />
       <Sessions />
+      <Tokens />
       <Away />
     </Page>
   )

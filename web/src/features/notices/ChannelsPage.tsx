@@ -1,16 +1,17 @@
 import { Button } from '@mantine/core'
 import { IconPlus, IconSend } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { channels, removeChannel, testChannel } from '~/api/notices'
+import { channelPages, removeChannel, testChannel } from '~/api/notices'
 import type { Channel } from '~/api/types'
 import { channelWords, DELIVERIES } from '~/lib/notices'
-import { count } from '~/lib/sizes'
+import { count, countOf } from '~/lib/sizes'
 import { Empty } from '~/ui/Empty'
 import { Failure, Refusal } from '~/ui/Failure'
 import { ForAdmins } from '~/ui/ForAdmins'
 import { FormDialog } from '~/ui/FormDialog'
 import { LoadingRows } from '~/ui/Loading'
+import { More } from '~/ui/More'
 import { Done, Notice } from '~/ui/Notice'
 import { Sheet } from '~/ui/Sheet'
 import { ShownOnce } from '~/ui/ShownOnce'
@@ -45,21 +46,32 @@ export function ChannelsPage() {
 function Channels({ onOpen }: { onOpen: (channel: Channel) => void }) {
   const client = useQueryClient()
   const [removing, setRemoving] = useState<Channel | null>(null)
-  const { data, error, refetch } = useQuery(channels())
-  if (error !== null)
-    return <Failure what="The channels could not be read." error={error} retry={() => void refetch()} />
-  if (data === undefined) return <LoadingRows rows={3} label="Loading the channels" />
-  const on = data.items.filter((channel) => channel.is_enabled).length
+  const found = useInfiniteQuery(channelPages())
+  if (found.error !== null)
+    return (
+      <Failure
+        what="The channels could not be read."
+        error={found.error}
+        retry={() => void found.refetch()}
+      />
+    )
+  if (found.data === undefined) return <LoadingRows rows={3} label="Loading the channels" />
+  const items = found.data.pages.flatMap((page) => page.items)
+  const on = items.filter((channel) => channel.is_enabled).length
   return (
     <div className={styles.parts}>
-      <h1>{on === 0 ? 'Nobody is told outside Cairn' : `People are told by ${count(on, 'channel')}`}</h1>
-      {data.items.length === 0 ? (
+      <h1>
+        {on === 0
+          ? 'Nobody is told outside Cairn'
+          : `People are told by ${countOf(on, found.hasNextPage, 'channel')}`}
+      </h1>
+      {items.length === 0 ? (
         <Empty title="No channels yet">Teams, Slack, mail, a webhook, or another service.</Empty>
       ) : (
         <Sheet
           label="Channels"
           columns={COLUMNS}
-          rows={data.items.map((channel) => ({
+          rows={items.map((channel) => ({
             key: channel.channel_id,
             faded: !channel.is_enabled,
             cells: [
@@ -79,6 +91,7 @@ function Channels({ onOpen }: { onOpen: (channel: Channel) => void }) {
           }))}
         />
       )}
+      <More pages={found} />
       <FormDialog
         title={`Remove ${removing?.name ?? ''}?`}
         opened={removing !== null}

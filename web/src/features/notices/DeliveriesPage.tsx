@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -12,6 +11,7 @@ import { Empty } from '~/ui/Empty'
 import { Failure } from '~/ui/Failure'
 import { ForAdmins } from '~/ui/ForAdmins'
 import { LoadingRows, LoadingText } from '~/ui/Loading'
+import { More } from '~/ui/More'
 import { Sheet } from '~/ui/Sheet'
 import { StateTag } from '~/ui/StateTag'
 import { Time } from '~/ui/Time'
@@ -52,13 +52,7 @@ function Log() {
           }))}
         />
       )}
-      {found.hasNextPage && (
-        <div>
-          <Button loading={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      <More pages={found} />
     </div>
   )
 }

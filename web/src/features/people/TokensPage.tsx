@@ -1,23 +1,21 @@
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { revokeToken, tokens } from '~/api/people'
-import type { Token } from '~/api/types'
-import { left } from '~/lib/durations'
-import { scopeWords } from '~/lib/people'
-import { count } from '~/lib/sizes'
+import { makeToken, persons, revokeToken, tokens } from '~/api/people'
+import { useSession } from '~/api/session'
+import { nameWords, SCOPES } from '~/lib/people'
+import { countOf } from '~/lib/sizes'
+import { Choice } from '~/ui/Choice'
 import { Empty } from '~/ui/Empty'
 import { Failure } from '~/ui/Failure'
 import { ForAdmins } from '~/ui/ForAdmins'
-import { FormDialog } from '~/ui/FormDialog'
 import { LoadingRows } from '~/ui/Loading'
-import { Sheet } from '~/ui/Sheet'
+import { More } from '~/ui/More'
 import { ShownOnce } from '~/ui/ShownOnce'
-import { Time, useNow } from '~/ui/Time'
-import { tell } from '~/ui/toasts'
+import { PERIODS, TokenDialog } from '~/ui/TokenDialog'
+import { TokenSheet } from '~/ui/TokenSheet'
 import styles from './People.module.css'
-import { TokenDialog } from './TokenDialog'
 
 /** What programs come in with. */
 export function TokensPage() {
@@ -34,7 +32,7 @@ export function TokensPage() {
     >
       <Tokens />
       {making && (
-        <TokenDialog
+        <NewToken
           onClose={() => setMaking(false)}
           onMade={(token) => {
             setMaking(false)
@@ -49,91 +47,59 @@ export function TokensPage() {
   )
 }
 
+/** A token of anybody's. */
+function NewToken({ onClose, onMade }: { onClose: () => void; onMade: (token: string) => void }) {
+  const { actor } = useSession()
+  const { data: people } = useQuery(persons())
+  const [user, setUser] = useState(actor)
+  return (
+    <TokenDialog
+      scopes={SCOPES}
+      about="Within what the roles of its user allow."
+      periods={[...PERIODS, { value: '', label: 'For ever' }]}
+      make={({ days, ...wish }) =>
+        makeToken({ ...wish, user, valid_days: days === '' ? null : Number(days) })
+      }
+      onClose={onClose}
+      onMade={onMade}
+    >
+      <Choice
+        label="Whose it is"
+        value={user}
+        options={(people?.items ?? [{ name: actor, display_name: '' }]).map((person) => ({
+          value: person.name,
+          label: nameWords(person),
+        }))}
+        onChange={setUser}
+      />
+    </TokenDialog>
+  )
+}
+
 function Tokens() {
   const [all, setAll] = useState(false)
-  const [revoking, setRevoking] = useState<Token | null>(null)
-  const client = useQueryClient()
-  const now = useNow()
-  const { data, error, refetch } = useQuery(tokens(all))
-  if (error !== null)
-    return <Failure what="The tokens could not be read." error={error} retry={() => void refetch()} />
-  if (data === undefined) return <LoadingRows rows={3} label="Loading the tokens" />
-  const valid = data.items.filter((token) => token.is_valid).length
+  const found = useInfiniteQuery(tokens(all))
+  if (found.error !== null)
+    return (
+      <Failure what="The tokens could not be read." error={found.error} retry={() => void found.refetch()} />
+    )
+  if (found.data === undefined) return <LoadingRows rows={3} label="Loading the tokens" />
+  const items = found.data.pages.flatMap((page) => page.items)
+  const valid = items.filter((token) => token.is_valid).length
   return (
     <div className={styles.parts}>
-      <h1>{valid === 0 ? 'No token is valid' : `${count(valid, 'token')} valid`}</h1>
+      <h1>{valid === 0 ? 'No token is valid' : `${countOf(valid, found.hasNextPage, 'token')} valid`}</h1>
       <div>
         <Button aria-pressed={all} onClick={() => setAll(!all)}>
           {all ? 'Hide what is no longer valid' : 'Show also what is no longer valid'}
         </Button>
       </div>
-      {data.items.length === 0 ? (
+      {items.length === 0 ? (
         <Empty title="No program has a token">People need none: they sign in.</Empty>
       ) : (
-        <Sheet
-          label="Tokens"
-          columns={COLUMNS}
-          rows={data.items.map((token) => rowOf(token, now, setRevoking))}
-        />
+        <TokenSheet label="Tokens" tokens={items} whose revoke={revokeToken} />
       )}
-      <FormDialog
-        title={`Revoke ${revoking?.name ?? ''}?`}
-        opened={revoking !== null}
-        onClose={() => setRevoking(null)}
-        keep="Keep it valid"
-        send="Revoke the token"
-        refused="The token is still valid."
-        danger
-        note="It cannot be made valid again."
-        onSend={async () => {
-          if (revoking === null) return
-          await revokeToken(revoking.token_id)
-          await client.invalidateQueries({ queryKey: ['people'] })
-          tell(`${revoking.name} lets nobody in any more.`)
-          setRevoking(null)
-        }}
-      >
-        <p>What uses it is refused from the next request on. Sessions that were opened with it end.</p>
-      </FormDialog>
+      <More pages={found} />
     </div>
   )
-}
-
-const COLUMNS = [
-  { title: 'Token', width: 'minmax(0, 1.4fr)', bare: true },
-  { title: 'Whose', width: 'minmax(0, 0.8fr)' },
-  { title: 'For', width: 'minmax(0, 1fr)' },
-  { title: 'Last used', width: '96px' },
-  { title: 'Valid', width: '110px' },
-  { title: 'Revoke', width: '96px', bare: true, end: true },
-]
-
-function rowOf(token: Token, now: Date, onRevoke: (token: Token) => void) {
-  return {
-    key: token.token_id,
-    faded: !token.is_valid,
-    cells: [
-      <span key="name">
-        <strong>{token.name}</strong>
-        <p>
-          made by {token.created_by}, <Time at={token.created_at} />
-        </p>
-      </span>,
-      token.user,
-      scopeWords(token.scopes),
-      token.last_used_at === null ? 'never' : <Time key="used" at={token.last_used_at} />,
-      token.revoked_at !== null ? 'revoked' : (left(token.expires_at, now) ?? 'for ever'),
-      token.is_valid && (
-        <Button
-          key="revoke"
-          variant="subtle"
-          color="red"
-          onClick={() => onRevoke(token)}
-          aria-label={`Revoke ${token.name}…`}
-        >
-          Revoke…
-        </Button>
-      ),
-    ],
-  }
 }

@@ -1,15 +1,17 @@
 import { Button, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
 import { IconUserPlus } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { users } from '~/api/people'
 import type { User } from '~/api/types'
 import { entryWords, roleWords } from '~/lib/people'
-import { count } from '~/lib/sizes'
+import { countOf } from '~/lib/sizes'
 import { Empty } from '~/ui/Empty'
 import { Failure } from '~/ui/Failure'
 import { ForAdmins } from '~/ui/ForAdmins'
 import { LoadingRows } from '~/ui/Loading'
+import { More } from '~/ui/More'
 import { Sheet } from '~/ui/Sheet'
 import { ShownOnce } from '~/ui/ShownOnce'
 import { Time } from '~/ui/Time'
@@ -53,17 +55,21 @@ function Users({ onLink }: { onLink: (link: string) => void }) {
   const [removed, setRemoved] = useState(false)
   const [search, setSearch] = useState('')
   const [deed, setDeed] = useState<Deed | null>(null)
-  const { data, error, refetch } = useQuery(users(removed))
-  if (error !== null)
-    return <Failure what="The users could not be read." error={error} retry={() => void refetch()} />
-  if (data === undefined) return <LoadingRows rows={4} label="Loading the users" />
-  const wanted = search.trim().toLowerCase()
-  const shown = data.items.filter((user) =>
-    [user.name, user.display_name, user.email].some((text) => text.toLowerCase().includes(wanted)),
-  )
+  const [wanted] = useDebouncedValue(search.trim(), PAUSE)
+  const found = useInfiniteQuery({ ...users(removed, wanted), placeholderData: keepPreviousData })
+  if (found.error !== null)
+    return (
+      <Failure what="The users could not be read." error={found.error} retry={() => void found.refetch()} />
+    )
+  if (found.data === undefined) return <LoadingRows rows={4} label="Loading the users" />
+  const shown = found.data.pages.flatMap((page) => page.items)
+  const here = shown.filter((user) => user.removed_at === null).length
   return (
     <div className={styles.parts}>
-      <h1>{count(data.items.filter((user) => user.removed_at === null).length, 'user')}</h1>
+      <h1>
+        {countOf(here, found.hasNextPage, 'user')}
+        {wanted !== '' && ' found'}
+      </h1>
       <div className={styles.tools}>
         <TextInput
           label="Find"
@@ -80,12 +86,15 @@ function Users({ onLink }: { onLink: (link: string) => void }) {
       ) : (
         <Sheet label="Users" columns={COLUMNS} rows={shown.map((user) => rowOf(user, setDeed))} />
       )}
+      <More pages={found} />
       <Invitations />
       <UserDialog user={deed?.kind === 'change' ? deed.user : null} onClose={() => setDeed(null)} />
       <UserDeeds deed={deed} onClose={() => setDeed(null)} onLink={onLink} />
     </div>
   )
 }
+
+const PAUSE = 200
 
 const COLUMNS = [
   { title: 'User', width: 'minmax(0, 1.5fr)', bare: true },

@@ -1,0 +1,57 @@
+"""What everybody sees to themselves: how they are shown, and their own tokens."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.guarding import Guarded
+from cairn.api.parameters import Paging, TokenId
+from cairn.api.people_bodies import CreateOwnToken, UpdateMe
+from cairn.api.session_views import session_view
+from cairn.api.wiring import By, Services
+from cairn.services.tokens import NewToken as Wanted
+from cairn.services.users import UserChange
+from cairn.services.views.people import NewToken, Token, TokenPage
+from cairn.services.views.sessions import Session
+
+router = APIRouter(prefix="/api/me", route_class=Guarded, tags=["Your account"])
+
+
+@router.put("")
+async def update_me(body: UpdateMe, services: Services, by: By) -> Session:
+    """Say how you are shown. Your name stays, as decisions carry it."""
+    await services.accounts.users.change(by.name, UserChange(display_name=body.display_name), by)
+    return await run_in_threadpool(session_view, services, by)
+
+
+@router.get("/tokens")
+def list_own_tokens(
+    services: Services,
+    paging: Paging,
+    by: By,
+    all: Annotated[bool, Query(description="Also those that are no longer valid.")] = False,
+) -> TokenPage:
+    """Your own tokens that are valid, newest first; never their texts."""
+    return services.accounts.people.tokens(user=by.name, all=all, limit=paging.limit, cursor=paging.cursor)
+
+
+@router.post("/tokens", status_code=201)
+async def create_own_token(body: CreateOwnToken, services: Services, by: By) -> NewToken:
+    """Make a token of your own, for what your roles allow. Its text is in this answer alone.
+
+    Made with a token, it may do no more than that one, and ends with it.
+    """
+    scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
+    made = await services.accounts.tokens.create_own(Wanted(by.name, body.name, scopes, body.valid_days), by)
+    kept = await run_in_threadpool(services.accounts.people.token, made.token_id)
+    return NewToken(**dict(kept), token=made.token)
+
+
+@router.delete("/tokens/{token_id}")
+async def revoke_own_token(token_id: TokenId, services: Services, by: By) -> Token:
+    """Revoke one of your tokens: it lets nobody in from now on, nor do sessions that were opened with it."""
+    await services.accounts.tokens.revoke_own(token_id, by)
+    return await run_in_threadpool(services.accounts.people.token, token_id)

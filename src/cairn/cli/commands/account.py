@@ -1,0 +1,37 @@
+"""One's own account: how one is shown, and the password."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cairn.cli.commands.people import users_app
+from cairn.cli.desk import Desk, online
+from cairn.cli.hidden import ask_hidden
+
+
+@users_app.command("display-name")
+@online("saves")
+async def display_name(
+    desk: Desk, shown_as: Annotated[str, typer.Argument(metavar="TEXT", help="How you are shown; empty: by your name.")]
+) -> None:
+    """Say how you are shown: whose token is used, on your own machine admin.
+
+    Example: cairn users display-name "A reviewer"
+    """
+    session = await desk.client.update_me(shown_as)
+    desk.show(session, lambda one: desk.screen.line(f"{one['actor']}: shown as {one['display_name']}"))
+
+
+@users_app.command("password")
+@online("saves")
+async def password(desk: Desk) -> None:
+    """Set the password of whose token is used: on your own machine, admin's. Other sessions end.
+
+    Example: cairn users password
+    """
+    session = await desk.client.get_session()
+    current = ask_hidden("Current password") if session["has_password"] else ""
+    await desk.client.change_password(current, ask_hidden("New password", twice=True))
+    desk.show({"user": session["actor"]}, lambda one: desk.screen.line(f"{one['user']}: new password"))

@@ -1,0 +1,108 @@
+"""Tokens that people make for themselves: within their roles, with an end, and nobody else's (S1, D29)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from cairn.api.permissions import PERMISSIONS, READ
+from cairn.services.actors import ADMIN, ALL_ROLES, Role, Scope
+from cairn.services.errors import Forbidden, NotFound, Unauthenticated, WrongInput
+from cairn.services.tokens import USABLE, NewToken
+from cairn.services.users import UserChange
+from cairn.store import Database
+from tests.services.household import HERE, Household
+
+
+@pytest.fixture
+def household(database: Database, tmp_path: Path) -> Household:
+    return Household(database, tmp_path)
+
+
+def test_which_roles_make_use_of_a_scope_follows_from_the_table() -> None:
+    narrowing = [allowed for allowed in PERMISSIONS.values() if allowed is not None and allowed != READ]
+    found = {
+        scope.value: frozenset(role for allowed in narrowing if scope.value in allowed.scopes for role in allowed.roles)
+        for scope in Scope
+    }
+    assert {name: roles - {Role.ADMIN} for name, roles in found.items() if name != Scope.READ} == {
+        name: roles - {Role.ADMIN} for name, roles in USABLE.items() if name != Scope.READ
+    }
+    assert USABLE[Scope.READ] == ALL_ROLES
+
+
+async def test_one_makes_uses_and_revokes_ones_own(household: Household) -> None:
+    await household.user("ann", "approver")
+    ann, tokens = household.actor("ann"), household.accounts.tokens
+    made = await tokens.create_own(NewToken("ann", "my notebook", ("read", "decide"), 30), ann)
+    used = await household.access.bearer(made.token)
+    assert (used.name, used.scopes, used.until) == ("ann", frozenset({"read", "decide"}), made.expires_at)
+    await tokens.revoke_own(made.token_id, ann)
+    with pytest.raises(Unauthenticated):
+        await household.access.bearer(made.token)
+    about = {"token_id": made.token_id, "user": "ann", "token": "my notebook"}
+    assert household.told()[-2:] == [
+        ("token_created", "ann", {**about, "scopes": ["decide", "read"]}),
+        ("token_revoked", "ann", about),
+    ]
+
+
+async def test_others_tokens_are_not_there(household: Household) -> None:
+    await household.user("ann", "approver")
+    await household.user("bob", "approver")
+    tokens = household.accounts.tokens
+    made = await tokens.create(NewToken("bob", "theirs", None, 1), ADMIN)
+    with pytest.raises(NotFound):
+        await tokens.revoke_own(made.token_id, household.actor("ann"))
+    assert (await household.access.bearer(made.token)).name == "bob"
+
+
+@pytest.mark.parametrize(
+    ("role", "scopes", "days", "where"),
+    [
+        ("viewer", ("run",), 1, "/scopes"),
+        ("viewer", ("read", "decide"), 1, "/scopes"),
+        ("approver", ("define",), 1, "/scopes"),
+        ("editor", ("nonsense",), 1, "/scopes"),
+        ("editor", (), 1, "/scopes"),
+        ("editor", None, None, "/valid_days"),
+        ("editor", None, 366, "/valid_days"),
+    ],
+)
+async def test_more_than_ones_own_is_refused(
+    household: Household, role: str, scopes: tuple[str, ...] | None, days: int | None, where: str
+) -> None:
+    await household.user("ann", role)
+    with pytest.raises(WrongInput) as wrong:
+        await household.accounts.tokens.create_own(NewToken("ann", "x", scopes, days), household.actor("ann"))
+    assert [path for path, _ in wrong.value.errors] == [where]
+
+
+async def test_a_token_makes_none_that_may_more_or_lasts_longer(household: Household) -> None:
+    """Nor does a session that was opened with it."""
+    await household.user("ann", "editor", "approver")
+    tokens = household.accounts.tokens
+    first = await tokens.create_own(NewToken("ann", "first", ("admin", "run"), 10), household.actor("ann"))
+    by = await household.access.bearer(first.token)
+    with pytest.raises(Forbidden):
+        await tokens.create_own(NewToken("ann", "wider", None, 5), by)
+    with pytest.raises(Forbidden):
+        await tokens.create_own(NewToken("ann", "wider", ("decide",), 5), by)
+    later = await tokens.create_own(NewToken("ann", "later", ("run",), 90), by)
+    assert later.expires_at == first.expires_at
+    signed_in = await household.accounts.signing_in.with_token(first.token, HERE)
+    session = (await household.access.session(signed_in.secret)).actor
+    assert (await tokens.create_own(NewToken("ann", "s", ("run",), 90), session)).expires_at == first.expires_at
+    sooner = await tokens.create_own(NewToken("ann", "sooner", ("run",), 5), by)
+    assert sooner.expires_at is not None
+    assert first.expires_at is not None
+    assert first.expires_at - sooner.expires_at > timedelta(days=4)
+
+
+async def test_one_says_how_one_is_shown(household: Household) -> None:
+    await household.user("ann", "viewer")
+    await household.accounts.users.change("ann", UserChange(display_name="Ann A"), household.actor("ann"))
+    assert household.accounts.people.user("ann").display_name == "Ann A"
+    assert household.told()[-1] == ("user_changed", "ann", {"user": "ann", "changed": ["display_name"]})

@@ -1,0 +1,15 @@
+import { Button } from '@mantine/core'
+
+type Pages = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
+
+/** Reads on, where a list has more than is shown. */
+export function More({ pages }: { pages: Pages }) {
+  if (!pages.hasNextPage) return null
+  return (
+    <div>
+      <Button loading={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+        Show more
+      </Button>
+    </div>
+  )
+}
