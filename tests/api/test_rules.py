@@ -170,6 +170,8 @@ async def test_one_call_stops_everything(house: House) -> None:
     told = await house.get(f"/api/approvals/{held['approval_id']}/explain")
     assert (told["rule"], told["considered"][0]["outcome"]) == ("Approve", "emergency stop")
     await house.put("/api/rules/emergency-stop", {"stopped": True}, 422)
+    explained = await house.put("/api/rules/emergency-stop", {"stopped": True, "reason": "a bad model"})
+    assert explained == {**stopped, "reason": "a bad model"}
     await house.put("/api/rules/emergency-stop", {"stopped": False})
     listed = await house.get("/api/rules/emergency-stop/history", limit=2)
     assert [one["stopped"] for one in listed["items"]] == [False, True]

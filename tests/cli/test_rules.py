@@ -105,6 +105,9 @@ def test_one_command_stops_everything(alone: Shell, notes: Path, name: str, tmp_
     told = "Every automatic approval is stopped, by admin: Refunds look odd\n"
     assert alone("rules", "stop", "-m", "Refunds look odd").out == told
     assert alone("rules", "list").out.startswith(told)
+    again = told.replace("Refunds look odd", "A bad model")
+    assert alone("rules", "stop", "-m", "A bad model").out == again
+    assert alone("rules", "list").out.startswith(again)
     filled(alone, name)
     alone("watch", name, code=6)
     assert "held back: emergency stop" in alone("rules", "explain", f"{name}/write").out

@@ -148,6 +148,13 @@ def test_one_click_stops_everything(page: Page, ruled: Server, width: int) -> No
     pushed = page.locator("main").evaluate("(main) => main.scrollHeight - main.clientHeight")
     assert pushed == 0, "the bar below is pushed out of the window"
 
+    banner.get_by_role("button", name="Say why…").click()
+    page.get_by_label("Why everything is stopped").fill("Refunds look odd")
+    assert (axe(page), overflow(page)) == ([], 0)
+    page.get_by_role("button", name="Keep this reason").click()
+    expect(banner).to_contain_text("Refunds look odd")
+    expect(banner.get_by_role("button", name="Change the reason…")).to_be_visible()
+
     banner.get_by_role("button", name="Let rules approve again…").click()
     page.get_by_label("What was found").fill("A false alarm")
     page.get_by_role("button", name="Let rules approve again", exact=True).click()
@@ -155,6 +162,7 @@ def test_one_click_stops_everything(page: Page, ruled: Server, width: int) -> No
     ruled.until(refund(ruled, 20), "completed")
     page.goto(ruled.address + "/rules?tab=stops")
     expect(page.get_by_role("list", name="Emergency stops")).to_contain_text("A false alarm")
+    expect(page.get_by_role("list", name="Emergency stops")).to_contain_text("Refunds look odd")
 
 
 def test_a_stop_elsewhere_is_seen_here(page: Page, ruled: Server) -> None:

@@ -120,14 +120,22 @@ async def test_stops_are_told_and_kept(house: House) -> None:
     with pytest.raises(WrongInput):
         await rules.stop(True, " ", by=boss)
     before = len(read.stops(500, None).items)
-    assert [await rules.stop(True, "odd", by=boss), await rules.stop(True, "odd again", by=boss)] == [True, False]
+    assert [await rules.stop(True, "odd", by=boss), await rules.stop(True, "odd", by=boss)] == [True, False]
+    first = read.current(GLOBAL).emergency_stop
+    assert (first.stopped, first.reason, first.by) == (True, "odd", "boss")
+    other = Actor("other", frozenset({"admin"}))
+    assert [await rules.stop(True, "a bad model", by=other), await rules.stop(True, "a bad model", by=boss)] == [
+        True,
+        False,
+    ]
     shown = read.current(GLOBAL).emergency_stop
-    assert (shown.stopped, shown.reason, shown.by) == (True, "odd", "boss")
+    assert shown == first.model_copy(update={"reason": "a bad model"})  # who stopped it, and when, stay
     assert [await rules.stop(False, "all well", by=boss), await rules.stop(False, "", by=boss)] == [True, False]
-    assert [(s.stopped, s.reason) for s in read.stops(2, None).items] == [(False, "all well"), (True, "odd")]
+    assert [(s.stopped, s.reason) for s in read.stops(2, None).items] == [(False, "all well"), (True, "a bad model")]
     assert len(read.stops(500, None).items) == before + 2
-    assert told(house, "emergency_stop_set", "emergency_stop_lifted")[-2:] == [
+    assert told(house, "emergency_stop_set", "emergency_stop_explained", "emergency_stop_lifted")[-3:] == [
         ("emergency_stop_set", "boss", {"reason": "odd"}),
+        ("emergency_stop_explained", "other", {"reason": "a bad model", "earlier_reason": "odd"}),
         ("emergency_stop_lifted", "boss", {"reason": "all well"}),
     ]
 

@@ -112,26 +112,31 @@ class Rules:
 
     # ---- all at once ---------------------------------------------------------------------------------
     async def stop(self, stopped: bool, reason: str, by: Actor) -> bool:
-        """Stop every automatic approval from this moment on, or let them go on. False: it was so already."""
+        """Stop every automatic approval from this moment on, or let them go on. False: it was so already.
+
+        Asked again while it is on, another reason takes the place of the first; who stopped it, and when, stay.
+        """
         if stopped and not reason.strip():
             raise WrongInput([("/reason", "Say why: 'reason' is required to stop.")])
 
-        def write(connection: sa.Connection) -> bool:
-            was = rule_rows.head(connection, GLOBAL, lock=True)
-            if was.stopped == stopped:
-                return False
-            at = self._clock.now()
-            rule_rows.stop(connection, was, stopped, reason, by.name, at)
-            if stopped:
-                events.append_global_event(connection, "emergency_stop_set", by.name, at, {"reason": reason})
+        def write(connection: sa.Connection) -> str | None:
+            was, at = rule_rows.head(connection, GLOBAL, lock=True), self._clock.now()
+            told: dict[str, str] = {"reason": reason}
+            if was.stopped != stopped:
+                rule_rows.stop(connection, was, stopped, reason, by.name, at)
+                event = "emergency_stop_set" if stopped else "emergency_stop_lifted"
+            elif stopped and (earlier := rule_rows.explain_stop(connection, reason)) is not None:
+                told["earlier_reason"] = earlier
+                event = "emergency_stop_explained"
             else:
-                events.append_global_event(connection, "emergency_stop_lifted", by.name, at, {"reason": reason})
-            return True
+                return None
+            events.append_global_event(connection, event, by.name, at, told)
+            return event
 
-        changed = await self._database.transact(write)
-        if changed:
-            self._announce(GLOBAL, "emergency_stop_set" if stopped else "emergency_stop_lifted")
-        return changed
+        event = await self._database.transact(write)
+        if event is not None:
+            self._announce(GLOBAL, event)
+        return event is not None
 
     # ---- samples -------------------------------------------------------------------------------------
     async def review(self, approval_id: str, agrees: bool, comment: str, by: Actor) -> None:

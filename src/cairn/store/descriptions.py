@@ -100,6 +100,7 @@ SENTENCES: Mapping[str, str] = {
     "secrets_rotated": "All {count} secrets were encrypted anew.",
     "rules_saved": "The rules were changed, revision {revision}.",
     "emergency_stop_set": "Every automatic approval was stopped: {reason}",
+    "emergency_stop_explained": "Automatic approvals are stopped for another reason: {reason}",
     "emergency_stop_lifted": "Automatic approvals go on.",
     "drift_repaired": "The folder did not match the records: {written} files were written again, {moved} moved aside.",
 }

@@ -95,6 +95,15 @@ def stop(connection: sa.Connection, was: Head, stopped: bool, reason: str, by: s
     return now
 
 
+def explain_stop(connection: sa.Connection, reason: str) -> str | None:
+    """Another reason for the stop that is on: the one before; None if it is the same."""
+    last = connection.execute(sa.select(S.number, S.reason).order_by(S.number.desc()).limit(1)).one()
+    if last.reason == reason:
+        return None
+    connection.execute(sa.update(emergency_stops).where(S.number == last.number).values(reason=reason))
+    return last.reason
+
+
 def _put(connection: sa.Connection, was: Head, now: Head) -> None:
     if was == Head(was.scope) and was.scope != GLOBAL:  # the global one has a row from the beginning
         connection.execute(sa.insert(rule_heads).values(scope=now.scope, revision=now.revision, stopped=now.stopped))

@@ -2339,6 +2339,8 @@ export interface paths {
         /**
          * Set Emergency Stop
          * @description Stop every automatic approval at once, or let them go on. What would have been approved is asked meanwhile.
+         *
+         *     Stopped again with another reason, that one takes the place of the first.
          */
         put: operations["setEmergencyStop"];
         post?: never;

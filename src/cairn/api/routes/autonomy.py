@@ -81,7 +81,10 @@ def get_emergency_stop(services: Services) -> EmergencyStop:
 
 @router.put("/rules/emergency-stop")
 async def set_emergency_stop(body: StopAll, services: Services, by: By) -> EmergencyStop:
-    """Stop every automatic approval at once, or let them go on. What would have been approved is asked meanwhile."""
+    """Stop every automatic approval at once, or let them go on. What would have been approved is asked meanwhile.
+
+    Stopped again with another reason, that one takes the place of the first.
+    """
     await services.rules.stop(body.stopped, body.reason, by)
     return await run_in_threadpool(services.rule_reading.stop)
 

@@ -98,7 +98,7 @@ def _show_backtest(desk: Desk, found: Answer) -> None:
 async def stop(
     desk: Desk, reason: Annotated[str, typer.Option("--reason", "-m", help="Why; it stands in the trail.")] = ""
 ) -> None:
-    """Stop every automatic approval at once: people are asked instead.
+    """Stop every automatic approval at once: people are asked instead. Said again, another reason replaces the first.
 
     Example: cairn rules stop -m "Refunds look odd"
     """

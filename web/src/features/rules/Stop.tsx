@@ -47,7 +47,9 @@ export function StopBanner() {
   const { data } = useQuery({ ...emergencyStop(), refetchInterval: 30_000 })
   const isAdmin = useRoles().includes('admin')
   const [asking, setAsking] = useState(false)
+  const [explaining, setExplaining] = useState(false)
   if (data?.stopped !== true) return null
+  const isUnsaid = data.reason === '' || data.reason === AT_ONCE
   return (
     <section className={styles.banner} aria-label="Emergency stop">
       <IconHandStop size={18} aria-hidden="true" />
@@ -56,12 +58,54 @@ export function StopBanner() {
         <span className={styles.who}>
           {data.by !== null && `${data.by}, `}
           {data.at !== null && <Time at={data.at} />}
-          {data.reason !== '' && data.reason !== AT_ONCE && `: ${data.reason}`}
+          {!isUnsaid && `: ${data.reason}`}
         </span>
       </p>
-      {isAdmin && <Button onClick={() => setAsking(true)}>Let rules approve again…</Button>}
+      {isAdmin && (
+        <>
+          <Button variant="subtle" onClick={() => setExplaining(true)}>
+            {isUnsaid ? 'Say why…' : 'Change the reason…'}
+          </Button>
+          <Button onClick={() => setAsking(true)}>Let rules approve again…</Button>
+          {explaining && (
+            <ReasonDialog reason={isUnsaid ? '' : data.reason} onClose={() => setExplaining(false)} />
+          )}
+        </>
+      )}
       <ResumeDialog opened={asking} onClose={() => setAsking(false)} />
     </section>
+  )
+}
+
+/** Why everything is stopped, said afterwards: stopping was one click. */
+function ReasonDialog({ reason: said, onClose }: { reason: string; onClose: () => void }) {
+  const client = useQueryClient()
+  const [reason, setReason] = useState(said)
+  const wanted = reason.trim()
+  return (
+    <FormDialog
+      title="Why is everything stopped?"
+      opened
+      onClose={onClose}
+      keep="Leave it so"
+      send="Keep this reason"
+      refused="The reason is as before."
+      disabled={wanted === '' || wanted === said}
+      note="Everything stays stopped. The trail keeps both reasons."
+      onSend={async () => {
+        client.setQueryData(emergencyStop().queryKey, await setEmergencyStop(true, wanted))
+        void client.invalidateQueries({ queryKey: ['rules'] })
+        onClose()
+      }}
+    >
+      <TextInput
+        label="Why everything is stopped"
+        data-autofocus
+        value={reason}
+        maxLength={2000}
+        onChange={(event) => setReason(event.currentTarget.value)}
+      />
+    </FormDialog>
   )
 }
 
