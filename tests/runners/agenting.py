@@ -14,12 +14,14 @@ from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, Tool
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
 from cairn.documents import decode_json, encode_json
-from cairn.ports import Content, Faulted, Outcome, Produced, Stored, Work
+from cairn.ports import Content, Faulted, Outcome, Produced, Runner, Stored, Work
 from cairn.ports.conversation import Heard, Said
 from cairn.ports.models import Chosen, ModelFault, Occasion, ProviderState, Tokens, Tried
+from cairn.runners.agents.office import Office
 from cairn.runners.agents.rules import AgentRules
 from cairn.runners.agents.runner import AgentRunner
 from cairn.runners.limits import Limits
+from cairn.runners.validating import ValidatingRunner
 from tests.runners.works import Told, checkpoint, work
 
 Json = dict[str, Any]
@@ -213,8 +215,10 @@ class Agents:
     office: Json = field(default_factory=dict[str, Any])
 
     @property
-    def runner(self) -> AgentRunner:
-        return AgentRunner(self.models, self.limits, self.rules, **self.office)
+    def runner(self) -> Runner:
+        """As the registry makes it."""
+        office = Office(self.models, self.limits, self.rules, **self.office)
+        return ValidatingRunner(AgentRunner(office), office)
 
     def work(self, *outputs: Any, agent: Json | None = None, config: Json | None = None, **more: Any) -> Work:
         """A dispatch of an agentic checkpoint; the same folder each time."""

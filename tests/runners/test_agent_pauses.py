@@ -22,7 +22,6 @@ from cairn.ports import (
     WantsRework,
     Work,
 )
-from cairn.runners.agents.runner import AgentRunner
 from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, Uses, hands_over, texts
 from tests.runners.works import stored
 
@@ -44,7 +43,7 @@ class Desk:
         more: Json = {"found": FOUND, "calls": self.calls, **self.more}
         work = self.bench.work("report.md", agent=TOOLS, **more)
         self.bench.kept = Kept(self.bench.kept.all)
-        return await AgentRunner(self.bench.models).carry_out(self.prepared(work))
+        return await self.bench.runner.carry_out(self.prepared(work))
 
     def prepared(self, work: Work) -> Work:
         return replace(work, conversation=self.bench.kept)

@@ -43,7 +43,8 @@ class Reads:
 
     async def shorten(self, checksum: str, model: str, summary: str) -> None:
         known = dict(self.found.summaries)
-        known[checksum] = {**known.get(checksum, {}), model: summary}
+        others = {name: text for name, text in known.get(checksum, {}).items() if name != model}
+        known[checksum] = {**others, model: summary}
         object.__setattr__(self, "found", replace(self.found, summaries=known))
 
 

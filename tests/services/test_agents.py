@@ -15,6 +15,7 @@ from cairn.services.errors import WrongInput
 from cairn.store import tables as t
 from tests.runners.agenting import Asked, FakeModels, Mind, Reply, Uses, hands_over
 from tests.services.house import House, retries, step
+from tests.services.test_scripts import script
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 Json = dict[str, Any]
@@ -267,3 +268,115 @@ async def test_several_agents_discuss_in_a_run(house: House) -> None:
         ("council/review/analyst", "Analyst"),
         ("council/review/architect", "Architect"),
     ]
+
+
+# ---- validation ----------------------------------------------------------------------------------------------
+def judging(*verdicts: Json) -> Mind:
+    """A writer, and a judge who says these one after the other."""
+    left = iter(verdicts)
+
+    def mind(asked: Asked) -> Reply:
+        return hands_over(next(left)) if asked.system.startswith("You judge results.") else f"Text {asked.number}."
+
+    return mind
+
+
+KIND: Json = {"passes": True, "reason": "Kind enough.", "findings": []}
+RUDE: Json = {
+    "passes": False,
+    "reason": "Rude.",
+    "findings": [{"path": "text.md", "expected": "please", "actual": "now!", "why": "Nobody likes that."}],
+}
+
+
+def kindly(on_failure: str, **more: Any) -> Json:
+    validation = {
+        "validation_mode": "llm_custom",
+        "custom_validation_prompt": "Is it kind?",
+        "on_validation_failure": on_failure,
+        **more,
+    }
+    return {"output": {"validation": validation}}
+
+
+async def test_a_judges_findings_lead_to_another_attempt_and_are_shown(house: House) -> None:
+    """A5 retry: findings with path, expected, actual; the verdict is stored with who gave it."""
+    models = thinking(house, judging(RUDE, KIND))
+    run = await house.done(await house.pipeline(agent("text", "text.md", **kindly("retry"))))
+    assert "- text.md: Nobody likes that. Expected: please Here: now!" in models.asked[2].prompt
+    execution = house.execution(run, "text")
+    assert house.content(execution.artifacts_generated[0]) == b"Text 3."
+    assert [(one.attempt_number, one.by, one.passes, one.reason, one.model) for one in execution.validations] == [
+        (1, "schema", True, "", None),
+        (1, "custom", False, "Rude.", "fake:default"),
+        (2, "schema", True, "", None),
+        (2, "custom", True, "Kind enough.", "fake:default"),
+    ]
+    (finding,) = execution.validations[1].findings
+    assert finding.model_dump() == {
+        "path": "text.md",
+        "message": "Nobody likes that.",
+        "expected": "please",
+        "actual": "now!",
+    }
+
+
+async def test_people_decide_about_what_a_judge_has_refused(house: House) -> None:
+    """A5 ask_human: feedback goes into the prompt, acceptance completes it; the limit counts for both."""
+    models = thinking(house, judging(RUDE, RUDE))
+    run = await house.start(await house.pipeline(agent("text", "text.md", **kindly("ask_human"))))
+    await house.decide(run, "text", "feedback", "Say please.")
+    await house.until(lambda: len(models.asked) == 4 or None)
+    assert "=== REVISION FEEDBACK ===\n```text\nSay please.\n```" in models.asked[2].prompt
+    await house.decide(run, "text", "accept")
+    await house.until_run(run, "completed")
+    assert house.content(house.execution(run, "text").artifacts_generated[0]) == b"Text 3."
+
+
+async def test_what_fails_validation_for_good_fails_the_checkpoint(house: House) -> None:
+    thinking(house, judging(RUDE, RUDE))
+    run = await house.start(await house.pipeline(agent("text", "text.md", **kindly("fail_checkpoint"))))
+    await house.until_run(run, "paused")
+    failed = house.execution(run, "text")
+    assert failed.error_details.last_error is not None
+    assert failed.error_details.last_error.error_message.startswith("The result does not pass validation: Rude.")
+    await house.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_results_of_functions_and_scripts_are_judged_too(house: House) -> None:
+    thinking(house, judging(KIND, RUDE, KIND))
+    pipeline = await house.pipeline(
+        step("count", **kindly("retry")),
+        script("add", source="def main(ctx):\n    return {'sum': 3}\n", **kindly("retry")),
+    )
+    run = await house.done(pipeline)
+    assert [one.passes for one in house.execution(run, "add").validations if one.by == "custom"] == [False, True]
+
+
+async def test_a_summary_is_made_once_and_shown_before(house: House) -> None:
+    """X9: cached by content, over runs; until it is there the preview says so."""
+
+    @house.does("long")
+    async def long(ctx: Ctx) -> Json:
+        return {"text": "Requirement. " * 400}
+
+    def mind(asked: Asked) -> Reply:
+        return "It wants much." if asked.system.startswith("You sum up") else "Done."
+
+    models = thinking(house, mind)
+    reads = {"include_checkpoint_outputs": [{"checkpoint_id": "spec", "use_summarization": True}]}
+    pipeline = await house.pipeline(step("spec", "long"), agent("plan", "plan.md", inputs=reads, approve="start"))
+
+    async def to_start() -> tuple[str, str]:
+        run = await house.start(pipeline)
+        waiting = await house.until_execution(run, "plan", "waiting_approval_to_start")
+        before = house.cairn.reading.context(waiting.execution_id).text
+        await house.decide(run, "plan", "approve")
+        await house.until_run(run, "completed")
+        return before, house.cairn.reading.context(waiting.execution_id).text
+
+    before, after = await to_start()
+    assert "not shown: it is summarised when the work begins" in before
+    assert "Content, summarised:\n```json\nIt wants much.\n```" in after
+    before, again = await to_start()
+    assert (before, len(models.asked)) == (again, 3)

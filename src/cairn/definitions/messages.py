@@ -64,6 +64,13 @@ def explain(error: ValidationError, schema: JsonSchema) -> Iterator[Message]:
             yield Message(f"this is no JSON Schema: {said}" if is_schema else said)
 
 
+def expectation(text: str) -> str:
+    """Of a message, what was expected, without what came."""
+    for end in ("; here ", ", but here "):
+        text = text.partition(end)[0]
+    return text.removeprefix("expected ")
+
+
 def show(value: object) -> str:
     """A value as JSON, cut to what fits into a sentence."""
     try:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, NoReturn, cast
 
 import jsonschema_rs
 
-from cairn.definitions.messages import explain
+from cairn.definitions.messages import expectation, explain, show
 from cairn.definitions.part import JsonSchema
 from cairn.documents import Value, canonical, decode_json
 from cairn.documents.pointers import join
@@ -48,6 +48,21 @@ def find_faults(validator: jsonschema_rs.Validator, schema: JsonSchema, value: V
     for error in validator.iter_errors(value):
         for message in explain(error, schema):
             yield join(error.instance_path), message.text
+
+
+class Detail(NamedTuple):
+    """A fault, with what was expected and what came apart."""
+
+    path: str
+    message: str
+    expected: str
+    actual: str
+
+
+def find_details(validator: jsonschema_rs.Validator, schema: JsonSchema, value: Value) -> Iterator[Detail]:
+    for error in validator.iter_errors(value):
+        for message in explain(error, schema):
+            yield Detail(join(error.instance_path), message.text, expectation(message.text), show(error.instance))
 
 
 def fill_defaults(schema: JsonSchema, value: Value) -> Value:

@@ -233,7 +233,9 @@ class Unfit:
 
     artifacts: tuple[Content | Stored, ...]
     error: Fault
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[Verdict, ...] = field(default=(), compare=False)
+    # What it is if nothing but a schema stands against it.
+    otherwise: Produced | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from cairn.definitions.part import JsonSchema
-from cairn.definitions.schemas import SchemaError, compile_schema, find_faults
+from cairn.definitions.schemas import SchemaError, compile_schema, find_details
 from cairn.documents import Value
+from cairn.ports import Finding
 
 SHOWN = 20  # that one message names
 
@@ -18,6 +19,12 @@ class Mismatch(NamedTuple):
 
     path: str
     message: str
+    expected: str = ""  # in words, where the message is of a schema
+    actual: str = ""
+
+    @property
+    def finding(self) -> Finding:
+        return Finding(self.path, self.message, self.expected, self.actual)
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}"
@@ -26,11 +33,11 @@ class Mismatch(NamedTuple):
 def check(schema: JsonSchema, value: Value, place: str) -> list[Mismatch]:
     """What in the value does not fit; the first ones when they are many."""
     try:
-        faults = find_faults(compile_schema(schema), schema, value)
+        faults = find_details(compile_schema(schema), schema, value)
     except SchemaError as error:
         return [Mismatch(place, f"the schema that it is checked by cannot be used: {error.message}")]
     some = dict.fromkeys(islice(faults, SHOWN + 1))
-    return [Mismatch(f"{place}#{pointer}" if pointer else place, message) for pointer, message in some]
+    return [Mismatch(f"{place}#{pointer}" if pointer else place, *detail) for pointer, *detail in some]
 
 
 def listed(mismatches: Sequence[Mismatch]) -> str:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cairn.core.model import Fault, Ruling
 from cairn.definitions.messages import show
 from cairn.documents import DocumentError, Value, decode_json, encode_json
-from cairn.ports import Content, Produced, Stored, Unfit, Work
+from cairn.ports import Content, Produced, Stored, Unfit, Verdict, Work
 from cairn.runners.declared import Declared, Expected, expected
 from cairn.runners.inputs import value_of
 from cairn.runners.limits import Limits, megabytes
-from cairn.runners.mismatches import Mismatch, check, listed
+from cairn.runners.mismatches import SHOWN, Mismatch, check, listed
 
 TEXTS = frozenset({"md", "mmd", "txt", "py", "html", "csv"})
 INVALID = "invalid_output"
+SCHEMA = "schema"  # who says so: what is declared
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +39,39 @@ def judge(work: Work, made: Made, limits: Limits) -> Produced | Unfit:
         *(uncalled_for(wanted, file_name(one)) for one in made.artifacts if not _is_declared(wanted, one)),
         *_oversized(made, limits),
     ]
+    near: list[Mismatch] = []  # which are only of a schema
     values: dict[str, Value] = {}
     if not mismatches:
         mismatches += _payload(work, wanted, made, limits)
     if not mismatches:
         for one in kept.values():
             mismatches += _content(work, wanted.artifacts[one.name], one, made, values)
+            near += _by_schema(wanted.artifacts[one.name], one, values)
     ruling: Ruling | None = None
     if not mismatches and (work.checkpoint.output_schema is not None or work.checkpoint.decides):
         value = value_of(wanted, values, made.output)
         if work.checkpoint.output_schema is not None:
-            mismatches += check(work.checkpoint.output_schema, value, "output")
+            near += check(work.checkpoint.output_schema, value, "output")
         if work.checkpoint.decides:
             ruling = _ruling(value)
             mismatches += [] if ruling else [_no_ruling(value)]
-    if mismatches:
-        return Unfit(tuple(kept.values()), unfit(mismatches))
-    return Produced(tuple(made.artifacts), made.output, ruling)
+    return _verdict(work, Produced(tuple(made.artifacts), made.output, ruling), tuple(kept.values()), mismatches, near)
+
+
+def _verdict(
+    work: Work,
+    produced: Produced,
+    kept: tuple[Content | Stored, ...],
+    mismatches: Sequence[Mismatch],
+    near: Sequence[Mismatch],
+) -> Produced | Unfit:
+    found = (*mismatches, *near)
+    if found:
+        verdict = Verdict(SCHEMA, False, tuple(one.finding for one in found[:SHOWN]))
+        return Unfit(kept, unfit(found), (verdict,), None if mismatches else produced)
+    if work.checkpoint.output.validation.enabled:
+        return replace(produced, verdicts=(Verdict(SCHEMA, True),))
+    return produced
 
 
 def unfit(mismatches: Sequence[Mismatch]) -> Fault:
@@ -110,16 +127,22 @@ def _content(
         if one.name in made.written and not read:
             return []
         try:
-            values[one.name] = value = decode_json(one.read(), max_bytes=max(one.size, 1))
+            values[one.name] = decode_json(one.read(), max_bytes=max(one.size, 1))
         except DocumentError as error:
             return [Mismatch(file_name(one), f"expected JSON, but {error}")]
-        return check(declared.schema, value, file_name(one)) if declared.schema is not None else []
+        return []
     if declared.format in TEXTS:
         try:
             one.read().decode()
         except UnicodeDecodeError as error:
             return [Mismatch(file_name(one), f"expected text in UTF-8, which breaks off at byte {error.start:,}")]
     return []
+
+
+def _by_schema(declared: Declared, one: Content | Stored, values: Mapping[str, Value]) -> list[Mismatch]:
+    if declared.schema is None or one.name not in values:
+        return []
+    return check(declared.schema, values[one.name], file_name(one))
 
 
 def _ruling(value: Value) -> Ruling | None:

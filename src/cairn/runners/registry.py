@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from cairn.core.model import Fault, Mode
 from cairn.ports import Faulted, Outcome, Runner, Sandbox, Web, Work
 from cairn.ports.models import Models
+from cairn.runners.agents.office import Office
 from cairn.runners.agents.rules import AgentRules
 from cairn.runners.agents.runner import AgentRunner
 from cairn.runners.functions import FunctionRegistry, FunctionRunner, function
@@ -14,6 +15,7 @@ from cairn.runners.human import HumanRunner
 from cairn.runners.limits import Limits
 from cairn.runners.script_rules import ScriptRules
 from cairn.runners.scripts import ScriptRunner
+from cairn.runners.validating import ValidatingRunner
 
 
 def make_runners(
@@ -32,9 +34,11 @@ def make_runners(
     }
     if sandbox is not None:
         runners[Mode.SCRIPT] = ScriptRunner(sandbox, rules, limits)
-    if models is not None:
-        runners[Mode.AGENTIC] = AgentRunner(models, limits, agent_rules, sandbox, web)
-    return runners
+    if models is None:
+        return runners
+    office = Office(models, limits or Limits(), agent_rules or AgentRules(), sandbox, web)
+    runners[Mode.AGENTIC] = AgentRunner(office)
+    return {mode: ValidatingRunner(runner, office) for mode, runner in runners.items()}
 
 
 async def carry_out(runners: Mapping[Mode, Runner], work: Work) -> Outcome:

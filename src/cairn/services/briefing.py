@@ -16,6 +16,7 @@ from cairn.files import Tree, layout
 from cairn.ports import Call, Operation, Stored, Upload, Work
 from cairn.runners import Limits
 from cairn.runners.context import Assembled, Resolved, Source
+from cairn.services import summaries
 from cairn.services.actions.offering import may_propose, objection, offered
 from cairn.services.calls import read_calls
 from cairn.services.conversations import Conversations
@@ -150,6 +151,7 @@ class Briefing:
         wanted = [other.id for other in standing(loaded, e).values()]
         outputs = {one: known for one in wanted if (known := self._outputs.get(one)) is not None}
         looks_up = checkpoint.inputs.include_previous_version or e.asked_by is not None or loaded.run.pass_number > 1
+        looks_up = looks_up or bool(summaries.wanted(checkpoint))
         if len(outputs) < len(wanted) or looks_up:
             found = await self._database.aread(lambda c: self._look_up(c, loaded, e, checkpoint))
         else:
@@ -185,7 +187,9 @@ class Briefing:
         previous = self._previous(connection, loaded, e) if checkpoint.inputs.include_previous_version else None
         earlier = self._source(loaded, last, outputs) if last is not None else None
         asker = self._outputs_of_asker(connection, loaded, e)
-        return replace(self._resolved(loaded, e, outputs, asker), previous=previous, previous_pass=earlier)
+        found = self._resolved(loaded, e, outputs, asker)
+        long = [source for key, source in found.completed.items() if key in summaries.wanted(checkpoint)]
+        return replace(found, previous=previous, previous_pass=earlier, summaries=summaries.read(connection, long))
 
     def _resolved(self, loaded: Loaded, e: Execution, outputs: Outputs, of_asker: tuple[Stored, ...] = ()) -> Resolved:
         completed = {key: self._source(loaded, other, outputs) for key, other in standing(loaded, e).items()}

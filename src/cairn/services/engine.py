@@ -25,7 +25,7 @@ from cairn.core.messages import (
 from cairn.core.model import CLOSED, Execution
 from cairn.core.verdict import Judge, no_rules
 from cairn.ports import Clock, JobEngine
-from cairn.services import lineage
+from cairn.services import lineage, validations
 from cairn.services.actions import learning, proposals
 from cairn.services.calls import keep_call
 from cairn.services.effects import Effects, Step
@@ -202,6 +202,7 @@ class Engine:
             lineage.record(connection, before.run, command, brought.consumed, given)
             if brought.context is not None:
                 keep_context(connection, command.execution, brought.context)
+            validations.keep(connection, before.run.executions[command.execution], brought.verdicts, given)
             if brought.wanted is not None:
                 keep_call(connection, before.run.executions[command.execution], brought.wanted, given)
             if brought.weighed is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +18,7 @@ from cairn.runners.agents import opening_text
 from cairn.runners.context import Assembled, Resolved, Source, assemble, referenced
 from cairn.runners.inputs import map_input, read_value, run_context, sources, values_of
 from cairn.runners.outputs import INVALID
+from cairn.services import summaries
 from cairn.services.plans import Plans
 from cairn.store import Database, Loaded, blobs
 
@@ -129,7 +131,11 @@ class Gathered:
         return given or None
 
     async def shorten(self, checksum: str, model: str, summary: str) -> None:
-        self._summaries[checksum] = {**self._summaries.get(checksum, {}), model: summary}
+        known = dict(self._summaries.get(checksum, {}))
+        if known.pop(model, None) != summary:
+            now = datetime.now(UTC)
+            await self._database.transact(lambda c: summaries.keep(c, checksum, model, summary, now))
+        self._summaries[checksum] = {**known, model: summary}
 
     @property
     def prompt(self) -> str:

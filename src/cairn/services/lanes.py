@@ -244,11 +244,13 @@ class Lanes:
             case Produced():
                 products = await self._store(loaded, e, outcome)
                 report = Finished(e.id, e.dispatch, products.digest, products.outputs, outcome.ruling)
-                return await self._report(run_id, report, job, replace(brought, artifacts=products.artifacts))
+                brought = replace(brought, artifacts=products.artifacts, verdicts=outcome.verdicts)
+                return await self._report(run_id, report, job, brought)
             case Unfit():
                 products = await self._store(loaded, e, outcome)
                 report = Invalid(e.id, e.dispatch, products.digest, products.outputs, plain_fault(outcome.error))
-                return await self._report(run_id, report, job, replace(brought, artifacts=products.artifacts))
+                brought = replace(brought, artifacts=products.artifacts, verdicts=outcome.verdicts)
+                return await self._report(run_id, report, job, brought)
             case Faulted():
                 report = Failed(e.id, e.dispatch, plain_fault(outcome.error))
                 return await self._report(run_id, report, job, brought)

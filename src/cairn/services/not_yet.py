@@ -22,10 +22,3 @@ def _of_checkpoint(checkpoint: CheckpointDefinition, modes: Collection[str]) -> 
         yield "execution/mode", f"This server carries out {', '.join(sorted(modes))}: a run with {mode} cannot start."
     if checkpoint.loop is not None:
         yield "loop", "The loop is kept, and the checkpoint is carried out once."
-    validation = checkpoint.output.validation
-    if validation.enabled and validation.custom_validation_prompt is not None:
-        yield "output/validation", "No model judges the result yet; schemas are checked."
-    for number, reference in enumerate(checkpoint.inputs.include_checkpoint_outputs):
-        if reference.use_summarization:
-            at = f"inputs/include_checkpoint_outputs/{number}/use_summarization"
-            yield at, "Nothing summarises yet: the whole text is given."

@@ -4232,6 +4232,11 @@ export interface components {
             /** Digest */
             digest: string | null;
             error_details: components["schemas"]["ErrorDetails"];
+            /**
+             * Validations
+             * @description Checks of its results, oldest first.
+             */
+            validations: components["schemas"]["ResultValidation"][];
             /** Artifacts Generated */
             artifacts_generated: components["schemas"]["Artifact"][];
             /** Human Interactions */
@@ -5498,6 +5503,58 @@ export interface components {
              * @description The pass that is left.
              */
             pass_number?: number | null;
+        };
+        /**
+         * ResultFinding
+         * @description One place where something else came than was wanted.
+         */
+        ResultFinding: {
+            /**
+             * Path
+             * @description The file, and the place in it: `report.md`, `data.json#/n`.
+             */
+            path: string;
+            /** Message */
+            message: string;
+            /** Expected */
+            expected: string;
+            /** Actual */
+            actual: string;
+        };
+        /**
+         * ResultValidation
+         * @description What one check of a result has come to.
+         */
+        ResultValidation: {
+            /** Attempt Number */
+            attempt_number: number;
+            /** Revision Iteration */
+            revision_iteration: number;
+            /**
+             * At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            at: string;
+            /**
+             * By
+             * @description What is declared; a model, of near misses; a model, by the prompt of the checkpoint.
+             * @enum {string}
+             */
+            by: "schema" | "lenient" | "custom";
+            /** Passes */
+            passes: boolean;
+            /**
+             * Reason
+             * @description In the words of the model.
+             */
+            reason: string;
+            /** Findings */
+            findings: components["schemas"]["ResultFinding"][];
+            /** Model */
+            model: string | null;
+            /** Is Simulated */
+            is_simulated: boolean;
         };
         /** RetryExecution */
         RetryExecution: {

@@ -259,6 +259,7 @@ EXECUTION = Execution(
     worked_seconds=0.01,
     digest=DIGEST,
     error_details=ErrorDetails(error_count=0, last_error=None, attempts=[]),
+    validations=[],
     artifacts_generated=[ARTIFACT],
     human_interactions=[
         Interaction(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cairn.ports import Sandbox, Web
 from cairn.ports.models import Models
@@ -13,7 +13,7 @@ from cairn.runners.limits import Limits
 @dataclass(frozen=True, slots=True)
 class Office:
     models: Models
-    limits: Limits
-    rules: AgentRules
+    limits: Limits = field(default_factory=Limits)
+    rules: AgentRules = field(default_factory=AgentRules)
     sandbox: Sandbox | None = None
     web: Web | None = None

@@ -6,11 +6,8 @@ import asyncio
 import importlib
 import sys
 
-from cairn.ports import Outcome, Sandbox, Web, Work
-from cairn.ports.models import Models
+from cairn.ports import Outcome, Work
 from cairn.runners.agents.office import Office
-from cairn.runners.agents.rules import AgentRules
-from cairn.runners.limits import Limits
 
 WORKING = "cairn.runners.agents.working"
 
@@ -18,15 +15,8 @@ WORKING = "cairn.runners.agents.working"
 class AgentRunner:
     """Has models work on it. Cancelled, it hangs up and ends what its tools have started."""
 
-    def __init__(
-        self,
-        models: Models,
-        limits: Limits | None = None,
-        rules: AgentRules | None = None,
-        sandbox: Sandbox | None = None,
-        web: Web | None = None,
-    ) -> None:
-        self._office = Office(models, limits or Limits(), rules or AgentRules(), sandbox, web)
+    def __init__(self, office: Office) -> None:
+        self._office = office
 
     async def carry_out(self, work: Work) -> Outcome:
         await get_ready()

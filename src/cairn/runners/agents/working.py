@@ -23,12 +23,13 @@ from cairn.runners.agents.parts import Part, design_part, single, tools_of
 from cairn.runners.agents.prompting import FILES, compose
 from cairn.runners.agents.results import FilesResult, ObjectResult, Result, TextResult, result_of
 from cairn.runners.agents.staged import collect, give_back_names, open_jail
+from cairn.runners.agents.summing_up import sum_up
 from cairn.runners.agents.tools.files import file_tools
 from cairn.runners.agents.tools.jail import Jail
 from cairn.runners.agents.tools.pausing import answer_of, outcome_of, pausing_tools
 from cairn.runners.agents.tools.toolbox import Toolbox
 from cairn.runners.agents.turns import Floor, Pauses, Turn
-from cairn.runners.context import check_length
+from cairn.runners.context import check_length, to_summarise
 from cairn.runners.declared import expected
 from cairn.runners.errors import ContextTooLong
 from cairn.runners.mismatches import Mismatch
@@ -72,7 +73,20 @@ class Working:
         floor = Floor(minutes, office.models, lambda waiting: answer_of(waiting, work), work.log)
         return cls(work, office, floor, found, jail)
 
+    async def sum_up(self) -> None:
+        """Before anybody reads it: what is long and may be given as a summary."""
+        work = self.work
+        long = await asyncio.to_thread(to_summarise, work.checkpoint, self.found, self.office.limits)
+        if not long:
+            return
+        chosen = await self.choose()
+        for checksum, one in long.items():
+            summary = self.found.summaries.get(checksum, {}).get(chosen.name)
+            await work.material.shorten(checksum, chosen.name, summary or await sum_up(self.floor, chosen, one))
+        self.found = await asyncio.to_thread(lambda: work.material.found)
+
     async def carry_out(self) -> Outcome:
+        await self.sum_up()
         match self.config.creation_mode:
             case CreationMode.SINGLE:
                 agent = single(self.work.checkpoint)

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from cairn.core.model import Execution as Aggregate
 from cairn.core.model import ExecutionStatus, Mode, WaitingOn
 from cairn.definitions import CheckpointDefinition
+from cairn.services import validations
 from cairn.services.actors import Actor
 from cairn.services.errors import NotFound
 from cairn.services.plans import Plans
@@ -31,6 +32,7 @@ from cairn.services.views.executions import (
     LastError,
 )
 from cairn.services.views.lineage import StaleInput
+from cairn.services.views.validations import ResultValidation
 from cairn.store import Loaded
 from cairn.store import tables as t
 
@@ -48,6 +50,7 @@ class Around:
     pending: Mapping[str, Approval]
     stale: Mapping[str, list[StaleInput]]
     faults: Mapping[str, list[AttemptError]]
+    validations: Mapping[str, list[ResultValidation]]
 
 
 def get_execution(
@@ -96,6 +99,7 @@ def _views(
         faults.of_executions(
             connection, loaded.facts.run_id, [row.execution_id for row in rows if row.error_count > 0]
         ),
+        validations.of_executions(connection, ids),
     )
     return [_view(connection, plans, around, row, now) for row in rows]
 
@@ -139,6 +143,7 @@ def _view(connection: sa.Connection, plans: Plans, around: Around, row: Row, now
         worked_seconds=worked_seconds(row.worked, row.working_since, now),
         digest=row.digest,
         error_details=_errors(row, around.faults.get(row.execution_id, [])),
+        validations=around.validations.get(row.execution_id, []),
         artifacts_generated=around.artifacts.get(row.execution_id, []),
         human_interactions=around.interactions.get(row.execution_id, []),
         approval=around.pending.get(row.execution_id),

@@ -12,6 +12,7 @@ from cairn.services.views.artifacts import Artifact
 from cairn.services.views.base import Document, Id, Instant, Page, View
 from cairn.services.views.forms import Form
 from cairn.services.views.lineage import StaleInput
+from cairn.services.views.validations import ResultValidation
 
 
 class LastError(View):
@@ -89,6 +90,7 @@ class Execution(View):
     worked_seconds: float
     digest: str | None
     error_details: ErrorDetails
+    validations: Annotated[list[ResultValidation], Field(description="Checks of its results, oldest first.")]
     artifacts_generated: list[Artifact]
     human_interactions: list[Interaction]
     approval: Approval | None

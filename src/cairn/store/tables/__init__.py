@@ -14,6 +14,7 @@ from cairn.store.tables.rules import audit_reviews, emergency_stops, rule_heads,
 from cairn.store.tables.runs import approval_decisions, approvals, checkpoint_executions, pipeline_runs
 from cairn.store.tables.scripts import definition_scripts, execution_calls
 from cairn.store.tables.trail import archived_items, chains, events, rollback_events
+from cairn.store.tables.validations import summaries, validations
 from cairn.store.tables.views import views
 
 __all__ = [
@@ -62,8 +63,10 @@ __all__ = [
     "secrets",
     "sessions",
     "settings",
+    "summaries",
     "uploads",
     "user_identities",
     "users",
+    "validations",
     "views",
 ]

@@ -1,0 +1,39 @@
+"""What validation has found of results (A5), and summaries of what was too long to be read whole (X9)."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from cairn.store.tables.metadata import flag, json, metadata, moment, refers, text, whole
+from cairn.store.types import one_of
+
+BY = ("schema", "lenient", "custom")
+
+validations = sa.Table(
+    "validations",
+    metadata,
+    text("execution_id", refers("checkpoint_executions.execution_id")),
+    whole("dispatch_number"),  # whose result it is
+    whole("position"),  # among those who have looked at it
+    whole("revision_iteration"),
+    whole("attempt_number"),
+    text("by"),
+    flag("passes"),
+    text("reason"),  # in the words of the model
+    json("findings"),
+    text("model", null=True),  # null: no model was needed
+    flag("is_simulated"),
+    moment("at"),
+    sa.PrimaryKeyConstraint("execution_id", "dispatch_number", "position"),
+    one_of("by", *BY),
+)
+
+summaries = sa.Table(
+    "summaries",
+    metadata,
+    text("checksum"),  # of the content that was summed up
+    text("model"),
+    text("summary"),
+    moment("made_at"),
+    sa.PrimaryKeyConstraint("checksum", "model"),
+)
