@@ -36,7 +36,6 @@ LATER = frozenset(
     {
         "Agent",
         "AgentConfig",
-        "Budget",
         "Loop",
         "LoopCondition",
         "NamedAgent",
@@ -49,7 +48,6 @@ LATER = frozenset(
         "Execution.script_config",
         "Inputs.include_checkpoint_outputs.use_summarization",
         "Pipeline.actions",
-        "Pipeline.budget",
         "Pipeline.recovery",
         "Validation.custom_validation_prompt",
         "Validation.schema_validation_strictness",

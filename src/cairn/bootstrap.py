@@ -266,7 +266,7 @@ def build(
     answers = FormAnswers(database, plans)
     modifying = Modifying(database, plans)
     approvals = Approvals(engine, answers, modifying)
-    conversations = Conversations(database, hub, clock, secrets)
+    conversations = Conversations(engine, hub, secrets)
     briefing = Briefing(database, plans, tree, logbook, limits, conversations)
     definition_limits = DefinitionLimits(
         max_checkpoints=settings.max_checkpoints,

@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.api import streaming
-from cairn.api.streaming import Place
 from cairn.services.errors import WrongInput
+from cairn.services.reading.places import Place
 from cairn.services.views.events import Change
 from cairn.store import tables as t
 from tests.api.house import House, Json
@@ -103,8 +103,8 @@ async def test_a_client_may_begin_now(house: House) -> None:
 
 async def settled(house: House, run: Json, lines: int) -> bool | None:
     """On PostgreSQL the newest lines are shown a moment later."""
-    _, found = await asyncio.to_thread(house.cairn.reading.after, run["run_id"], 0, 0, 500)
-    return True if len(found) >= lines else None
+    found = await asyncio.to_thread(house.cairn.reading.after, run["run_id"], Place(), 500)
+    return True if len(found.logs) >= lines else None
 
 
 async def test_progress_is_told_as_it_moves(house: House) -> None:
@@ -243,7 +243,9 @@ async def test_wrong_ids_and_unknown_runs_are_told(house: House) -> None:
 
 async def test_a_place_is_named_and_read_again() -> None:
     assert Place.named(str(Place(12, 40))) == Place(12, 40)
-    assert str(Place(12, 40)) == "e12.l40"
+    assert str(Place(12, 40, 7)) == "e12.l40.m7"
+    assert Place.named("e12.l40") == Place(12, 40)  # of a client that knows no messages
+    assert Place.named("e12.l40.m7") == Place(12, 40, 7)
     assert Place.named(None) == Place(0, 0)
     with pytest.raises(WrongInput):
         Place.named("e12")

@@ -34,7 +34,8 @@ class Walker:
         self.counted: Counter[str] = Counter()
 
     def given(self, by: str) -> m.Given:
-        return m.Given(BEGIN + timedelta(seconds=self.sent), by, UUID(int=self.sent), self.judge)
+        spent = "It is spent." if self.sent % 5 == 0 else ""
+        return m.Given(BEGIN + timedelta(seconds=self.sent), by, UUID(int=self.sent), self.judge, over_budget=spent)
 
     def judge(self, question: Question) -> Verdict:
         return self.book.get((question.checkpoint, question.kind), NO_VERDICT)

@@ -9,6 +9,7 @@ from cairn.core import messages as m
 from cairn.core import moves
 from cairn.core.model import (
     Action,
+    Budget,
     Checkpoint,
     Execution,
     Fault,
@@ -168,6 +169,7 @@ def requests(run: Run) -> list[m.Command]:
     found += [m.StartExecution(e.id) for e in run.open if e.state is State.PENDING]
     found += [m.RetryExecution(e.id, e.attempt) for e in run.failed]
     found += [m.HandOver(a.id, ("dora",)) for a in run.pending]
+    found += [m.SetBudget(Budget(max_calls=run.issued)), m.SetBudget(Budget()), m.WarnOfBudget("most is used")]
     return found
 
 

@@ -59,6 +59,7 @@ class Ledger:
         self.timers: set[m.Timer] = set()
         self.shown: set[tuple[str, str]] = set()
         self.statuses: set[tuple[str, str]] = set()
+        self.scopes: dict[str, list[str]] = {}  # of what is said in an execution, in their order
 
 
 # ---- one decision --------------------------------------------------------------------------------
@@ -67,6 +68,7 @@ def check_decision(ledger: Ledger, before: Run, command: m.Command, decision: De
     assert decision.events
     _check_events(before, after, decision.events)
     _check_moves(ledger, before, command, decision)
+    _check_scopes(ledger, before, command, after)
     _check_effects(ledger, before, after, decision.effects)
     if before.status in CLOSED:
         assert isinstance(command, (*REOPENS, m.TakeRunAway)), command
@@ -115,6 +117,19 @@ def _check_stops(command: m.Command, decision: Decision, e: Execution, new: Exec
     goes_on = new.state is State.WORKING and new.dispatch == e.dispatch
     wanted = e.state is State.WORKING and not goes_on and not own
     assert decision.effects.count(stop) == int(wanted), (command, e, new)
+
+
+def _check_scopes(ledger: Ledger, before: Run, command: m.Command, after: Run) -> None:
+    """What was said counts until a person, a revision or a validation begins anew; then never again."""
+    for e in after.executions.values():
+        scopes, was = ledger.scopes.setdefault(e.id, []), before.executions.get(e.id)
+        if not scopes or scopes[-1] != e.scope:
+            assert e.scope not in scopes
+            scopes.append(e.scope)
+        if was is not None and e.attempt != was.attempt and e.retries_used > was.retries_used:
+            assert e.scope == was.scope, "a fault begins nothing anew"
+        elif was is not None and (e.attempt, e.revision) != (was.attempt, was.revision):
+            assert e.scope != was.scope, command
 
 
 def _check_effects(ledger: Ledger, before: Run, after: Run, effects: tuple[m.Effect, ...]) -> None:
@@ -193,6 +208,8 @@ def _check_status(run: Run) -> None:
     assert not (run.open and (run.status in CLOSED or run.status is RunStatus.NOT_STARTED))
     if run.status is RunStatus.PAUSED:
         assert not run.working
+    if run.over_budget:
+        assert run.pause_requested or run.status is RunStatus.PAUSED
     if run.pause_requested:
         assert run.status is RunStatus.IN_PROGRESS
         assert run.working

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from cairn.bootstrap import Cairn
 from cairn.core.model import Mode
-from cairn.ports import Content, Conversation, Outcome, Produced, Purpose, Said, Work
+from cairn.ports import Content, Conversation, Outcome, Produced, Purpose, Runner, Said, Work
 from cairn.ports.models import Tokens
-from tests.services.house import House
 
 Script = Callable[[Work, Conversation], Awaitable[Outcome]]
 AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
@@ -54,21 +54,36 @@ async def one_turn(work: Work, conversation: Conversation) -> Outcome:
     return produced(work)
 
 
+def agents(key: str = "talk", **config: Any) -> dict[str, Any]:
+    """A checkpoint that agents carry out."""
+    agent = {"name": "Analyst", "role": "analyst", "task_prompt": "Do it."}
+    two = {"creation_mode": "predefined", "agents": [agent, {**agent, "name": "Critic"}], **config}
+    return {
+        "key": key,
+        "checkpoint_name": key.capitalize(),
+        "execution": {"mode": "agentic", "agent_config": two},
+        "outputs": [f"{key}.json"],
+    }
+
+
 @contextmanager
-def talking(house: House, script: Script = one_turn) -> Generator[None]:
+def talking(cairn: Cairn, script: Script = one_turn) -> Generator[None]:
     """Meanwhile checkpoints whose keys begin with `talk` are carried out by the script."""
-    runners = house.cairn.runners
-    own = runners[Mode.FUNCTION]
+    runners: dict[Mode, Runner] = cairn.runners
+    modes, own = cairn.runs._modes, dict(runners)  # pyright: ignore[reportPrivateUsage]
 
     class Talker:
         async def carry_out(self, work: Work) -> Outcome:
             if not work.checkpoint.key.startswith("talk"):
-                return await own.carry_out(work)
+                return await own[work.checkpoint.execution.mode].carry_out(work)
             assert work.conversation is not None
             return await script(work, work.conversation)
 
-    runners[Mode.FUNCTION] = Talker()
+    runners |= {Mode.FUNCTION: Talker(), Mode.AGENTIC: Talker()}
+    cairn.runs._modes = modes | {Mode.AGENTIC.value}  # pyright: ignore[reportPrivateUsage]
     try:
         yield
     finally:
-        runners[Mode.FUNCTION] = own
+        runners.clear()
+        runners |= own
+        cairn.runs._modes = modes  # pyright: ignore[reportPrivateUsage]

@@ -69,7 +69,7 @@ async def test_what_is_kept_is_said_again_whole_a1_a6(house: House) -> None:
         heard.append(await conversation.said())
         return produced(work)
 
-    with talking(house, script):
+    with talking(house.cairn, script):
         run = await house.done(await house.pipeline(step("talk")))
     plain = replace(
         first, text="Wieviel? 🪨\ufffd", message={"parts": [], "big": 2**80, "nan": None, "deep": [{"a": 1.5}]}
@@ -130,7 +130,7 @@ async def test_what_still_counts_a_fault_goes_on_all_else_begins_anew_a1(house: 
 
     validation = {"enabled": True, "validation_mode": "llm_schema", "max_validation_retries": 1}
     talk = step("talk", execution=retries(2), approve="complete", output={"validation": validation})
-    with talking(house, script):
+    with talking(house.cairn, script):
         run = await house.start(await house.pipeline(talk))
         await house.decide(run, "talk", "revise", "once more")
         outcomes.insert(1, "give up")
@@ -169,7 +169,7 @@ async def test_what_comes_late_does_not_count_but_is_paid_for(house: House) -> N
         await asyncio.Event().wait()
         return produced(work)
 
-    with talking(house, script):
+    with talking(house.cairn, script):
         run = await house.start(await house.pipeline(step("talk")))
         await house.until(lambda: held or None)
         await held[0].keep(answered(number=1))
@@ -191,7 +191,7 @@ async def test_secrets_are_not_kept_s2(house: House) -> None:
         assert (kept.text, kept.message) == (f"It is {MASKED}", {MASKED: [f"x {MASKED} y"]})
         return produced(work)
 
-    with talking(house, script):
+    with talking(house.cairn, script):
         await house.done(await house.pipeline(step("talk")))
     await house.cairn.secrets.remove("door", ADMIN)
 
@@ -206,7 +206,7 @@ async def test_a_spent_budget_pauses_the_run_and_the_work_goes_on_with_it_d69(ho
             return OverBudget("The run's budget of 1 call is spent.")
         return produced(work)
 
-    with talking(house, script):
+    with talking(house.cairn, script):
         run = await house.start(await house.pipeline(step("talk")))
         await house.until_run(run, "paused")
         await house.cairn.runs.resume(run, by=ADMIN)

@@ -11,6 +11,7 @@ from cairn.services.actors import ADMIN
 from cairn.services.hub import Hub
 from cairn.services.on_air import BATCH_SECONDS, LONGEST, Listener, OnAir
 from cairn.services.secrets import MASKED
+from cairn.services.views.conversations import Piece
 from cairn.store import Database
 from tests.services.household import Household
 
@@ -19,8 +20,9 @@ def nothing(_: str) -> int:
     return 0
 
 
-def heard(piece: str, number: int = 1, kind: str = "text", **more: Any) -> Heard:
-    return Heard("work", number, "Analyst", kind, piece, **more)
+def heard(piece: str, number: int = 1, **more: Any) -> Heard:
+    given: dict[str, Any] = {"kind": "text", "piece": piece, **more}
+    return Heard("work", number, "Analyst", **given)
 
 
 async def batch() -> None:
@@ -35,27 +37,27 @@ async def test_each_listener_is_told_what_it_has_not_seen() -> None:
             air.hear("run", "e", "a1.r0.v0", heard(piece, is_simulated=True))
         air.hear("run", "e", "a1.r0.v0", heard("hm", kind="thinking"))
         assert [hint.event_type for hint in await hints.wait(1)] == ["heard"]
-        first = {
-            "execution_id": "e",
-            "turn": "work",
-            "number": 1,
-            "kind": "text",
-            "scope": "a1.r0.v0",
-            "speaker": "Analyst",
-            "is_simulated": True,
-            "offset": 0,
-            "text": "One, two",
-        }
-        thinking = first | {"kind": "thinking", "is_simulated": False, "text": "hm"}
+        first = Piece(
+            execution_id="e",
+            turn="work",
+            number=1,
+            kind="text",
+            scope="a1.r0.v0",
+            agent_name="Analyst",
+            is_simulated=True,
+            offset=0,
+            text="One, two",
+        )
+        thinking = first.model_copy(update={"kind": "thinking", "is_simulated": False, "text": "hm"})
         assert early.take(air.now("run")) == [first, thinking]
         assert early.take(air.now("run")) == []
         air.hear("run", "e", "a1.r0.v0", heard(", three"))
         await hints.wait(1)
-        assert early.take(air.now("run")) == [first | {"offset": 8, "text": ", three"}]
-        assert late.take(air.now("run")) == [first | {"text": "One, two, three"}, thinking]
+        assert early.take(air.now("run")) == [first.model_copy(update={"offset": 8, "text": ", three"})]
+        assert late.take(air.now("run")) == [first.model_copy(update={"text": "One, two, three"}), thinking]
         air.hear("run", "e", "a1.r0.v0", heard("Zero", anew=True))
         await hints.wait(1)
-        anew = first | {"text": "Zero", "is_simulated": False}
+        anew = first.model_copy(update={"text": "Zero", "is_simulated": False})
         assert early.take(air.now("run")) == late.take(air.now("run")) == [anew]
         assert (await lists.wait(0.01), await others.wait(0.01)) == ((), ())
 
@@ -82,7 +84,7 @@ async def test_a_message_without_end_is_not_kept_whole_in_memory() -> None:
         air.hear("run", "e", "s", heard("x" * (LONGEST // 4)))
     await batch()
     (told,) = listener.take(air.now("run"))
-    assert len(told["text"]) == LONGEST
+    assert len(told.text) == LONGEST
 
 
 async def test_no_part_of_a_secret_is_heard_s2(database: Database, tmp_path: Path) -> None:
@@ -95,7 +97,7 @@ async def test_no_part_of_a_secret_is_heard_s2(database: Database, tmp_path: Pat
         air.hear("run", "e", "s", heard(piece))
         await batch()
         for told in listener.take(air.now("run")):
-            assert told["offset"] == len(text)
-            text += told["text"]
+            assert told.offset == len(text)
+            text += told.text
             assert "sesa" not in text
     assert text == f"The word: {MASKED}! open doors, {MASKED} "

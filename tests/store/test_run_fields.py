@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 from cairn.core.decide import Decision
 from cairn.core.model import (
     Approval,
     ApprovalStatus,
+    Budget,
     Execution,
     Fault,
     Kind,
@@ -138,6 +140,9 @@ def test_every_field_of_a_run_is_kept(database: Database) -> None:
         completed_at=NOON + timedelta(hours=2),
         paused_at=NOON + timedelta(hours=3),
         last_resumed_at=NOON + timedelta(hours=4),
+        budget=Budget(Decimal("2.500000001"), 7, 8),
+        over_budget="spent",
+        budget_warned=True,
     )
     assert [unset(value) for value in (run, second, asked, vote, rollback)] == [[], ["definition"], [], [], []]
     story.database.transact_now(lambda c: save_run(c, story.loaded, Decision(run, (), ()), story.given()))

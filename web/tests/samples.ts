@@ -98,6 +98,8 @@ export function approval(facts: Partial<Approval> = {}): Approval {
   }
 }
 
+const UNBOUNDED = { max_cost_usd: null, max_tokens: null, max_calls: null }
+
 export function runWith(trail: TrailItem[], facts: Partial<Run> = {}): Run {
   return {
     run_id: 'run',
@@ -124,6 +126,19 @@ export function runWith(trail: TrailItem[], facts: Partial<Run> = {}): Run {
     to_start: 0,
     open: [],
     archived_by: null,
+    over_budget: null,
+    usage: {
+      calls: 0,
+      input_tokens: 0,
+      output_tokens: 0,
+      cache_read_tokens: 0,
+      cache_write_tokens: 0,
+      cost_usd: 0,
+      unpriced_calls: 0,
+      simulated_calls: 0,
+      simulated_tokens: 0,
+      seconds: 0,
+    },
     paused_at: null,
     last_resumed_at: null,
     previous_run_id: null,
@@ -143,6 +158,7 @@ export function runWith(trail: TrailItem[], facts: Partial<Run> = {}): Run {
     },
     possible: [],
     waiting_approvals: [],
+    budget: { own: UNBOUNDED, defined: UNBOUNDED, per_month: UNBOUNDED, bounds: [] },
     warnings: [],
     ...facts,
   }

@@ -35,6 +35,14 @@ class RestartRun(Body):
     pass_number: Annotated[int | None, Field(ge=1, le=2**31, description="The pass that is left.")] = None
 
 
+class SetBudget(Body):
+    """What a run may use; what is left out is as the definition says."""
+
+    max_cost_usd: Annotated[float | None, Field(gt=0, le=10**9, description="Cost in US dollars.")] = None
+    max_tokens: Annotated[int | None, Field(ge=1, le=10**15, description="Tokens in and out.")] = None
+    max_calls: Annotated[int | None, Field(ge=1, le=10**9, description="Calls of a model.")] = None
+
+
 class StartExecution(Body):
     """An execution by its id, or by its run and checkpoint."""
 

@@ -26,6 +26,7 @@ TAGS = {
     "Scripts": "Script files of a pipeline.",
     "Runs": "Runs: started, paused, resumed, cancelled, restarted.",
     "Executions": "Executions: filled in, approved, tried again.",
+    "Costs": "What models have used, and what they may use.",
     "Approvals": "The queue of questions to people, and their decisions.",
     "Rules": "When people are asked, and when an approval is given without them.",
     "Notifications": "Where people are told, what was sent, and what one wants to be told.",

@@ -107,6 +107,10 @@ PERMISSIONS: dict[str, Allowed | None] = {
     "retry_run": RUN,
     "list_run_executions": READ,
     "get_lineage": READ,
+    "get_run_costs": READ,
+    "get_pipeline_costs": READ,
+    "get_costs": READ,
+    "set_budget": RUN,
     "stream_run": READ,
     "stream_changes": READ,
     # executions
@@ -126,7 +130,8 @@ PERMISSIONS: dict[str, Allowed | None] = {
     "rerun_execution": RUN,
     "list_logs": READ,
     "download_logs": READ,
-    "list_messages": READ,
+    "list_messages": READ,  # what a definition does not show, only admins see
+    "get_conversation": READ,
     "get_context": READ,
     # approvals
     "list_approvals": READ,

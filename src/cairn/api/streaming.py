@@ -2,52 +2,27 @@
 
 from __future__ import annotations
 
-import heapq
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
 from time import monotonic
-from typing import Any, Self
+from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
 from cairn.documents import encode_json
-from cairn.services.errors import Unauthenticated, WrongInput
+from cairn.services.actors import Actor
+from cairn.services.errors import Unauthenticated
+from cairn.services.on_air import HEARD, Coming, Listener
+from cairn.services.reading.places import Place, Told
+from cairn.services.views.conversations import Message
 from cairn.services.views.events import Change, Event, LogLine
 from cairn.services.views.executions import ExecutionProgress
 
 HEARTBEAT = 15.0  # seconds without news until a client is told that the stream is alive
 POLL = 1.0  # seconds: on PostgreSQL other processes write too, and no hint comes from them
 BATCH = 200  # read at once; the next ones are read when these are sent
-_ID = re.compile(r"e(\d{1,15})\.l(\d{1,18})")
 OPENING = b"retry: 1000\n\n"
 PING = b"event: ping\ndata: {}\n\n"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """How far a client has come: the last event of the run and the last log line that it saw."""
-
-    seq: int = 0
-    log_id: int = 0
-
-    @classmethod
-    def named(cls, text: str | None) -> Self:
-        if not text:
-            return cls()
-        found = _ID.fullmatch(text)
-        if found is None:
-            raise WrongInput([("Last-Event-ID", "This is no id of this stream; leave it out to begin at the start.")])
-        return cls(int(found[1]), int(found[2]))
-
-    def after(self, item: Event | LogLine) -> Place:
-        if isinstance(item, Event):
-            return Place(item.seq, self.log_id)
-        return Place(self.seq, item.log_id)
-
-    def __str__(self) -> str:
-        return f"e{self.seq}.l{self.log_id}"
 
 
 def message(event: str, data: bytes, id: Place | None = None) -> bytes:
@@ -55,7 +30,8 @@ def message(event: str, data: bytes, id: Place | None = None) -> bytes:
     return f"{name}event: {event}\ndata: ".encode() + data + b"\n\n"
 
 
-Check = Callable[[], Awaitable[Any]]
+Check = Callable[[], Awaitable[Actor]]
+KINDS: dict[type[Any], str] = {Event: "event", LogLine: "log", Message: "message"}
 
 
 class Quiet:
@@ -63,7 +39,7 @@ class Quiet:
 
     def __init__(self, is_shared: bool) -> None:
         self._pause = POLL if is_shared else HEARTBEAT
-        self._since = monotonic()
+        self._since = self._asked = monotonic()
 
     def broken(self) -> None:
         self._since = monotonic()
@@ -76,36 +52,103 @@ class Quiet:
     def is_long(self) -> bool:
         return monotonic() - self._since >= HEARTBEAT
 
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to ask again who is there; true once."""
+        is_due = monotonic() - self._asked >= HEARTBEAT
+        self._asked = monotonic() if is_due else self._asked
+        return is_due
 
-async def follow_run(services: Any, run_id: str, place: Place, check: Check) -> AsyncIterator[bytes]:
-    """Events and log lines of a run, each once and in order, until the client leaves or may no longer look.
 
-    Progress is not part of that order: what is at work is told as it stands, and again when it moves.
+async def follow_run(services: Any, run_id: str, place: Place, by: Actor, check: Check) -> AsyncIterator[bytes]:
+    """Events, log lines and messages of a run, each once and in order, until the client leaves or may no longer look.
+
+    Progress and pieces of messages are not part of that order: they are told as they stand, and again when they move.
     """
     yield OPENING + f"id: {place}\n\n".encode()
-    quiet = Quiet(services.database.kind == "postgresql")
-    shown: dict[str, ExecutionProgress] = {}
+    is_shared = services.database.kind == "postgresql"
+    quiet, watcher = Quiet(is_shared), Watcher(services, run_id, place, by)
     with services.hub.subscribe(run_id) as hints:
+        news: tuple[Change, ...] = ()
         while not hints.is_closed:
-            events, logs = await run_in_threadpool(services.reading.after, run_id, place.seq, place.log_id, BATCH)
-            for item in heapq.merge(events, logs, key=lambda item: item.timestamp):
-                place = place.after(item)
-                kind = "event" if isinstance(item, Event) else "log"
-                yield message(kind, item.model_dump_json().encode(), place)
+            for told in await watcher.listen():
+                yield told
                 quiet.broken()
-            if len(events) == BATCH or len(logs) == BATCH:
-                continue
-            for progress in await run_in_threadpool(services.reading.shown_progress, run_id):
-                if shown.get(progress.execution_id) != progress:
-                    shown[progress.execution_id] = progress
-                    yield message("progress", progress.model_dump_json().encode())
+            is_told = any(hint.event_type != HEARD for hint in news) or not news
+            if is_told or watcher.has_more or (is_shared and watcher.is_behind):
+                for told in await watcher.look():
+                    yield told
                     quiet.broken()
+            if quiet.is_due and not await watcher.is_welcome(check):
+                return
             if quiet.is_long:
-                if not await _is_welcome(check):
-                    return
                 yield PING
                 quiet.broken()
-            await hints.wait(quiet.pause)
+            news = await hints.wait(0 if watcher.has_more else quiet.pause)
+
+
+class Watcher:
+    """What one client has been told of a run."""
+
+    def __init__(self, services: Any, run_id: str, place: Place, by: Actor) -> None:
+        self._services = services
+        self._run_id = run_id
+        self._place = place
+        self._by = by
+        self._listener = Listener()
+        self._progress: dict[str, ExecutionProgress] = {}
+        self._hidden: dict[str, bool] = {}  # executions whose conversation is, or is not, for others to see
+        self._looked_at = 0.0
+        self.has_more = False
+
+    @property
+    def is_behind(self) -> bool:
+        return monotonic() - self._looked_at >= POLL
+
+    async def is_welcome(self, check: Check) -> bool:
+        try:
+            self._by = await check()
+        except Unauthenticated:
+            return False
+        return True
+
+    async def listen(self) -> list[bytes]:
+        """What is being said, and was not told before."""
+        coming: list[Coming] = self._services.conversations.on_air.now(self._run_id)
+        hidden = await self._hidden_of({one.key.execution_id for one in coming})
+        pieces = self._listener.take([one for one in coming if one.key.execution_id not in hidden])
+        return [message("piece", piece.model_dump_json().encode()) for piece in pieces]
+
+    async def look(self) -> list[bytes]:
+        """What the database has that was not told before; so much of it at a time."""
+        reading, self._looked_at = self._services.reading, monotonic()
+        found: Told = await run_in_threadpool(reading.after, self._run_id, self._place, BATCH)
+        if found.events:
+            self._hidden.clear()  # another attempt may go by another definition
+        hidden = await self._hidden_of({said.execution_id for said, _ in found.messages})
+        told: list[bytes] = []
+        is_shown = True
+        for item in found.in_order():
+            self._place = self._place.after(item)
+            is_shown = not (isinstance(item, Message) and item.execution_id in hidden)
+            if is_shown:
+                told.append(message(KINDS[type(item)], item.model_dump_json().encode(), self._place))
+        if not is_shown:
+            told.append(f"id: {self._place}\n\n".encode())  # where it stands all the same
+        self.has_more = found.is_full(BATCH)
+        if self.has_more:
+            return told
+        for progress in await run_in_threadpool(reading.shown_progress, self._run_id):
+            if self._progress.get(progress.execution_id) != progress:
+                self._progress[progress.execution_id] = progress
+                told.append(message("progress", progress.model_dump_json().encode()))
+        return told
+
+    async def _hidden_of(self, executions: set[str]) -> set[str]:
+        if not executions <= self._hidden.keys():
+            found: frozenset[str] = await run_in_threadpool(self._services.reading.hidden_in, self._run_id, self._by)
+            self._hidden |= {one: one in found for one in executions}
+        return {one for one in executions if self._hidden[one]}
 
 
 async def follow_changes(services: Any, check: Check) -> AsyncIterator[bytes]:

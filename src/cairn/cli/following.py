@@ -20,22 +20,23 @@ if TYPE_CHECKING:
     from cairn.cli.client import Client
 
 TRIES, PAUSE_SECONDS = 20, 0.5  # a server that is started again is waited for
-_PLACE = re.compile(r"e(\d+)\.l(\d+)")
+_PLACE = re.compile(r"e(\d+)\.l(\d+)(?:\.m(\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How far a stream has come: the run's last event and the last log line."""
+    """How far a stream has come: the run's last event, the last log line and the last message."""
 
     event: int = 0
     line: int = 0
+    message: int = 0
 
     def at(self, id: str) -> Place:
         found = _PLACE.fullmatch(id)
-        return Place(int(found[1]), int(found[2])) if found else self
+        return Place(int(found[1]), int(found[2]), int(found[3] or 0)) if found else self
 
     def reaches(self, other: Place) -> bool:
-        return self.event >= other.event and self.line >= other.line
+        return self.event >= other.event and self.line >= other.line and self.message >= other.message
 
 
 async def messages(client: Client, run_id: str, last_id: str = "") -> AsyncGenerator[Message]:
@@ -101,7 +102,7 @@ async def follow(client: Client, screen: Screen, run_id: str, *, to_end: bool = 
 
 
 async def tell_messages(client: Client, screen: Screen, run_id: str, *, to_end: bool = False) -> Answer:
-    """Every event and log line of a run as one line of JSON."""
+    """Every event, log line and message of a run as one line of JSON."""
 
     def tell_message(message: Message) -> None:
         if message.data is not None:

@@ -48,7 +48,11 @@ def outcome(screen: Screen, run: Answer) -> Code:
         screen.line(f"{title(run)} {run['status']}: {done} of {total} checkpoints", _STYLE.get(run["status"]))
         return code
     if run["status"] == "paused" or run["pause_requested"]:
-        screen.line(f"{title(run)} is paused: cairn resume {shlex.quote(title(run))}", "yellow")
+        name = shlex.quote(title(run))
+        if run["over_budget"]:
+            screen.line(f"{run['over_budget']} Raise it: cairn budget {name} --resume --max-…", "yellow")
+        else:
+            screen.line(f"{title(run)} is paused: cairn resume {name}", "yellow")
     for item in waiting(run):
         screen.line(f"{item['name']} waits: {advice(run, item)}", "yellow")
     return code

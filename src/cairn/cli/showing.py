@@ -9,6 +9,8 @@ from cairn.cli.naming import file_name, short, state, title
 from cairn.cli.resting import advice, waiting
 from cairn.cli.telling import Screen, moment, size, tell
 
+UNKNOWN = "not known"  # the price of a call
+
 
 def show_run(screen: Screen, run: Answer) -> None:
     status = f"{run['status']} (a pause is asked for)" if run["pause_requested"] else run["status"]
@@ -22,6 +24,8 @@ def show_run(screen: Screen, run: Answer) -> None:
             ("started", f"{moment(run['started_at'])} by {run['created_by']}" if run["started_at"] else None),
             ("ended", moment(run["completed_at"])),
             ("prompt", run["original_prompt"]),
+            ("used", used(run["usage"]) if run["usage"]["calls"] else None),
+            ("over budget", run["over_budget"]),
             ("archived", f"by rollback {run['archived_by']}" if run["archived_by"] else None),
             ("possible", ", ".join(run["possible"])),
         ]
@@ -64,6 +68,7 @@ def show_execution(screen: Screen, execution: Answer) -> None:
             ("failed", moment(execution["failed_at"])),
             ("progress", " ".join(str(part) for part in (progress.get("fraction"), progress.get("text")) if part)),
             ("error", f"{fault['error_type']}: {fault['error_message']}" if fault else None),
+            ("used", used(execution["usage"]) if execution["usage"]["calls"] else None),
             ("asks", execution["approval"]["kind"] if execution["approval"] else None),
             ("possible", ", ".join(execution["possible"])),
         ]
@@ -123,6 +128,16 @@ def show_diff(screen: Screen, text: str) -> None:
     for line in text.splitlines():
         style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
         screen.line(line, None if line.startswith(("+++", "---")) else style)
+
+
+def cost(usage: Answer) -> str:
+    """Not known is told apart from nothing."""
+    return UNKNOWN if usage["cost_usd"] is None else f"${usage['cost_usd']:,.4f}"
+
+
+def used(usage: Answer) -> str:
+    tokens = f"{usage['input_tokens']:,} tokens in, {usage['output_tokens']:,} out, {cost(usage)}"
+    return f"{tokens} (simulated)" if usage["simulated_calls"] == usage["calls"] else tokens
 
 
 def as_text(value: Any) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from cairn.core.model import Fault, Ruling, WaitingOn
+from cairn.core.model import Budget, Fault, Ruling, WaitingOn
 from cairn.core.verdict import Action, Judge, no_rules
 
 
@@ -20,6 +20,7 @@ class Given:
     judge: Judge = field(default=no_rules, compare=False)
     starter: str = ""  # who started the run
     counts_as: frozenset[str] | None = None  # names that this person answers to; None: every one
+    over_budget: str = ""  # why no model may be asked now; empty: the budget allows it
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,20 @@ class UndoRollback:
     """Put back what a rollback took from this run."""
 
     rollback: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetBudget:
+    """Bound what the run may use from now on; what is left out is as the definition says."""
+
+    budget: Budget
+
+
+@dataclass(frozen=True, slots=True)
+class WarnOfBudget:
+    """Most of the budget is used: people are told, once."""
+
+    reason: str
 
 
 # ---- people, one execution -----------------------------------------------------------
@@ -284,7 +299,18 @@ class RunTimedOut:
     clock: int
 
 
-RunCommand = StartRun | PauseRun | ResumeRun | CancelRun | RestartRun | RollBack | TakeRunAway | UndoRollback
+RunCommand = (
+    StartRun
+    | PauseRun
+    | ResumeRun
+    | CancelRun
+    | RestartRun
+    | RollBack
+    | TakeRunAway
+    | UndoRollback
+    | SetBudget
+    | WarnOfBudget
+)
 ExecutionCommand = StartExecution | RetryExecution | CancelExecution | AskRework | Decide | HandOver
 Report = (
     Finished

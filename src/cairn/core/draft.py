@@ -62,6 +62,8 @@ class Draft:
             self.run = self.run.changed(pause_requested=False)
             if verb is not RunVerb.PAUSE:
                 self.tell(EventType.PAUSE_WITHDRAWN, reason=verb.value)
+        if self.run.over_budget and verb is not RunVerb.PAUSE and verb not in moves.KEEPS_PAUSE:
+            self.run = self.run.changed(over_budget="")
         if to is before:
             return
         detail: dict[str, Any] = {"from": before.value, "to": to.value}

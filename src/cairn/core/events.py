@@ -20,6 +20,9 @@ class EventType(StrEnum):
     RUN_RESTORED = "run_restored"  # put back by undoing that rollback
     PAUSE_REQUESTED = "pause_requested"  # holds when no runner works
     PAUSE_WITHDRAWN = "pause_withdrawn"  # the request no longer stands, and why
+    BUDGET_CHANGED = "budget_changed"  # what the run may use, by somebody
+    BUDGET_NEARLY_SPENT = "budget_nearly_spent"  # most of it is used
+    BUDGET_SPENT = "budget_spent"  # no model is asked any more: the run pauses
     PASS_BEGUN = "pass_begun"  # noqa: S105 - the next pass, and why
     EXECUTION_MADE = "execution_made"  # a checkpoint's turn has come, or it is done again
     EXECUTION_START_ASKED = "execution_start_asked"  # waits for approval to start

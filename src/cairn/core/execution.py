@@ -98,13 +98,16 @@ class Execution(Changing):
 
     @property
     def scope(self) -> str:
-        """What is said in it belongs together.
+        return scope_of(self.attempt, self.retries_used, self.validations_used, self.revision)
 
-        A person's try, a revision and another try after a failed validation begin anew; the next attempt after a fault
-        goes on, so that nothing is paid for twice.
-        """
-        begun = self.attempt - self.retries_used - self.validations_used
-        return f"a{begun}.r{self.revision}.v{self.validations_used}"
+
+def scope_of(attempt: int, retries_used: int, validations_used: int, revision: int) -> str:
+    """What is said in one scope belongs together, and counts until the next one begins.
+
+    A person's try, a revision and another try after a failed validation begin anew; the next attempt after a fault
+    goes on, so that nothing is paid for twice.
+    """
+    return f"a{attempt - retries_used - validations_used}.r{revision}.v{validations_used}"
 
 
 @dataclass(frozen=True, slots=True)

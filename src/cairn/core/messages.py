@@ -35,12 +35,14 @@ from cairn.core.commands import (
     RollBack,
     RunCommand,
     RunTimedOut,
+    SetBudget,
     StartExecution,
     StartRun,
     TakeRunAway,
     TimedOut,
     Timer,
     UndoRollback,
+    WarnOfBudget,
 )
 from cairn.core.effects import (
     Archive,
@@ -106,6 +108,7 @@ __all__ = [
     "RunCommand",
     "RunTimedOut",
     "SendLater",
+    "SetBudget",
     "SetPassAside",
     "Stage",
     "StartExecution",
@@ -116,4 +119,5 @@ __all__ = [
     "Timer",
     "Unarchive",
     "UndoRollback",
+    "WarnOfBudget",
 ]

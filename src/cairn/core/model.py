@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from cairn.core.approval import AGREEING, Approval, Vote
+from cairn.core.budget import UNBOUNDED, Budget
 from cairn.core.execution import Execution, Fault, Rework, Standing, Wish
 from cairn.core.plan import Checkpoint, Plan, Policy
 from cairn.core.states import (
@@ -43,9 +44,11 @@ __all__ = [
     "LIVE",
     "OPEN",
     "SHOWN",
+    "UNBOUNDED",
     "Action",
     "Approval",
     "ApprovalStatus",
+    "Budget",
     "Checkpoint",
     "Execution",
     "ExecutionStatus",
@@ -111,6 +114,9 @@ class Run(Changing):
     completed_at: datetime | None = None  # when it ended, well or not
     paused_at: datetime | None = None
     last_resumed_at: datetime | None = None
+    budget: Budget = UNBOUNDED  # its own; where that says nothing the definition's holds
+    over_budget: str = ""  # why it pauses or is paused, if the budget is the reason
+    budget_warned: bool = False  # most of the budget is used, and people were told
 
     def changed(self, **changes: Any) -> Self:
         run = super().changed(**changes)

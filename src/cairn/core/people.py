@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import Any, assert_never
 
 from cairn.core import answers, rework, rollback
 from cairn.core import messages as m
 from cairn.core.draft import Draft
 from cairn.core.errors import Refused, Repeated, Stale
-from cairn.core.model import LIVE, Rework, RunStatus, State, WaitingOn
+from cairn.core.model import CLOSED, LIVE, Budget, Rework, RunStatus, State, WaitingOn
 from cairn.core.moves import RunVerb, Verb, possible_for
 from cairn.core.reports import current
 from cairn.core.settle import begin, begin_pass
@@ -33,6 +33,10 @@ def command_run(d: Draft, command: m.RunCommand) -> None:
             rollback.take_run_away(d, command.rollback)
         case m.UndoRollback():
             rollback.undo(d, command.rollback)
+        case m.SetBudget():
+            _set_budget(d, command.budget)
+        case m.WarnOfBudget():
+            _warn_of_budget(d, command.reason)
         case _:
             assert_never(command)
 
@@ -73,11 +77,34 @@ def _resume(d: Draft) -> None:
             f"A checkpoint has failed ({names}): retry or dismiss it, roll back, or cancel the run.",
             ("retry the execution", "cancel the execution", "roll back", "cancel"),
         )
+    if d.run.over_budget and d.given.over_budget:
+        raise Refused(
+            f"{d.given.over_budget} Raise the budget of the run, or the one in the definition, then resume (D69).",
+            ("raise the budget", "cancel"),
+        )
     if d.run.pause_requested:
-        d.run = d.run.changed(pause_requested=False)
+        d.run = d.run.changed(pause_requested=False, over_budget="")
         d.tell(m.EventType.PAUSE_WITHDRAWN, reason="resume")
     else:
         d.move_run(RunVerb.RESUME)
+
+
+def _set_budget(d: Draft, budget: Budget) -> None:
+    status, before = d.run.status, d.run.budget
+    if status in CLOSED:
+        raise Refused(f"The run is {status.value}: it has nothing to use a budget for.", possible_for(status))
+    if budget == before:
+        raise Repeated("The run has this budget already.")
+    d.run = d.run.changed(budget=budget, budget_warned=False)
+    detail: dict[str, Any] = {"from": before.told, "to": budget.told}
+    d.tell(m.EventType.BUDGET_CHANGED, **detail)
+
+
+def _warn_of_budget(d: Draft, reason: str) -> None:
+    if d.run.budget_warned or d.run.status in CLOSED:
+        raise Stale("People have been told already.")
+    d.run = d.run.changed(budget_warned=True)
+    d.tell(m.EventType.BUDGET_NEARLY_SPENT, reason=reason)
 
 
 def _restart(d: Draft, c: m.RestartRun) -> None:

@@ -51,8 +51,7 @@ def take(d: Draft, report: m.Report) -> None:
         case m.LimitReached():
             escalate(d, d.produce(e, report.digest, report.outputs), "A limit on its iterations is reached.")
         case m.BudgetReached():
-            d.request_pause(report.reason)
-            d.go(e)
+            _budget_reached(d, e, report.reason)
         case m.Interrupted():
             _interrupted(d, e)
         case _:
@@ -117,6 +116,15 @@ def _blocked(d: Draft, e: Execution, reason: str) -> None:
     due = d.given.at + timedelta(seconds=delay)
     d.move(e, Verb.WAIT, reason, waiting_on=WaitingOn.EXTERNAL_BLOCKER, due_at=due)
     d.effects.append(m.SendLater(delay, m.RetryDue(e.id, e.dispatch)))
+
+
+def _budget_reached(d: Draft, e: Execution, reason: str) -> None:
+    """It goes to a runner again as soon as the run goes on: with a higher budget (D69)."""
+    if not d.run.over_budget:
+        d.tell(m.EventType.BUDGET_SPENT, e, checkpoint=e.key, reason=reason)
+    d.run = d.run.changed(over_budget=reason)
+    d.request_pause(reason)
+    d.go(e)
 
 
 def _interrupted(d: Draft, e: Execution) -> None:

@@ -37,7 +37,7 @@ def _hold(d: Draft) -> None:
     if is_finished(d.run) and not wants_pass(d.run):
         d.move_run(RunVerb.COMPLETE)
     else:
-        d.move_run(RunVerb.PAUSE)
+        d.move_run(RunVerb.PAUSE, d.run.over_budget)
 
 
 def _go_on(d: Draft) -> None:

@@ -49,10 +49,16 @@ class Recovery(Part):
     max_recovery_attempts: Count = 3
 
 
-class Budget(Part):
+class Limits(Part):
     max_cost_usd: int | float | None = None
     max_tokens: Count | None = None
     max_calls: Count | None = None
+
+
+class Budget(Limits):
+    """Of one run, and of all runs of the pipeline in a calendar month."""
+
+    per_month: Limits | None = None
 
 
 class Action(Part):

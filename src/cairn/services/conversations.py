@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC
 from decimal import ROUND_HALF_EVEN, Decimal
@@ -11,19 +12,23 @@ from typing import Any, Protocol, cast
 
 from sqlalchemy.exc import IntegrityError
 
+from cairn.core.errors import Refused
+from cairn.core.messages import WarnOfBudget
 from cairn.core.model import Execution
-from cairn.ports import Clock, Conversation, ConversationOver, Heard, Purpose, Said
+from cairn.ports import BudgetSpent, Conversation, ConversationOver, Heard, Purpose, Said
 from cairn.ports.models import Tokens
+from cairn.services.engine import Engine
 from cairn.services.hub import Hub
 from cairn.services.logbook import plain
 from cairn.services.on_air import OnAir
 from cairn.services.patience import patiently
 from cairn.services.tool_parts import tools_of
 from cairn.services.views.events import Change
-from cairn.store import Database, Loaded, message_rows
+from cairn.store import Loaded, message_rows
+from cairn.store.bill_rows import NANO
 from cairn.store.message_rows import Place
 
-NANO = Decimal("1e-9")
+BY = "worker"  # who tells that the budget is nearly spent
 SAID = "message"  # the hint that there is another one
 OVER = "The execution was stopped, or another dispatch carries it on."
 
@@ -36,10 +41,10 @@ class Masks(Protocol):
 
 
 class Conversations:
-    def __init__(self, database: Database, hub: Hub, clock: Clock, masks: Masks) -> None:
-        self.database = database
+    def __init__(self, engine: Engine, hub: Hub, masks: Masks) -> None:
+        self.engine = engine
+        self.database = engine.database
         self.hub = hub
-        self.clock = clock
         self.hide = masks.mask_remembered
         self.on_air = OnAir(hub, masks.mask_remembered, masks.begun)
 
@@ -72,7 +77,7 @@ class _Held:
     async def keep(self, said: Said) -> None:
         place, shared = self._place, self._all
         message, call = _message_values(said, shared.hide), _call_values(said)
-        message["kept_at"] = shared.clock.now()
+        message["kept_at"] = shared.engine.clock.now()
         try:
             counts = await patiently(
                 lambda: shared.database.transact(lambda c: message_rows.keep(c, place, message, call))
@@ -88,7 +93,14 @@ class _Held:
         self._all.on_air.hear(self._place.run_id, self._place.execution_id, self._place.scope, heard)
 
     async def afford(self) -> None:
-        """Nothing bounds it yet."""
+        """What others have under way is not known: it may go a little beyond the budget."""
+        engine, run_id = self._all.engine, self._place.run_id
+        stands = await patiently(lambda: engine.database.aread(lambda c: engine.budgets.of_run(c, run_id)))
+        if (spent := stands.spent) is not None:
+            raise BudgetSpent(spent.words)
+        if (near := stands.near) is not None and not stands.is_warned:
+            with suppress(Refused):  # somebody else has told it
+                await engine.send(run_id, WarnOfBudget(near.words), engine.given(BY))
 
 
 # ---- as rows -------------------------------------------------------------------------------------------

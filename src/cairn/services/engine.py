@@ -27,6 +27,7 @@ from cairn.core.verdict import Judge, no_rules
 from cairn.ports import Clock, JobEngine
 from cairn.services import lineage, validations
 from cairn.services.actions import learning, proposals
+from cairn.services.budgets import Budgets
 from cairn.services.calls import keep_call
 from cairn.services.effects import Effects, Step
 from cairn.services.errors import NotFound
@@ -65,6 +66,7 @@ class Engine:
         self.clock = clock
         self._jobs = jobs
         self._notices = notices
+        self.budgets = Budgets(plans, clock)
         self.judge = judge  # the rules in force, as a transaction sees them
         self._locks = Locks()
         self._warm = OrderedDict[str, Loaded]()
@@ -230,9 +232,10 @@ class Engine:
         return Step(before, before, decision, given, plan_files(connection, before, decision, given, ()))
 
     def _ruled(self, connection: sa.Connection, before: Loaded, given: Given, brought: Brought = NOTHING) -> Given:
-        """With the rules that are in force in this transaction, which also see what a report brings."""
+        """With the rules and the budget that are in force in this transaction; rules also see what a report brings."""
         judge = self.judge(connection, before, brought.artifacts) if self.judge is not None else no_rules
-        return replace(given, judge=judge, starter=before.facts.created_by)
+        spent = self.budgets.spent(connection, before.facts.run_id) if before.run.over_budget else ""
+        return replace(given, judge=judge, starter=before.facts.created_by, over_budget=spent)
 
     def load(self, connection: sa.Connection, run_id: str, *, lock: bool = True) -> Loaded:
         loaded = load_run(connection, run_id, self.plans, lock=lock and self.database.kind == "postgresql")

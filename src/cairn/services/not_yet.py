@@ -9,8 +9,6 @@ from cairn.definitions.findings import warning
 
 
 def not_carried_out(definition: PipelineDefinition, modes: Collection[str]) -> Iterator[Finding]:
-    if definition.budget is not None:
-        yield warning("/budget", "The budget is kept, and nothing watches it yet.")
     for position, checkpoint in enumerate(definition.checkpoints):
         for path, message in _of_checkpoint(checkpoint, modes):
             yield warning(f"/checkpoints/{position}/{path}", message)

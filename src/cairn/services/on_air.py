@@ -10,16 +10,18 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cairn.ports import Heard
 from cairn.services.hub import Hub
 from cairn.services.logbook import plain
+from cairn.services.views.conversations import Piece, PieceKind
 from cairn.services.views.events import Change
 
 BATCH_SECONDS = 0.05
 HEARD = "heard"  # the hint: nothing of it is in the database
 LONGEST = 256 * 1024  # characters of one message that are shown before it is whole
+KINDS: dict[str, PieceKind] = {"text": "text", "thinking": "thinking", "tool_call": "tool_call"}
 _NUMBERS = count()
 
 
@@ -27,7 +29,7 @@ class Key(NamedTuple):
     execution_id: str
     turn: str
     number: int
-    kind: str
+    kind: PieceKind
 
 
 @dataclass(slots=True)
@@ -43,6 +45,19 @@ class Coming:
     length: int = 0
     fresh: list[str] = field(default_factory=list[str])  # not looked through for secrets yet
 
+    def piece(self, offset: int, text: str) -> Piece:
+        return Piece(
+            execution_id=self.key.execution_id,
+            scope=self.scope,
+            turn=self.key.turn,
+            number=self.key.number,
+            agent_name=self.speaker,
+            kind=self.key.kind,
+            offset=offset,
+            text=text,
+            is_simulated=self.is_simulated,
+        )
+
 
 class OnAir:
     def __init__(self, hub: Hub, hide: Callable[[str], str], begun: Callable[[str], int]) -> None:
@@ -56,7 +71,7 @@ class OnAir:
 
     def hear(self, run_id: str, execution_id: str, scope: str, heard: Heard) -> None:
         """On the event loop; it takes no time."""
-        key = Key(execution_id, heard.turn, heard.number, heard.kind)
+        key = Key(execution_id, heard.turn, heard.number, KINDS.get(heard.kind, "text"))
         messages = self._coming.setdefault(run_id, {})
         coming = messages.get(key)
         if coming is None or heard.anew:
@@ -108,9 +123,9 @@ class Listener:
     def __init__(self) -> None:
         self._seen: dict[Key, tuple[int, int, int]] = {}  # generation, pieces, characters
 
-    def take(self, coming: list[Coming]) -> list[dict[str, Any]]:
+    def take(self, coming: list[Coming]) -> list[Piece]:
         """What is new since the last time, a piece for each message; one at offset 0 begins it anew."""
-        found: list[dict[str, Any]] = []
+        found: list[Piece] = []
         seen, self._seen = self._seen, {}
         for one in coming:
             generation, pieces, offset = seen.get(one.key, (-1, 0, 0))
@@ -119,14 +134,5 @@ class Listener:
             text = "".join(one.shown[pieces:])
             self._seen[one.key] = one.generation, len(one.shown), offset + len(text)
             if text:
-                found.append(
-                    {
-                        **one.key._asdict(),
-                        "scope": one.scope,
-                        "speaker": one.speaker,
-                        "is_simulated": one.is_simulated,
-                        "offset": offset,
-                        "text": text,
-                    }
-                )
+                found.append(one.piece(offset, text))
         return found

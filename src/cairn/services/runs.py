@@ -11,7 +11,8 @@ from uuid import UUID, uuid5
 import sqlalchemy as sa
 
 from cairn.core.errors import Refused
-from cairn.core.messages import CancelRun, Command, Given, PauseRun, RestartRun, ResumeRun, StartRun
+from cairn.core.messages import CancelRun, Command, Given, PauseRun, RestartRun, ResumeRun, SetBudget, StartRun
+from cairn.core.model import Budget
 from cairn.definitions import PipelineDefinition, check_value, fill_defaults
 from cairn.documents import encode_json
 from cairn.services import pipeline_rows as rows
@@ -177,6 +178,10 @@ class Runs:
 
     async def cancel(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Step:
         return await self._send(run_id, CancelRun(), by, command_id)
+
+    async def set_budget(self, run_id: str, budget: Budget, *, by: Actor, command_id: UUID | None = None) -> Step:
+        """What the run may use from now on, where the definition says otherwise (A6)."""
+        return await self._send(run_id, SetBudget(budget), by, command_id)
 
     async def restart(
         self, run_id: str, *, pass_number: int | None = None, by: Actor, command_id: UUID | None = None

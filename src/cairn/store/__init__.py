@@ -1,6 +1,6 @@
 """What Cairn keeps: tables, the one transaction, runs, contents and the trail."""
 
-from cairn.store import blobs, events, message_rows, pipeline_rows, rule_rows
+from cairn.store import bill_rows, blobs, events, message_rows, pipeline_rows, rule_rows
 from cairn.store.artifact_rows import NewArtifact
 from cairn.store.database import Database
 from cairn.store.errors import (
@@ -39,6 +39,7 @@ __all__ = [
     "StoreError",
     "Unstorable",
     "Verdict",
+    "bill_rows",
     "blobs",
     "document",
     "events",

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from cairn.core.model import (
     SHOWN,
+    UNBOUNDED,
     Approval,
+    Budget,
     Execution,
     Fault,
     Plan,
@@ -49,6 +52,9 @@ def run_values(run: Run) -> Values:
         "worked": run.worked,
         "archived_by": run.archived_by,
         "rollbacks": [rollback_value(rollback) for rollback in run.rollbacks],
+        "budget": run.budget.told or None,
+        "over_budget": run.over_budget,
+        "budget_warned": run.budget_warned,
     }
 
 
@@ -73,7 +79,17 @@ def run_from(row: Row, plan: Plan, executions: dict[str, Execution], approvals: 
         completed_at=row.completed_at,
         paused_at=row.paused_at,
         last_resumed_at=row.last_resumed_at,
+        budget=budget_from(row.budget),
+        over_budget=row.over_budget,
+        budget_warned=row.budget_warned,
     )
+
+
+def budget_from(value: Values | None) -> Budget:
+    if not value:
+        return UNBOUNDED
+    cost = value.get("max_cost_usd")
+    return Budget(None if cost is None else Decimal(cost), value.get("max_tokens"), value.get("max_calls"))
 
 
 def rollback_value(rollback: Rollback) -> Values:

@@ -30,6 +30,7 @@ def settle(database: Database, pipelines: int, runs_each: int) -> list[str]:
         connection.execute(
             sa.insert(t.checkpoint_executions), [_execution(own, v, n) for n, (own, v) in enumerate(places)]
         )
+        connection.execute(sa.insert(t.model_calls), [_call(own, v, n) for n, (own, v) in enumerate(places)])
         connection.execute(sa.insert(t.approvals), [_approval(own, v, n) for n, (own, v) in enumerate(places)])
 
     database.transact_now(body)
@@ -121,6 +122,25 @@ def _execution(pipeline_id: str, version: int, number: int) -> dict[str, Any]:
         "created_at": at(number),
     }
     return _filled(t.checkpoint_executions, values)
+
+
+def _call(pipeline_id: str, version: int, number: int) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "call_id": number + 1,
+        "pipeline_id": pipeline_id,
+        "run_id": name(f"run {pipeline_id} {version}"),
+        "execution_id": name(f"execution {pipeline_id} {version}"),
+        "checkpoint_id": name(f"checkpoint of {pipeline_id}"),
+        "checkpoint_key": "goals",
+        "number": 1,
+        "purpose": "work",
+        "model": "fake:large",
+        "input_tokens": number,
+        "cost_nano_usd": number if number % 2 else None,
+        "day": at(number).date().isoformat(),
+        "called_at": at(number),
+    }
+    return _filled(t.model_calls, values)
 
 
 def _approval(pipeline_id: str, version: int, number: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Lists stay fast at 10,000 runs: few statements for a page, whatever stands behind it (SPEC §9, F1)."""
+"""Lists stay fast at 10,000 runs and as many calls of models: few statements for a page (SPEC §9, F1, A6)."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from cairn.services.actors import Actor
-from cairn.services.reading import approvals, artifacts, events, pipelines, runs
+from cairn.services.reading import approvals, artifacts, costs, events, pipelines, runs
+from cairn.services.reading.costs import Wanted
 from cairn.services.reading.filters import ApprovalFilter, ArtifactFilter, EventFilter, RunFilter
 from cairn.services.views.approvals import ApprovalPage
-from cairn.store import Database
+from cairn.store import Database, bill_rows
 from tests.databases import KINDS
 from tests.services.reading.crowd import BEGIN, settle
 
@@ -31,9 +32,9 @@ def queue(connection: sa.Connection, **wanted: Any) -> ApprovalPage:
 
 
 LISTS: dict[str, tuple[int, Callable[[sa.Connection, str], Any]]] = {
-    "runs": (3, lambda c, _: runs.list_runs(c, RunFilter(), 50, None)),
-    "runs of a pipeline": (4, lambda c, own: runs.list_of_pipeline(c, own, RunFilter(), 50, None)),
-    "pipelines": (6, lambda c, _: pipelines.list_pipelines(c, deleted=False, search="", limit=50, cursor=None)),
+    "runs": (4, lambda c, _: runs.list_runs(c, RunFilter(), 50, None)),
+    "runs of a pipeline": (5, lambda c, own: runs.list_of_pipeline(c, own, RunFilter(), 50, None)),
+    "pipelines": (7, lambda c, _: pipelines.list_pipelines(c, deleted=False, search="", limit=50, cursor=None)),
     "queue by age": (5, lambda c, _: queue(c)),
     "queue by deadline": (5, lambda c, _: queue(c, sort="deadline")),
     "queue by risk": (5, lambda c, _: queue(c, sort="risk")),
@@ -43,6 +44,9 @@ LISTS: dict[str, tuple[int, Callable[[sa.Connection, str], Any]]] = {
         5,
         lambda c, own: approvals.list_approvals(c, ApprovalFilter(pipeline_id=own), 50, None, SEEN),
     ),
+    "costs": (2, lambda c, _: costs.of_all(c, Wanted("day", 50, None))),
+    "costs by pipeline": (3, lambda c, _: costs.of_all(c, Wanted("pipeline", 50, None))),
+    "costs of a month": (1, lambda c, own: bill_rows.of_month(c, own, BEGIN)),
     "artifacts": (1, lambda c, own: artifacts.list_artifacts(c, ArtifactFilter(pipeline_id=own), 50, None)),
     "events": (1, lambda c, own: events.list_events(c, EventFilter(pipeline_id=own), 50, None)),
 }

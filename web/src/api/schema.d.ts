@@ -1468,7 +1468,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executions/{execution_id}/conversation": {
+    "/api/executions/{execution_id}/messages": {
         parameters: {
             query?: never;
             header?: never;
@@ -1477,9 +1477,31 @@ export interface paths {
         };
         /**
          * List Messages
-         * @description The agents' conversation, oldest first.
+         * @description What was said with models, oldest first: each message with its speaker, its calls of tools and what it has used.
+         *
+         *     Where the definition does not show the conversation, only admins see it: it is for the audit.
          */
         get: operations["listMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{execution_id}/conversation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Conversation
+         * @description The same as messages.
+         */
+        get: operations["getConversation"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1500,6 +1522,86 @@ export interface paths {
          * @description What its runner was told, or would be told if it started now.
          */
         get: operations["getContext"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Run Costs
+         * @description What models have used in a run: tokens, calls, cost; with all attempts, also those that a rollback took away.
+         */
+        get: operations["getRunCosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/runs/{run_id}/budget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set Budget
+         * @description Bound what the run may use; what is left out is as the definition says. Then it can be resumed.
+         */
+        put: operations["setBudget"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pipelines/{pipeline_id}/costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Pipeline Costs
+         * @description What models have used in all runs of a pipeline, test runs included.
+         */
+        get: operations["getPipelineCosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/costs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Costs
+         * @description What models have used in all pipelines.
+         */
+        get: operations["getCosts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2499,9 +2601,11 @@ export interface paths {
         };
         /**
          * Stream Run
-         * @description Events (`event`), log lines (`log`) and `progress` of a run as they come, and `ping` when nothing does.
+         * @description Events (`event`), log lines (`log`), messages of conversations (`message`) and `progress` of a run as they come,
+         *     and `ping` when nothing does.
          *
-         *     Without an id the stream begins with the run's first event. With one it goes on exactly after it.
+         *     Without an id the stream begins with the run's first event. With one it goes on exactly after it. A `piece` is a
+         *     part of a message on its way: it has no id, and the whole message comes in its place.
          */
         get: operations["streamRun"];
         put?: never;
@@ -3194,6 +3298,36 @@ export interface components {
              */
             return_to?: string;
         };
+        /**
+         * Bound
+         * @description One limit, and how much of it is used.
+         */
+        Bound: {
+            /**
+             * Of
+             * @description Of this run, or of all runs in this calendar month.
+             * @enum {string}
+             */
+            of: "run" | "month";
+            /**
+             * Limit
+             * @enum {string}
+             */
+            limit: "max_cost_usd" | "max_tokens" | "max_calls";
+            /** Allowed */
+            allowed: number;
+            /** Used */
+            used: number;
+            /** Is Spent */
+            is_spent: boolean;
+            /**
+             * Unpriced Calls
+             * @description Calls that a limit on the cost cannot count.
+             */
+            unpriced_calls: number;
+            /** Words */
+            words: string;
+        };
         /** BrokenLink */
         BrokenLink: {
             /**
@@ -3495,6 +3629,51 @@ export interface components {
             content: string | null;
             /** Size Bytes */
             size_bytes: number;
+        };
+        /**
+         * CostLine
+         * @description What belongs together: a day, a run, a checkpoint, a model, an execution, a purpose, a pipeline or one call.
+         */
+        CostLine: {
+            /**
+             * Key
+             * @description An id, a day, or the name of a model or a purpose.
+             */
+            key: string;
+            /**
+             * Name
+             * @description As people call it.
+             */
+            name: string;
+            /**
+             * Last At
+             * Format: date-time
+             * @description When its last call was made.
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            last_at: string;
+            usage: components["schemas"]["Usage"];
+        };
+        /**
+         * Costs
+         * @description What was used, by what was asked for, with the sum of all pages.
+         */
+        Costs: {
+            /** Items */
+            items: components["schemas"]["CostLine"][];
+            /**
+             * Next Cursor
+             * @description Ask again with `cursor` set to this; null on the last page.
+             */
+            next_cursor: string | null;
+            /** By */
+            by: string;
+            total: components["schemas"]["Usage"];
+            /**
+             * Bounds
+             * @description The budgets that hold, and how much of them is used.
+             */
+            bounds: components["schemas"]["Bound"][];
         };
         /** CreateDelegation */
         CreateDelegation: {
@@ -4244,6 +4423,8 @@ export interface components {
             approval: components["schemas"]["Approval"] | null;
             form: components["schemas"]["Form"] | null;
             progress: components["schemas"]["Progress"] | null;
+            /** @description What models have used in it so far, over all its attempts. */
+            usage: components["schemas"]["Usage"];
             /** Possible */
             possible: string[];
             /** Warnings */
@@ -4682,6 +4863,18 @@ export interface components {
             url: string;
         };
         /**
+         * Limits
+         * @description What may be used; null is no limit.
+         */
+        Limits: {
+            /** Max Cost Usd */
+            max_cost_usd: number | null;
+            /** Max Tokens */
+            max_tokens: number | null;
+            /** Max Calls */
+            max_calls: number | null;
+        };
+        /**
          * Lineage
          * @description A run's artifacts on their way, what its executions waited for, and its reworks.
          */
@@ -4856,29 +5049,77 @@ export interface components {
         };
         /**
          * Message
-         * @description One message of an agents' conversation.
+         * @description One message: what a model was given, or what it answered.
          */
         Message: {
+            /** Message Id */
+            message_id: number;
             /**
-             * Message Id
+             * Execution Id
              * Format: uuid
              */
-            message_id: string;
+            execution_id: string;
             /**
              * Timestamp
              * Format: date-time
              * @example 2026-03-02T09:30:00.000000Z
              */
             timestamp: string;
-            /** Agent Name */
-            agent_name: string | null;
+            /**
+             * Agent Name
+             * @description Who speaks: an agent; for what it was given, who gave it.
+             */
+            agent_name: string;
             /**
              * Role
              * @enum {string}
              */
-            role: "user" | "assistant" | "system";
-            /** Content */
+            role: "system" | "user" | "assistant" | "tool";
+            /**
+             * Content
+             * @description As people read it.
+             */
             content: string;
+            /**
+             * Scope
+             * @description Messages of one scope belong together: a try, a revision, a validation.
+             */
+            scope: string;
+            /**
+             * Is Current
+             * @description Its scope is the newest: it still counts.
+             */
+            is_current: boolean;
+            /** Turn */
+            turn: string;
+            /**
+             * Number
+             * @description In its turn, from 1.
+             */
+            number: number;
+            /**
+             * Purpose
+             * @enum {string}
+             */
+            purpose: "work" | "design" | "judge" | "summary" | "questions";
+            /** Tool Calls */
+            tool_calls: components["schemas"]["ToolCall"][];
+            /** Tool Results */
+            tool_results: components["schemas"]["ToolResult"][];
+            /**
+             * Model
+             * @description Of an answer: which model gave it.
+             */
+            model: string | null;
+            /** Is Simulated */
+            is_simulated: boolean;
+            /**
+             * Is Last
+             * @description The turn is over with it.
+             */
+            is_last: boolean;
+            /** @description Of an answer: what it has used. */
+            usage: components["schemas"]["Usage"] | null;
         };
         /**
          * MessagePage
@@ -4892,6 +5133,11 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
+            /**
+             * Is Hidden
+             * @description The definition does not show it (`show_conversation`): only admins see it.
+             */
+            is_hidden: boolean;
         };
         /**
          * Mode
@@ -5059,7 +5305,7 @@ export interface components {
          * NoticeKind
          * @enum {string}
          */
-        NoticeKind: "approval_asked" | "approval_reminded" | "approval_escalated" | "approval_assigned" | "approval_rejected" | "approval_timeout" | "approval_auto_approved" | "execution_failed" | "run_failed" | "run_completed" | "test";
+        NoticeKind: "approval_asked" | "approval_reminded" | "approval_escalated" | "approval_assigned" | "approval_rejected" | "approval_timeout" | "approval_auto_approved" | "execution_failed" | "run_failed" | "budget_nearly_spent" | "budget_spent" | "run_completed" | "test";
         /**
          * OnExpiry
          * @enum {string}
@@ -5261,6 +5507,29 @@ export interface components {
             warnings: components["schemas"]["Finding"][];
         } & {
             [key: string]: unknown;
+        };
+        /** PipelineCosts */
+        PipelineCosts: {
+            /** Items */
+            items: components["schemas"]["CostLine"][];
+            /**
+             * Next Cursor
+             * @description Ask again with `cursor` set to this; null on the last page.
+             */
+            next_cursor: string | null;
+            /** By */
+            by: string;
+            total: components["schemas"]["Usage"];
+            /**
+             * Bounds
+             * @description The budgets that hold, and how much of them is used.
+             */
+            bounds: components["schemas"]["Bound"][];
+            /**
+             * Pipeline Id
+             * Format: uuid
+             */
+            pipeline_id: string;
         };
         /**
          * PipelinePage
@@ -6247,6 +6516,13 @@ export interface components {
             open: components["schemas"]["OpenExecution"][];
             /** Archived By */
             archived_by: string | null;
+            /**
+             * Over Budget
+             * @description Why it pauses, if the budget is spent.
+             */
+            over_budget: string | null;
+            /** @description What models have used in it so far. */
+            usage: components["schemas"]["Usage"];
             /** Paused At */
             paused_at: string | null;
             /** Last Resumed At */
@@ -6272,8 +6548,49 @@ export interface components {
             possible: string[];
             /** Waiting Approvals */
             waiting_approvals: components["schemas"]["Approval"][];
+            budget: components["schemas"]["RunBudget"];
             /** Warnings */
             warnings: string[];
+        };
+        /**
+         * RunBudget
+         * @description What bounds a run.
+         */
+        RunBudget: {
+            /** @description Set for this run: they come before those of the definition. */
+            own: components["schemas"]["Limits"];
+            /** @description Of the definition, for each run. */
+            defined: components["schemas"]["Limits"];
+            /** @description Of the definition, for all runs in a calendar month (UTC). */
+            per_month: components["schemas"]["Limits"];
+            /**
+             * Bounds
+             * @description Each limit that holds, and how much of it is used.
+             */
+            bounds: components["schemas"]["Bound"][];
+        };
+        /** RunCosts */
+        RunCosts: {
+            /** Items */
+            items: components["schemas"]["CostLine"][];
+            /**
+             * Next Cursor
+             * @description Ask again with `cursor` set to this; null on the last page.
+             */
+            next_cursor: string | null;
+            /** By */
+            by: string;
+            total: components["schemas"]["Usage"];
+            /**
+             * Bounds
+             * @description The budgets that hold, and how much of them is used.
+             */
+            bounds: components["schemas"]["Bound"][];
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
         };
         /** RunMetadata */
         RunMetadata: {
@@ -6377,6 +6694,13 @@ export interface components {
             open: components["schemas"]["OpenExecution"][];
             /** Archived By */
             archived_by: string | null;
+            /**
+             * Over Budget
+             * @description Why it pauses, if the budget is spent.
+             */
+            over_budget: string | null;
+            /** @description What models have used in it so far. */
+            usage: components["schemas"]["Usage"];
         };
         /** SavedScript */
         SavedScript: {
@@ -6500,6 +6824,27 @@ export interface components {
              * @description For admins.
              */
             data_dir: string | null;
+        };
+        /**
+         * SetBudget
+         * @description What a run may use; what is left out is as the definition says.
+         */
+        SetBudget: {
+            /**
+             * Max Cost Usd
+             * @description Cost in US dollars.
+             */
+            max_cost_usd?: number | null;
+            /**
+             * Max Tokens
+             * @description Tokens in and out.
+             */
+            max_tokens?: number | null;
+            /**
+             * Max Calls
+             * @description Calls of a model.
+             */
+            max_calls?: number | null;
         };
         /** SetPreferences */
         SetPreferences: {
@@ -6799,6 +7144,26 @@ export interface components {
              */
             next_cursor: string | null;
         };
+        /** ToolCall */
+        ToolCall: {
+            /** Call Id */
+            call_id: string;
+            /** Name */
+            name: string;
+            /** Arguments */
+            arguments: unknown;
+        };
+        /** ToolResult */
+        ToolResult: {
+            /** Call Id */
+            call_id: string;
+            /** Name */
+            name: string;
+            /** Content */
+            content: unknown;
+            /** Went Well */
+            went_well: boolean;
+        };
         /**
          * TrailItem
          * @description One checkpoint of the run's graph, and how far it has come.
@@ -6917,6 +7282,56 @@ export interface components {
              * @description SHA-256, hex
              */
             checksum: string;
+        };
+        /**
+         * Usage
+         * @description Of one call of a model, or of many.
+         */
+        Usage: {
+            /** Calls */
+            calls: number;
+            /**
+             * Input Tokens
+             * @description All that was given, cached or not.
+             */
+            input_tokens: number;
+            /** Output Tokens */
+            output_tokens: number;
+            /**
+             * Cache Read Tokens
+             * @description Of the input, what the provider had kept.
+             */
+            cache_read_tokens: number;
+            /**
+             * Cache Write Tokens
+             * @description Of the input, what the provider keeps for the next time.
+             */
+            cache_write_tokens: number;
+            /**
+             * Cost Usd
+             * @description Of the calls whose price is known; null if nobody knows the price of any of them.
+             */
+            cost_usd: number | null;
+            /**
+             * Unpriced Calls
+             * @description Calls whose price is not known: `cost_usd` is without them.
+             */
+            unpriced_calls: number;
+            /**
+             * Simulated Calls
+             * @description Calls of a simulated model, which cost nothing.
+             */
+            simulated_calls: number;
+            /**
+             * Simulated Tokens
+             * @description Of all tokens, those of simulated calls.
+             */
+            simulated_tokens: number;
+            /**
+             * Seconds
+             * @description That the answers took, one after the other.
+             */
+            seconds: number;
         };
         /** User */
         User: {
@@ -18598,7 +19013,125 @@ export interface operations {
     };
     listMessages: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Only messages of this scope; `current` is the one that still counts. */
+                scope?: string | null;
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the execution. */
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessagePage"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getConversation: {
+        parameters: {
+            query?: {
+                /** @description Only messages of this scope; `current` is the one that still counts. */
+                scope?: string | null;
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first page. */
+                cursor?: string | null;
+            };
             header?: never;
             path: {
                 /** @description Id of the execution. */
@@ -18750,6 +19283,478 @@ export interface operations {
             };
             /** @description Not found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getRunCosts: {
+        parameters: {
+            query?: {
+                /** @description What a line stands for. Days, runs and calls come newest first, all else what costs most first. */
+                by?: "execution" | "checkpoint" | "model" | "purpose" | "day" | "call";
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first page. */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunCosts"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    setBudget: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the run. */
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "max_cost_usd": 2.5
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetBudget"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getPipelineCosts: {
+        parameters: {
+            query?: {
+                /** @description What a line stands for. Days, runs and calls come newest first, all else what costs most first. */
+                by?: "day" | "run" | "checkpoint" | "model" | "purpose";
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first page. */
+                cursor?: string | null;
+                /** @description The first day, in UTC. */
+                since?: string | null;
+                /** @description The last day, in UTC. */
+                until?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the pipeline. */
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineCosts"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getCosts: {
+        parameters: {
+            query?: {
+                /** @description What a line stands for. Days, runs and calls come newest first, all else what costs most first. */
+                by?: "day" | "pipeline" | "model" | "purpose";
+                /** @description How many items at most. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; left out for the first page. */
+                cursor?: string | null;
+                /** @description The first day, in UTC. */
+                since?: string | null;
+                /** @description The last day, in UTC. */
+                until?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Costs"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -12,6 +12,8 @@ export const NOTICES: readonly { value: Exclude<NoticeKind, 'test'>; label: stri
   { value: 'approval_auto_approved', label: 'A rule approved and says so' },
   { value: 'execution_failed', label: 'A checkpoint was given up' },
   { value: 'run_failed', label: 'A run failed' },
+  { value: 'budget_nearly_spent', label: 'Most of a budget is used' },
+  { value: 'budget_spent', label: 'A budget is spent, the run pauses' },
   { value: 'run_completed', label: 'A run is complete' },
 ]
 

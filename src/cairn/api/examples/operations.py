@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from cairn.api.examples import actions, people, reworks, rules
+from cairn.api.examples import actions, costs, people, reworks, rules
 from cairn.api.examples import story as s
 from cairn.core.model import ExecutionStatus, Kind
 from cairn.services.views.approvals import ApprovalPage
 from cairn.services.views.artifacts import ArtifactPage, Upload
 from cairn.services.views.base import View
-from cairn.services.views.events import Event, EventPage, LogLine, LogPage, MessagePage, Verdict
+from cairn.services.views.events import Event, EventPage, LogLine, LogPage, Verdict
 from cairn.services.views.executions import Context, ContextBlock, ExecutionPage
 from cairn.services.views.health import Diagnosis, HealthCheck
 from cairn.services.views.pipelines import (
@@ -148,7 +148,7 @@ _CONTEXT = Context(
     text='=== PREVIOUS VERSION: Checkpoint 1 from v1 ===\n{"goals": "Grow"}',
     size_characters=64,
 )
-_STREAM = f"id: e1.l0\nevent: event\ndata: {_EVENT.model_dump_json()}\n\nevent: ping\ndata: {{}}\n\n"
+_STREAM = f"id: e1.l0.m0\nevent: event\ndata: {_EVENT.model_dump_json()}\n\nevent: ping\ndata: {{}}\n\n"
 _CHANGE = (
     f'event: change\ndata: {{"pipeline_id":"{s.PIPELINE_ID}","run_id":"{s.RUN_ID}","event_type":"run_started"}}\n\n'
 )
@@ -167,6 +167,7 @@ _DIAGNOSIS = Diagnosis(
 
 REQUESTS: dict[str, Any] = {
     **rules.REQUESTS,
+    **costs.REQUESTS,
     **people.REQUESTS,
     "create_pipeline": s.DEFINITION,
     "update_pipeline": {"pipeline_description": "What we want, and how it looks."},
@@ -272,12 +273,12 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     "upload_file": Upload(upload_id=s.name("upload"), filename="figures.csv", size_bytes=2048, checksum=s.DIGEST),
     "list_logs": _page(LogPage, _LOG),
     "download_logs": "2026-03-02T09:42:00.000000Z info Form submitted\n",
-    "list_messages": _page(MessagePage),
     "get_context": _CONTEXT,
     "list_approvals": _page(ApprovalPage, s.APPROVAL),
     **dict.fromkeys(("get_approval", "decide_approval"), s.APPROVAL_DETAIL),
     **actions.ANSWERS,
     **rules.RESPONSES,
+    **costs.RESPONSES,
     "preview_rework": reworks.PREVIEW,
     "ask_rework": reworks.EXECUTION,
     "rerun_execution": reworks.EXECUTION,

@@ -9,6 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 from cairn.core.model import ApprovalStatus, ExecutionStatus, Kind, Mode, RunStatus
 from cairn.services.views.approvals import Approval, ApprovalDetail, Step, Terms
 from cairn.services.views.artifacts import Artifact
+from cairn.services.views.costs import Bound, Limits, RunBudget, Usage
 from cairn.services.views.executions import ErrorDetails, Execution, Interaction
 from cairn.services.views.forms import Form, FormField
 from cairn.services.views.pipelines import Checkpoint, Pipeline, PipelineSummary
@@ -60,6 +61,35 @@ CHECKPOINT = Checkpoint(
     },
     human_interaction={"requires_approval_to_complete": True, "max_revision_iterations": 3},
 )
+USAGE = Usage(
+    calls=1,
+    input_tokens=4100,
+    output_tokens=320,
+    cache_read_tokens=3000,
+    cache_write_tokens=0,
+    cost_usd=0.0171,
+    unpriced_calls=0,
+    simulated_calls=0,
+    simulated_tokens=0,
+    seconds=2.4,
+)
+_NO_LIMITS = Limits(max_cost_usd=None, max_tokens=None, max_calls=None)
+BUDGET = RunBudget(
+    own=_NO_LIMITS,
+    defined=_NO_LIMITS.model_copy(update={"max_cost_usd": 2.0}),
+    per_month=_NO_LIMITS,
+    bounds=[
+        Bound(
+            of="run",
+            limit="max_cost_usd",
+            allowed=2.0,
+            used=0.0171,
+            is_spent=False,
+            unpriced_calls=0,
+            words="The run has used $0.0171, and its budget is $2.00.",
+        )
+    ],
+)
 SUMMARY = RunSummary(
     run_id=RUN_ID,
     pipeline_id=PIPELINE_ID,
@@ -94,6 +124,8 @@ SUMMARY = RunSummary(
         )
     ],
     archived_by=None,
+    over_budget=None,
+    usage=USAGE,
 )
 PIPELINE_SUMMARY = PipelineSummary(
     pipeline_id=PIPELINE_ID,
@@ -274,6 +306,7 @@ EXECUTION = Execution(
     approval=APPROVAL,
     form=FORM,
     progress=None,
+    usage=USAGE,
     possible=["approve-complete", "revise", "cancel"],
     warnings=[],
 )
@@ -327,5 +360,6 @@ RUN = Run(
     ),
     possible=["pause", "cancel", "restart", "roll back"],
     waiting_approvals=[APPROVAL],
+    budget=BUDGET,
     warnings=[],
 )

@@ -13,12 +13,18 @@ from cairn.api.guarding import Guarded
 from cairn.api.parameters import ExecutionId, Paging, Text
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.model import Kind
+from cairn.services.reading.conversations import MessageFilter
 from cairn.services.reading.filters import LogFilter
-from cairn.services.views.events import LogPage, MessagePage
+from cairn.services.views.conversations import MessagePage
+from cairn.services.views.events import LogPage
 from cairn.services.views.executions import Context, Execution
 
 router = APIRouter(prefix="/api/executions", route_class=Guarded, tags=["Executions"])
 Level = Literal["debug", "info", "warning", "error"]
+MessageScope = Annotated[
+    Text | None,
+    Query(max_length=100, description="Only messages of this scope; `current` is the one that still counts."),
+]
 _START = frozenset({Kind.START})
 _COMPLETION = frozenset({Kind.COMPLETION})
 _WORK = frozenset({Kind.START, Kind.COMPLETION, Kind.ACTION})
@@ -136,10 +142,23 @@ def download_logs(execution_id: ExecutionId, services: Services) -> Response:
     return StreamingResponse(text, media_type="text/plain; charset=utf-8", headers=headers)
 
 
+@router.get("/{execution_id}/messages")
+def list_messages(
+    execution_id: ExecutionId, services: Services, by: By, paging: Paging, scope: MessageScope = None
+) -> MessagePage:
+    """What was said with models, oldest first: each message with its speaker, its calls of tools and what it has used.
+
+    Where the definition does not show the conversation, only admins see it: it is for the audit.
+    """
+    return services.reading.messages(execution_id, MessageFilter(scope), by, paging.limit, paging.cursor)
+
+
 @router.get("/{execution_id}/conversation")
-def list_messages(execution_id: ExecutionId, services: Services) -> MessagePage:
-    """The agents' conversation, oldest first."""
-    return services.reading.messages(execution_id)
+def get_conversation(
+    execution_id: ExecutionId, services: Services, by: By, paging: Paging, scope: MessageScope = None
+) -> MessagePage:
+    """The same as messages."""
+    return services.reading.messages(execution_id, MessageFilter(scope), by, paging.limit, paging.cursor)
 
 
 @router.get("/{execution_id}/context")

@@ -12,8 +12,9 @@ from cairn.api.admission import admit
 from cairn.api.guarding import Guarded
 from cairn.api.parameters import RunId
 from cairn.api.permissions import READ
-from cairn.api.streaming import HEADERS, Place, follow_changes, follow_run
-from cairn.api.wiring import Services
+from cairn.api.streaming import HEADERS, follow_changes, follow_run
+from cairn.api.wiring import By, Services
+from cairn.services.reading.places import Place
 
 router = APIRouter(prefix="/api", route_class=Guarded, tags=["Streams"])
 NOW = "now"
@@ -25,6 +26,7 @@ async def stream_run(
     run_id: RunId,
     request: Request,
     services: Services,
+    by: By,
     last_seen: Annotated[
         str | None, Header(alias="Last-Event-ID", description="Go on after this; a browser sends it by itself.")
     ] = None,
@@ -33,17 +35,19 @@ async def stream_run(
         Query(description="The same, for clients that set no headers; `now` leaves out what was before."),
     ] = None,
 ) -> Response:
-    """Events (`event`), log lines (`log`) and `progress` of a run as they come, and `ping` when nothing does.
+    """Events (`event`), log lines (`log`), messages of conversations (`message`) and `progress` of a run as they come,
+    and `ping` when nothing does.
 
-    Without an id the stream begins with the run's first event. With one it goes on exactly after it.
+    Without an id the stream begins with the run's first event. With one it goes on exactly after it. A `piece` is a
+    part of a message on its way: it has no id, and the whole message comes in its place.
     """
     named = last_seen or last_event_id
     place = Place() if named == NOW else Place.named(named)
     await run_in_threadpool(services.reading.check_run, run_id)
     if named == NOW:
-        place = Place(*await run_in_threadpool(services.reading.last_place, run_id))
+        place = await run_in_threadpool(services.reading.last_place, run_id)
     check = lambda: admit(request, services.access, READ)  # noqa: E731
-    return StreamingResponse(follow_run(services, run_id, place, check), media_type=_MEDIA_TYPE, headers=HEADERS)
+    return StreamingResponse(follow_run(services, run_id, place, by, check), media_type=_MEDIA_TYPE, headers=HEADERS)
 
 
 @router.get("/stream", response_class=Response)

@@ -86,7 +86,7 @@ class Calls:
             items += page["items"]
             cursor = page["next_cursor"]
             if cursor is None or (most is not None and len(items) >= most):
-                return {"items": items, "next_cursor": cursor}
+                return {**page, "items": items}
 
     # ---- streams -------------------------------------------------------------------------------------
     async def _content(self, path: str) -> AsyncGenerator[bytes]:

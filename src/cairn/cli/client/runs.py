@@ -126,8 +126,5 @@ class Runs(Calls):
     def download_logs(self, execution_id: str) -> AsyncGenerator[bytes]:
         return self._content(f"/api/executions/{execution_id}/logs/download")
 
-    async def list_messages(self, execution_id: str) -> Answer:
-        return await self._get(f"/api/executions/{execution_id}/conversation")
-
     async def get_context(self, execution_id: str) -> Answer:
         return await self._get(f"/api/executions/{execution_id}/context")

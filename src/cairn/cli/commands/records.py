@@ -205,24 +205,6 @@ def _tell(desk: Desk, line: Answer, key: str, *, as_item: bool = False) -> None:
 
 
 @online()
-async def conversation(desk: Desk, name: ExecutionName) -> None:
-    """The agents' conversation of an execution, oldest message first.
-
-    Example: cairn conversation "Text report@v1/write_report"
-    """
-    execution = await desk.naming.execution(name)
-    found = await desk.client.list_messages(execution["execution_id"])
-
-    def tell_all(page: Answer) -> None:
-        for message in page["items"]:
-            speaker = message["agent_name"] or message["role"]
-            desk.screen.line(f"{moment(message['timestamp'])}  {speaker}", "bold")
-            desk.screen.raw(f"{message['content']}\n")
-
-    desk.show(found, tell_all)
-
-
-@online()
 async def context(desk: Desk, name: ExecutionName) -> None:
     """What an execution's runner was told, or would be told if it started now.
 

@@ -35,6 +35,8 @@ TITLES: Mapping[NoticeKind, tuple[Tone, str]] = {
     NoticeKind.EXECUTION_FAILED: ("attention", "{name} has failed"),
     NoticeKind.RUN_FAILED: ("attention", "The run has failed"),
     NoticeKind.RUN_COMPLETED: ("good", "The run is completed"),
+    NoticeKind.BUDGET_NEARLY_SPENT: ("warning", "Most of the budget is used"),
+    NoticeKind.BUDGET_SPENT: ("attention", "The budget is spent: the run pauses"),
 }
 
 
@@ -91,6 +93,8 @@ class _Words:
                 return f'Approved automatically by the rule "{rule}": nobody has to do anything.'
             case NoticeKind.EXECUTION_FAILED | NoticeKind.RUN_FAILED:
                 return self._kept(subject)
+            case NoticeKind.BUDGET_NEARLY_SPENT | NoticeKind.BUDGET_SPENT:
+                return self.shown(subject.detail.get("reason") or "")
             case NoticeKind.APPROVAL_REJECTED:
                 return f"Decided by {self.shown(subject.row.actor)}."
             case NoticeKind.APPROVAL_ESCALATED:
@@ -200,6 +204,8 @@ def _buttons(subject: Subject) -> Iterable[Button]:
             return [Button("View details", here), Button("Retry", here), Button("Log", log)]
         case NoticeKind.RUN_COMPLETED:
             return [Button("View results", run)]
+        case NoticeKind.BUDGET_NEARLY_SPENT | NoticeKind.BUDGET_SPENT:
+            return [Button("Open the run", here)]
         case NoticeKind.APPROVAL_AUTO_APPROVED:
             return [Button("View details", approval), Button("Stop automatic approvals", "/rules")]
         case NoticeKind.APPROVAL_REJECTED | NoticeKind.APPROVAL_TIMEOUT:

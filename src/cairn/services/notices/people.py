@@ -21,6 +21,7 @@ SUBMITTERS = (*DECIDERS, Role.EDITOR.value)
 STARTERS = frozenset(
     {NoticeKind.EXECUTION_FAILED, NoticeKind.RUN_FAILED, NoticeKind.RUN_COMPLETED}
     | {NoticeKind.APPROVAL_REJECTED, NoticeKind.APPROVAL_TIMEOUT}
+    | {NoticeKind.BUDGET_NEARLY_SPENT, NoticeKind.BUDGET_SPENT}
 )
 
 

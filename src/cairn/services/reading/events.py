@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from cairn.services.errors import NotFound
 from cairn.services.reading.filters import EventFilter
 from cairn.services.reading.paging import Order, Row, page
-from cairn.services.views.events import BrokenLink, Change, Event, EventPage, MessagePage, Verdict
+from cairn.services.views.events import BrokenLink, Change, Event, EventPage, Verdict
 from cairn.store import tables as t
 from cairn.store.events import NO_PIPELINE
 from cairn.store.verification import verify
@@ -88,13 +88,6 @@ def known(connection: sa.Connection, column: sa.ColumnElement[str], what: str, i
     if connection.execute(sa.select(column).where(column == id)).first() is None:
         raise NotFound(what, id)
     return id
-
-
-# ---- conversations ---------------------------------------------------------------------------------------
-def list_messages(connection: sa.Connection, execution_id: str) -> MessagePage:
-    """No runner of this version holds conversations: the list is empty."""
-    known(connection, E.execution_id, "execution", execution_id)
-    return MessagePage(items=[], next_cursor=None)
 
 
 # ---- streams -----------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from cairn.services.reading.forms import form_of
 from cairn.services.reading.paging import Order, Row, page
 from cairn.services.reading.possible import for_execution
 from cairn.services.reading.reworks import superseded_by
+from cairn.services.reading.usage import usage
 from cairn.services.views.approvals import Approval
 from cairn.services.views.artifacts import Artifact
 from cairn.services.views.executions import (
@@ -33,8 +34,9 @@ from cairn.services.views.executions import (
 )
 from cairn.services.views.lineage import StaleInput
 from cairn.services.views.validations import ResultValidation
-from cairn.store import Loaded
+from cairn.store import Loaded, bill_rows
 from cairn.store import tables as t
+from cairn.store.bill_rows import NOTHING, Used
 
 E = t.checkpoint_executions.c
 _MADE = Order((E.ordinal, E.execution_id))
@@ -51,6 +53,7 @@ class Around:
     stale: Mapping[str, list[StaleInput]]
     faults: Mapping[str, list[AttemptError]]
     validations: Mapping[str, list[ResultValidation]]
+    used: Mapping[str, Used]
 
 
 def get_execution(
@@ -100,6 +103,7 @@ def _views(
             connection, loaded.facts.run_id, [row.execution_id for row in rows if row.error_count > 0]
         ),
         validations.of_executions(connection, ids),
+        bill_rows.by(connection, t.model_calls.c.execution_id, ids),
     )
     return [_view(connection, plans, around, row, now) for row in rows]
 
@@ -149,6 +153,7 @@ def _view(connection: sa.Connection, plans: Plans, around: Around, row: Row, now
         approval=around.pending.get(row.execution_id),
         form=form_of(connection, checkpoint, row),
         progress=at_work.progress(row),
+        usage=usage(around.used.get(row.execution_id, NOTHING)),
         possible=for_execution(run, aggregate, now, is_stale=row.execution_id in around.stale) if is_live else [],
         warnings=[],
     )

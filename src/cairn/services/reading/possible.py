@@ -33,8 +33,8 @@ _BY_KIND = {
 }
 
 
-def for_run(run: Run, at: datetime) -> list[str]:
-    """What a person may ask of the run, in the words of the API."""
+def for_run(run: Run, at: datetime, over_budget: str = "") -> list[str]:
+    """What a person may ask of the run, in the words of the API. A spent budget keeps it from being resumed (D69)."""
     if run.archived_by is not None:
         return []
     commands: dict[RunVerb, Command] = {
@@ -44,7 +44,7 @@ def for_run(run: Run, at: datetime) -> list[str]:
         RunVerb.CANCEL: CancelRun(),
         RunVerb.RESTART: RestartRun(run.pass_number),
     }
-    found = [verb for verb, command in commands.items() if _is_accepted(run, command, at)]
+    found = [verb for verb, command in commands.items() if _is_accepted(run, command, at, over_budget)]
     if run.status in ENDED:
         found.append(RunVerb.RETRY)  # the next version, with the same input
     if can_roll_back(run):
@@ -94,9 +94,9 @@ def for_approval(kind: Kind, status: ApprovalStatus, is_archived: bool) -> list[
     return list(DECISIONS[kind]) if status is ApprovalStatus.PENDING and not is_archived else []
 
 
-def _is_accepted(run: Run, command: Command, at: datetime) -> bool:
+def _is_accepted(run: Run, command: Command, at: datetime, over_budget: str = "") -> bool:
     try:
-        decide(run, command, Given(at, "", UUID(int=0)))
+        decide(run, command, Given(at, "", UUID(int=0), over_budget=over_budget))
     except Refused:
         return False
     return True

@@ -18,6 +18,8 @@ from cairn.services.reading import (
     artifacts,
     at_work,
     contexts,
+    conversations,
+    costs,
     events,
     executions,
     lineage,
@@ -30,6 +32,7 @@ from cairn.services.reading import (
     runs,
     texts,
 )
+from cairn.services.reading.conversations import MessageFilter
 from cairn.services.reading.filters import (
     ApprovalFilter,
     ArtifactFilter,
@@ -38,9 +41,12 @@ from cairn.services.reading.filters import (
     LogFilter,
     RunFilter,
 )
+from cairn.services.reading.places import Place, Told
 from cairn.services.views.approvals import ApprovalDetail, ApprovalPage
 from cairn.services.views.artifacts import Artifact, ArtifactPage
-from cairn.services.views.events import Change, Event, EventPage, LogLine, LogPage, MessagePage, Verdict
+from cairn.services.views.conversations import MessagePage
+from cairn.services.views.costs import Costs, PipelineCosts, RunCosts
+from cairn.services.views.events import Change, EventPage, LogPage, Verdict
 from cairn.services.views.executions import Context, Execution, ExecutionPage, ExecutionProgress
 from cairn.services.views.lineage import Lineage, ReworkPreview
 from cairn.services.views.notices import Channel, ChannelPage, DeliveryDetail, DeliveryPage, Preferences
@@ -125,7 +131,7 @@ class Reading:
 
         def read(connection: sa.Connection) -> Run:
             loaded = self._load(connection)(run_id)
-            return run_detail.get_run(connection, self._plans, loaded, now, by)
+            return run_detail.get_run(connection, self._plans, self._engine.budgets, loaded, now, by)
 
         return self._read(read)
 
@@ -180,8 +186,22 @@ class Reading:
         self._read(lambda c: executions.find(c, execution_id))
         return logs.whole_text(self._database, execution_id)
 
-    def messages(self, execution_id: str) -> MessagePage:
-        return self._read(lambda c: events.list_messages(c, execution_id))
+    def messages(
+        self, execution_id: str, wanted: MessageFilter, by: Actor, limit: int, cursor: str | None
+    ) -> MessagePage:
+        return self._read(
+            lambda c: conversations.list_messages(c, self._plans, execution_id, wanted, by, limit, cursor)
+        )
+
+    # ---- the bill ----------------------------------------------------------------------------------
+    def run_costs(self, run_id: str, wanted: costs.Wanted) -> RunCosts:
+        return self._read(lambda c: costs.of_run(c, self._engine.budgets, run_id, wanted))
+
+    def pipeline_costs(self, pipeline_id: str, wanted: costs.Wanted) -> PipelineCosts:
+        return self._read(lambda c: costs.of_pipeline(c, self._engine.budgets, pipeline_id, wanted))
+
+    def costs(self, wanted: costs.Wanted) -> Costs:
+        return self._read(lambda c: costs.of_all(c, wanted))
 
     # ---- approvals ---------------------------------------------------------------------------------
     def approvals(
@@ -259,20 +279,33 @@ class Reading:
         """NotFound if there is no such run."""
         self._read(lambda c: events.known(c, t.pipeline_runs.c.run_id, "run", run_id))
 
-    def after(self, run_id: str, seq: int, log_id: int, limit: int) -> tuple[list[Event], list[LogLine]]:
-        """Events and log lines that come after these, each in order."""
+    def after(self, run_id: str, place: Place, limit: int) -> Told:
+        """Events, log lines and messages that come after these, each in order."""
         until = self._settled()
+        return self._read(
+            lambda c: Told(
+                events.events_after(c, run_id, place.seq, limit),
+                logs.logs_after(c, run_id, place.log_id, limit, until),
+                conversations.messages_after(c, run_id, place.message_id, limit, until),
+            )
+        )
 
-        def read(connection: sa.Connection) -> tuple[list[Event], list[LogLine]]:
-            lines = logs.logs_after(connection, run_id, log_id, limit, until)
-            return events.events_after(connection, run_id, seq, limit), lines
-
-        return self._read(read)
-
-    def last_place(self, run_id: str) -> tuple[int, int]:
-        """The numbers of the run's newest event and newest log line."""
+    def last_place(self, run_id: str) -> Place:
+        """Where the run's newest event, log line and message stand."""
         until = self._settled()
-        return self._read(lambda c: (events.last_of_run(c, run_id), logs.last_log(c, run_id, until)))
+        return self._read(
+            lambda c: Place(
+                events.last_of_run(c, run_id),
+                logs.last_log(c, run_id, until),
+                conversations.last_message(c, run_id, until),
+            )
+        )
+
+    def hidden_in(self, run_id: str, by: Actor) -> frozenset[str]:
+        """Executions of the run whose conversation is not for this one to see."""
+        if by.may(conversations.AUDIT):
+            return frozenset()
+        return self._read(lambda c: conversations.hidden_in(c, self._plans, run_id))
 
     def shown_progress(self, run_id: str) -> list[ExecutionProgress]:
         return self._read(lambda c: at_work.progress_of_run(c, run_id))

@@ -10,29 +10,39 @@ import sqlalchemy as sa
 from cairn.core.model import LIVE, Checkpoint, Execution, Mode, Run, RunStatus, State
 from cairn.definitions import CheckpointDefinition
 from cairn.services.actors import Actor
+from cairn.services.budgets import Budgets
 from cairn.services.plans import Plans
 from cairn.services.reading import approvals, at_work, estimates, staleness
 from cairn.services.reading.executions import worked_seconds
 from cairn.services.reading.possible import for_run
 from cairn.services.reading.runs import R, summary_fields
+from cairn.services.reading.usage import run_budget
 from cairn.services.views.executions import Progress
 from cairn.services.views.runs import Run as RunView
 from cairn.services.views.runs import RunProgress, TrailItem
-from cairn.store import Loaded
+from cairn.store import Loaded, bill_rows
 from cairn.store import tables as t
 
 _GOING = frozenset({RunStatus.IN_PROGRESS, RunStatus.PAUSED})
 
 
-def get_run(connection: sa.Connection, plans: Plans, loaded: Loaded, now: datetime, by: Actor | None = None) -> RunView:
+def get_run(
+    connection: sa.Connection,
+    plans: Plans,
+    budgets: Budgets,
+    loaded: Loaded,
+    now: datetime,
+    by: Actor | None = None,
+) -> RunView:
     """`by` is whoever asks."""
     run, facts = loaded.run, loaded.facts
     query = sa.select(t.pipeline_runs, t.pipelines.c.pipeline_name).join_from(t.pipeline_runs, t.pipelines)
     row = connection.execute(query.where(R.run_id == facts.run_id)).one()
     waiting = approvals.pending_of_run(connection, facts.run_id, approvals.Seen(now, by))
     opened = at_work.of_runs(connection, [row]).get(facts.run_id, [])
+    stands = budgets.of_run(connection, facts.run_id)
     return RunView(
-        **summary_fields(row, len(waiting), opened),
+        **summary_fields(row, len(waiting), opened, bill_rows.of_run(connection, facts.run_id)),
         paused_at=row.paused_at,
         last_resumed_at=row.last_resumed_at,
         previous_run_id=row.previous_run_id,
@@ -44,8 +54,9 @@ def get_run(connection: sa.Connection, plans: Plans, loaded: Loaded, now: dateti
         rollback_history=[rollback.id for rollback in run.rollbacks],
         trail=_trail(connection, plans, loaded, {each.execution_id: each.progress for each in opened}, now),
         progress=_progress(connection, loaded, now),
-        possible=for_run(run, now),
+        possible=for_run(run, now, stands.spent.words if stands.spent is not None else ""),
         waiting_approvals=waiting,
+        budget=run_budget(stands),
         warnings=[],
     )
 

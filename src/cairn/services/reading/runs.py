@@ -13,8 +13,11 @@ from cairn.services.errors import NotFound
 from cairn.services.reading import at_work
 from cairn.services.reading.filters import RunFilter
 from cairn.services.reading.paging import Order, Query, Row, page
+from cairn.services.reading.usage import usage
 from cairn.services.views.runs import OpenExecution, RecentRun, RunMetadata, RunPage, RunSummary
+from cairn.store import bill_rows
 from cairn.store import tables as t
+from cairn.store.bill_rows import NOTHING, Used
 
 R, P, A = t.pipeline_runs.c, t.pipelines.c, t.approvals.c
 
@@ -37,6 +40,7 @@ SUMMARY: Query = sa.select(
     R.current_checkpoint_id,
     R.current_checkpoint_position,
     R.archived_by,
+    R.over_budget,
 ).join_from(t.pipeline_runs, t.pipelines, P.pipeline_id == R.pipeline_id)
 _NEWEST = Order((R.created_at, R.run_id), newest_first=True)
 
@@ -78,10 +82,16 @@ def _conditions(wanted: RunFilter) -> list[sa.ColumnElement[bool]]:
 def summaries(connection: sa.Connection, rows: Sequence[Row]) -> list[RunSummary]:
     waiting = count_waiting(connection, A.run_id, [row.run_id for row in rows])
     opened = at_work.of_runs(connection, rows)
-    return [RunSummary(**summary_fields(row, waiting.get(row.run_id, 0), opened.get(row.run_id, []))) for row in rows]
+    used = bill_rows.by(connection, t.model_calls.c.run_id, [row.run_id for row in rows])
+    return [
+        RunSummary(
+            **summary_fields(row, waiting.get(row.run_id, 0), opened.get(row.run_id, []), used.get(row.run_id, NOTHING))
+        )
+        for row in rows
+    ]
 
 
-def summary_fields(row: Row, waiting: int, opened: Sequence[OpenExecution]) -> dict[str, Any]:
+def summary_fields(row: Row, waiting: int, opened: Sequence[OpenExecution], used: Used) -> dict[str, Any]:
     is_paused = row.status == RunStatus.PAUSED.value
     return {
         "run_id": row.run_id,
@@ -108,6 +118,8 @@ def summary_fields(row: Row, waiting: int, opened: Sequence[OpenExecution]) -> d
         "to_start": at_work.count_to_start(row, opened),
         "open": list(opened),
         "archived_by": row.archived_by,
+        "over_budget": row.over_budget or None,
+        "usage": usage(used),
     }
 
 

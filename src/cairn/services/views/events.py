@@ -59,20 +59,6 @@ class LogPage(Page[LogLine]):
     """Log lines, in the order that was asked for."""
 
 
-class Message(View):
-    """One message of an agents' conversation."""
-
-    message_id: Id
-    timestamp: Instant
-    agent_name: str | None
-    role: Literal["user", "assistant", "system"]
-    content: str
-
-
-class MessagePage(Page[Message]):
-    """A conversation, oldest message first."""
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """A hint that something has changed; what it is now has to be read."""

@@ -10,6 +10,7 @@ from cairn.core.model import ExecutionStatus, Mode, WaitingOn
 from cairn.services.views.approvals import Approval
 from cairn.services.views.artifacts import Artifact
 from cairn.services.views.base import Document, Id, Instant, Page, View
+from cairn.services.views.costs import Usage
 from cairn.services.views.forms import Form
 from cairn.services.views.lineage import StaleInput
 from cairn.services.views.validations import ResultValidation
@@ -96,6 +97,7 @@ class Execution(View):
     approval: Approval | None
     form: Form | None
     progress: Progress | None
+    usage: Annotated[Usage, Field(description="What models have used in it so far, over all its attempts.")]
     possible: list[str]
     warnings: list[str]
 

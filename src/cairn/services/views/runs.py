@@ -9,6 +9,7 @@ from pydantic import Field
 from cairn.core.model import ExecutionStatus, Mode, RunStatus, WaitingOn
 from cairn.services.views.approvals import Approval
 from cairn.services.views.base import Id, Instant, Page, View
+from cairn.services.views.costs import RunBudget, Usage
 from cairn.services.views.executions import Progress
 
 
@@ -53,6 +54,8 @@ class RunSummary(View):
     to_start: Annotated[int, Field(description="Checkpoints that wait until somebody starts them.")]
     open: Annotated[list[OpenExecution], Field(description="What is at work or waits now, in its order.")]
     archived_by: Id | None
+    over_budget: Annotated[str | None, Field(description="Why it pauses, if the budget is spent.")]
+    usage: Annotated[Usage, Field(description="What models have used in it so far.")]
 
 
 class RunPage(Page[RunSummary]):
@@ -120,4 +123,5 @@ class Run(RunSummary):
     progress: RunProgress
     possible: list[str]
     waiting_approvals: list[Approval]
+    budget: RunBudget
     warnings: list[str]

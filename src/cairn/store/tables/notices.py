@@ -28,6 +28,8 @@ class NoticeKind(StrEnum):
     APPROVAL_AUTO_APPROVED = "approval_auto_approved"  # a rule has approved, and says that people are told
     EXECUTION_FAILED = "execution_failed"  # given up, with the error
     RUN_FAILED = "run_failed"  # ended by a failure, a rejection or a deadline
+    BUDGET_NEARLY_SPENT = "budget_nearly_spent"  # most of what a run may use is used
+    BUDGET_SPENT = "budget_spent"  # the run pauses until its budget is raised
     RUN_COMPLETED = "run_completed"  # every checkpoint is complete
     TEST = "test"  # somebody tries a channel out
 

@@ -47,6 +47,9 @@ pipeline_runs = sa.Table(
     whole("event_seq"),
     text("event_head"),
     whole("files_revision"),  # the revision up to which the files are known to be in order
+    json("budget", null=True),  # its own; what it does not say is as the definition says
+    text("over_budget", server_default=""),  # why it pauses, if the budget is the reason
+    flag("budget_warned", server_default=sa.false()),
     sa.UniqueConstraint("pipeline_id", "pipeline_definition_version", "run_version"),
     one_of("status", RunStatus),
     index("ix_pipeline_runs_created", "created_at", "run_id"),

@@ -1,0 +1,102 @@
+"""What models have used, and what they may use."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cairn.cli.arguments import Limit, RunName
+from cairn.cli.client import Answer
+from cairn.cli.commands.steering import run_told
+from cairn.cli.desk import Desk, online
+from cairn.cli.exits import Code, Ended
+from cairn.cli.showing import cost
+from cairn.cli.telling import Screen, moment
+
+
+@online()
+async def costs(
+    desk: Desk,
+    name: Annotated[str | None, typer.Argument(metavar="RUN", help="Only of this run.")] = None,
+    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            help="A line for each day, pipeline, model or purpose; of a pipeline also run or checkpoint;"
+            " of a run also execution or call.",
+        ),
+    ] = None,
+    since: Annotated[str | None, typer.Option("--since", help="The first day, as 2026-03-02; not for a run.")] = None,
+    until: Annotated[str | None, typer.Option("--until", help="The last day; not for a run.")] = None,
+    limit: Limit = 50,
+) -> None:
+    """What calls of models have used: tokens, cost, by day or otherwise; and how much of a budget is left.
+
+    Example: cairn costs --pipeline "Text report" --by run
+    """
+    client = desk.client
+    if name is not None:
+        run_id = await desk.naming.run(name)
+        found = await client.get_run_costs(run_id, by=by or "execution", most=limit)
+    elif pipeline is not None:
+        own = (await desk.naming.pipeline(pipeline))["pipeline_id"]
+        found = await client.get_pipeline_costs(own, by=by or "day", since=since, until=until, most=limit)
+    else:
+        found = await client.get_costs(by=by or "day", since=since, until=until, most=limit)
+    desk.show(found, lambda page: _show(desk.screen, page))
+
+
+@online("works")
+async def budget(
+    desk: Desk,
+    run: RunName,
+    max_cost_usd: Annotated[float | None, typer.Option("--max-cost-usd", help="Cost in US dollars.")] = None,
+    max_tokens: Annotated[int | None, typer.Option("--max-tokens", help="Tokens in and out.")] = None,
+    max_calls: Annotated[int | None, typer.Option("--max-calls", help="Calls of a model.")] = None,
+    reset: Annotated[bool, typer.Option("--reset", help="As the definition says.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Then go on with the run.")] = False,
+) -> None:
+    """What a run may use of models; given a limit, it is set for this run in place of the definition's.
+
+    Example: cairn budget "Text report@v1" --max-cost-usd 5 --resume
+    """
+    run_id = await desk.naming.run(run)
+    given = {"max_cost_usd": max_cost_usd, "max_tokens": max_tokens, "max_calls": max_calls}
+    named = {limit: value for limit, value in given.items() if value is not None}
+    if named and reset:
+        raise Ended(Code.USAGE, "Give limits, or --reset.")
+    if named or reset:
+        before: Answer = {} if reset else (await desk.client.get_run(run_id))["budget"]["own"]
+        await desk.client.set_budget(run_id, {name: value for name, value in before.items() if value} | named)
+    if resume:
+        await desk.client.resume_run(run_id)
+        await run_told(desk, run_id)
+        return
+    found = await desk.client.get_run(run_id)
+    desk.show(found["budget"], lambda held: _show_budget(desk.screen, held))
+
+
+def _show(screen: Screen, page: Answer) -> None:
+    heads = (page["by"], "calls", "in", "out", "cached", "cost", "", "last")
+    rows = [(line["name"], *_cells(line["usage"]), moment(line["last_at"])) for line in page["items"]]
+    if rows:
+        rows.append(("all", *_cells(page["total"]), ""))
+    screen.table(heads, rows, empty="No model was asked.")
+    for bound in page["bounds"]:
+        screen.line(bound["words"], "red" if bound["is_spent"] else None)
+
+
+def _cells(usage: Answer) -> tuple[object, ...]:
+    about = [f"{usage['simulated_calls']:,} simulated"] if usage["simulated_calls"] else []
+    about += [f"{usage['unpriced_calls']:,} of unknown price"] if usage["unpriced_calls"] else []
+    numbers = (usage[name] for name in ("calls", "input_tokens", "output_tokens", "cache_read_tokens"))
+    return (*(f"{number:,}" for number in numbers), cost(usage), ", ".join(about))
+
+
+def _show_budget(screen: Screen, held: Answer) -> None:
+    if not held["bounds"]:
+        screen.line("Nothing bounds what it uses.")
+    for bound in held["bounds"]:
+        screen.line(bound["words"], "red" if bound["is_spent"] else None)

@@ -1,0 +1,296 @@
+"""What is said with models over HTTP (A1, X12): by pages, as it happens, and hidden where it is not shown."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from cairn.ports import Conversation, Heard, Outcome, Work
+from cairn.services.views.events import Change
+from tests.api.house import House, Json
+from tests.api.listening import Listener, Told, listening
+from tests.api.people import token_for
+from tests.services.talking import agents, answered, asked, produced, talking
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+NOBODY = "00000000-0000-0000-0000-000000000000"
+CALL = {"parts": [{"part_kind": "tool-call", "tool_name": "add", "args": '{"a": 1}', "tool_call_id": "c1"}]}
+RESULT = {"parts": [{"part_kind": "tool-return", "tool_name": "add", "content": 2, "tool_call_id": "c1"}]}
+
+
+async def talk(work: Work, conversation: Conversation) -> Outcome:
+    """Asked, a call of a tool, its result, done; and a revision says it shorter."""
+    if work.revision:
+        await conversation.keep(answered(number=1, cost=None))
+        return produced(work)
+    await conversation.keep(asked())
+    await conversation.keep(answered(text="", message=CALL))
+    await conversation.keep(asked(number=3, role="tool", text="", message=RESULT))
+    await conversation.keep(answered(number=4, is_simulated=True, is_last=True))
+    return produced(work)
+
+
+async def talked(house: House, **config: Any) -> tuple[str, str]:
+    """A run and its execution, once it is done."""
+    with talking(house.cairn, talk):
+        run = await house.run(await house.pipeline(agents(**config)))
+
+        async def done() -> Json | None:
+            now = await house.get(f"/api/runs/{run['run_id']}")
+            return now if now["status"] == "completed" else None
+
+        await house.until(done)
+        return run["run_id"], (await house.execution(run))["execution_id"]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def one(house: House) -> str:
+    return (await talked(house))[1]
+
+
+async def test_messages_come_whole_with_their_tools_and_what_they_used(house: House, one: str) -> None:
+    page = await house.get(f"/api/executions/{one}/messages")
+    assert (page["next_cursor"], page["is_hidden"]) == (None, False)
+    usage = {
+        "calls": 1,
+        "input_tokens": 100,
+        "output_tokens": 20,
+        "cache_read_tokens": 40,
+        "cache_write_tokens": 5,
+        "cost_usd": 0.0125,
+        "unpriced_calls": 0,
+        "simulated_calls": 0,
+        "simulated_tokens": 0,
+        "seconds": 1.5,
+    }
+    first: Json = {
+        "message_id": page["items"][0]["message_id"],
+        "execution_id": one,
+        "timestamp": "2026-03-02T09:30:00.000000Z",
+        "agent_name": "Cairn",
+        "role": "user",
+        "content": "Do it.",
+        "scope": "a1.r0.v0",
+        "is_current": True,
+        "turn": "work",
+        "number": 1,
+        "purpose": "work",
+        "tool_calls": [],
+        "tool_results": [],
+        "model": None,
+        "is_simulated": False,
+        "is_last": False,
+        "usage": None,
+    }
+    numbers = [item.pop("message_id") for item in page["items"]]
+    assert numbers == sorted(set(numbers))
+    del first["message_id"]
+    answer = first | {"agent_name": "Analyst", "role": "assistant", "model": "fake:large", "usage": usage}
+    assert page["items"] == [
+        first,
+        answer | {"number": 2, "content": "", "tool_calls": [{"call_id": "c1", "name": "add", "arguments": {"a": 1}}]},
+        first
+        | {
+            "number": 3,
+            "role": "tool",
+            "content": "",
+            "tool_results": [{"call_id": "c1", "name": "add", "content": 2, "went_well": True}],
+        },
+        answer
+        | {
+            "number": 4,
+            "content": "Done.",
+            "is_simulated": True,
+            "is_last": True,
+            "usage": usage | {"simulated_calls": 1, "simulated_tokens": 120},
+        },
+    ]
+    same = await house.get(f"/api/executions/{one}/conversation")
+    assert [item["number"] for item in same["items"]] == [1, 2, 3, 4]
+
+
+async def test_pages_go_on_and_scopes_are_told_apart(house: House) -> None:
+    with talking(house.cairn, talk):
+        run = await house.run(await house.pipeline({**agents(), "approve": "complete"}))
+        execution = await house.execution(run)
+        path = f"/api/executions/{execution['execution_id']}"
+
+        async def waits() -> bool | None:
+            status = (await house.get(path))["status"]
+            return True if status == "waiting_approval_to_complete" else None
+
+        await house.until(waits)
+        await house.post(f"{path}/revise", {"feedback": "shorter"})
+
+        async def revised() -> Json | None:
+            page = await house.get(f"{path}/messages")
+            return page if len(page["items"]) == 5 else None
+
+        everything = await house.until(revised)
+        await house.until(waits)
+        await house.post(f"{path}/approve-complete")
+    assert [(m["scope"], m["is_current"]) for m in everything["items"]] == [("a1.r0.v0", False)] * 4 + [
+        ("a1.r1.v0", True)
+    ]
+    current = await house.get(f"{path}/messages", scope="current")
+    assert [m["usage"]["cost_usd"] for m in current["items"]] == [None]
+    assert len((await house.get(f"{path}/messages", scope="a1.r0.v0"))["items"]) == 4
+    seen: list[int] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = await house.get(f"{path}/messages", limit=2, **cursor)
+        seen += [message["message_id"] for message in page["items"]]
+        if page["next_cursor"] is None:
+            break
+        cursor = {"cursor": page["next_cursor"]}
+    assert seen == [message["message_id"] for message in everything["items"]]
+    assert (await house.get(path))["usage"]["calls"] == 3
+    assert (await house.client.get(f"/api/executions/{NOBODY}/messages")).status_code == 404
+
+
+async def test_what_is_not_shown_is_for_admins_alone(house: House) -> None:
+    """`show_conversation: false` hides it from all but the audit; what it has cost everybody sees."""
+    run, execution = await talked(house, show_conversation=False)
+    path, stream = f"/api/executions/{execution}/messages", f"/api/runs/{run}/stream"
+    shown = await house.get(path)
+    assert (len(shown["items"]), shown["is_hidden"]) == (4, True)
+    for roles in (("viewer",), ("editor", "approver")):
+        token = await token_for(house, *roles)
+        async with house.visitor(token) as somebody:
+            answer = (await somebody.get(path)).json()
+            assert answer == {"items": [], "next_cursor": None, "is_hidden": True}
+            assert (await somebody.get(f"/api/runs/{run}/costs")).json()["total"]["calls"] == 2
+        async with listening(house, stream, token) as listener:
+            assert "message" not in {told.event for told in await listener.until("run_completed")}
+            await asyncio.sleep(0 if house.cairn.database.kind == "sqlite" else 1.2)  # when it would be told
+            house.cairn.hub.announce(Change(None, run, "log"))
+            assert "message" not in await left(listener)
+    narrowed = await token_for(house, "admin", scopes=["read"])
+    async with house.visitor(narrowed) as somebody:
+        assert (await somebody.get(path)).json()["items"] == []
+    async with listening(house, stream) as listener:
+        assert len(await messages(listener, 4)) == 4
+
+
+async def left(listener: Listener) -> set[str]:
+    """Of what comes within a moment, the kinds."""
+    kinds: set[str] = set()
+    try:
+        while True:
+            kinds.add((await listener.next(0.2)).event)
+    except TimeoutError:
+        return kinds
+
+
+async def messages(listener: Listener, count: int) -> list[Told]:
+    found: list[Told] = []
+    while len(found) < count:
+        told = await listener.next()
+        found += [told] if told.event == "message" else []
+    return found
+
+
+async def test_a_stream_tells_pieces_then_messages_and_goes_on_after_the_last_x12(house: House) -> None:
+    go, path = asyncio.Event(), ""
+
+    async def speak(work: Work, conversation: Conversation) -> Outcome:
+        for piece in ("The answer ", "is", " 42."):
+            conversation.hear(Heard("work", 1, "Analyst", "text", piece, is_simulated=True))
+        await go.wait()
+        await conversation.keep(answered(number=1, text="The answer is 42."))
+        await conversation.keep(answered(number=2, text="Really."))
+        return produced(work)
+
+    with talking(house.cairn, speak):
+        run = await house.run(await house.pipeline(agents()))
+        path = f"/api/runs/{run['run_id']}/stream"
+        execution = (await house.execution(run))["execution_id"]
+        async with listening(house, path) as stream:
+            told = await stream.next()
+            while told.event != "piece":
+                told = await stream.next()
+            assert (told.id, told.data) == (
+                None,
+                {
+                    "execution_id": execution,
+                    "scope": "a1.r0.v0",
+                    "turn": "work",
+                    "number": 1,
+                    "agent_name": "Analyst",
+                    "kind": "text",
+                    "offset": 0,
+                    "text": "The answer is 42.",
+                    "is_simulated": True,
+                },
+            )
+            async with listening(house, path) as late:  # who comes later is told what was said so far
+                while (told := await late.next()).event != "piece":
+                    pass
+                assert told.data["text"] == "The answer is 42."
+            go.set()
+            first, second = await messages(stream, 2)
+            await house.until(lambda: ended(house, run))
+    assert [first.data["content"], second.data["content"]] == ["The answer is 42.", "Really."]
+    listed = (await house.get(f"/api/executions/{execution}/messages"))["items"]
+    assert listed == [first.data, second.data]
+    async with listening(house, path, **{"Last-Event-ID": first.id or ""}) as stream:
+        (again,) = await messages(stream, 1)
+        assert (again.data, again.id) == (second.data, again.id)
+    assert house.cairn.conversations.on_air.now(run["run_id"]) == []
+
+
+async def ended(house: House, run: Json) -> bool | None:
+    return True if (await house.get(f"/api/runs/{run['run_id']}"))["status"] == "completed" else None
+
+
+async def test_costs_and_budgets_over_http_a6_d69(house: House) -> None:
+    async def spend(work: Work, conversation: Conversation) -> Outcome:
+        for number in range(len(await conversation.said()) + 1, 4):
+            await conversation.afford()
+            await conversation.keep(answered(number=number))
+        return produced(work)
+
+    with talking(house.cairn, spend):
+        pipeline = await house.pipeline(agents(), budget={"max_calls": 2})
+        assert "/budget" not in {warning["path"] for warning in pipeline["warnings"]}
+        run = await house.run(pipeline)
+        path = f"/api/runs/{run['run_id']}"
+
+        async def paused() -> Json | None:
+            now = await house.get(path)
+            return now if now["status"] == "paused" else None
+
+        words = "The run has used 2 calls, and its budget is 2 calls."
+        held = await house.until(paused)
+        assert (held["over_budget"], held["budget"]["bounds"][0]["is_spent"]) == (words, True)
+        refused = await house.client.post(f"{path}/resume")
+        assert (refused.status_code, refused.json()["detail"].startswith(words)) == (409, True)
+        async with house.visitor(await token_for(house, "viewer", "approver")) as somebody:
+            assert (await somebody.put(f"{path}/budget", json={"max_calls": 5})).status_code == 403
+        refusable: list[Json] = [{"max_calls": 0}, {"max_cost_usd": 0}, {"max_cost_usd": "1"}, {"per_month": {}}]
+        for wrong in refusable:
+            assert (await house.client.put(f"{path}/budget", json=wrong)).status_code == 422
+        async with house.visitor(await token_for(house, "editor")) as editor:
+            raised = (await editor.put(f"{path}/budget", json={"max_calls": 5})).json()
+            assert (raised["status"], raised["budget"]["own"]["max_calls"]) == ("paused", 5)
+            assert (await editor.put(f"{path}/budget", json={"max_calls": 5})).status_code == 200
+            assert (await editor.post(f"{path}/resume")).status_code == 200
+        await house.until(lambda: ended(house, run))
+    assert (await house.client.put(f"{path}/budget", json={"max_calls": 9})).status_code == 409
+    costs = await house.get(f"{path}/costs")
+    assert (costs["by"], costs["total"]["cost_usd"], len(costs["items"])) == ("execution", 0.0375, 1)
+    assert (costs["run_id"], costs["bounds"][0]["allowed"]) == (run["run_id"], 5.0)
+    own = pipeline["pipeline_id"]
+    for by, key in {"day": "2026-03-02", "run": run["run_id"], "model": "fake:large"}.items():
+        costs = await house.get(f"/api/pipelines/{own}/costs", by=by)
+        assert [(line["key"], line["usage"]["calls"]) for line in costs["items"]] == [(key, 3)]
+    none = await house.get(f"/api/pipelines/{own}/costs", since="2026-03-03")
+    assert (none["items"], none["total"]["cost_usd"]) == ([], 0.0)
+    everything = await house.get("/api/costs", by="pipeline", limit=500)
+    assert own in {line["key"] for line in everything["items"]}
+    assert (await house.client.get("/api/costs", params={"by": "colour"})).status_code == 422
+    for unknown in (f"/api/runs/{NOBODY}/costs", f"/api/pipelines/{NOBODY}/costs"):
+        assert (await house.client.get(unknown)).status_code == 404

@@ -1,0 +1,245 @@
+"""A6, D69: what models use is counted call by call, and a budget pauses the run until it is raised."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from cairn.core.errors import Refused
+from cairn.core.model import Budget
+from cairn.ports import Conversation, Outcome, Purpose, Work
+from cairn.ports.models import Tokens
+from cairn.services.actors import ADMIN
+from cairn.services.budgets import money
+from cairn.services.reading.costs import Days, Wanted
+from cairn.services.reading.filters import RunFilter
+from cairn.services.retention import Days as Kept
+from cairn.services.retention import Retention
+from cairn.services.views.costs import Bound, Limits, RunBudget, Usage
+from cairn.store import tables as t
+from tests.services.house import House, step
+from tests.services.talking import AT, answered, produced, talking
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+NONE = Limits(max_cost_usd=None, max_tokens=None, max_calls=None)
+CENT = Decimal("0.01")
+
+
+def script(calls: int, **said: Any) -> Any:
+    """So many calls of one cent and ten tokens each, of which those that were made before are not made again."""
+
+    async def talk(work: Work, conversation: Conversation) -> Outcome:
+        done = len(await conversation.said())
+        for number in range(done + 1, calls + 1):
+            await conversation.afford()
+            given: dict[str, Any] = {"tokens": Tokens(8, 2), "cost": CENT, "at": datetime.now(UTC), **said}
+            await conversation.keep(answered(number=number, **given))
+        return produced(work)
+
+    return talk
+
+
+def usage(**given: Any) -> Usage:
+    """With nothing where nothing is said."""
+    plain: dict[str, Any] = dict.fromkeys(Usage.model_fields, 0) | {"cost_usd": 0.0, "seconds": 0.0}
+    return Usage(**(plain | given))
+
+
+async def test_a_spent_budget_pauses_and_only_a_higher_one_goes_on_d69(house: House) -> None:
+    with talking(house.cairn, script(7)):
+        pipeline = await house.pipeline(step("talk"), budget={"max_cost_usd": 0.05})
+        run = await house.start(pipeline)
+        paused = await house.until_run(run, "paused")
+        words = "The run has used $0.0500, and its budget is $0.0500."
+        assert (paused.over_budget, paused.usage.calls, "resume" in paused.possible) == (words, 5, False)
+        assert paused.budget == RunBudget(
+            own=NONE,
+            defined=NONE.model_copy(update={"max_cost_usd": 0.05}),
+            per_month=NONE,
+            bounds=[
+                Bound(
+                    of="run",
+                    limit="max_cost_usd",
+                    allowed=0.05,
+                    used=0.05,
+                    is_spent=True,
+                    unpriced_calls=0,
+                    words=words,
+                )
+            ],
+        )
+        with pytest.raises(Refused, match=r"The run has used \$0\.0500.*Raise the budget of the run"):
+            await house.cairn.runs.resume(run, by=ADMIN)
+        await house.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal("0.02")), by=ADMIN)
+        with pytest.raises(Refused, match=r"its budget is \$0\.02"):
+            await house.cairn.runs.resume(run, by=ADMIN)
+        await house.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal("0.06")), by=ADMIN)
+        assert "resume" in house.run(run).possible
+        await house.cairn.runs.resume(run, by=ADMIN)
+        await house.until(lambda: house.run(run).usage.calls == 6)
+        assert (await house.until_run(run, "paused")).budget.own.max_cost_usd == 0.06
+        await house.cairn.runs.set_budget(run, Budget(max_cost_usd=Decimal(1)), by=ADMIN)
+        await house.cairn.runs.resume(run, by=ADMIN)
+        done = await house.until_run(run, "completed")
+    assert (done.usage.calls, done.usage.cost_usd, done.over_budget) == (7, 0.07, None)
+    told = [e for e in house.told(run) if e.startswith("budget_")]
+    assert told == [
+        "budget_nearly_spent",
+        "budget_spent",
+        "budget_changed",
+        "budget_changed",
+        "budget_nearly_spent",
+        "budget_spent",
+        "budget_changed",
+    ]
+    assert house.execution(run, "talk").attempt_number == 1
+
+
+@pytest.mark.parametrize(("limit", "most"), [("max_calls", 2), ("max_tokens", 20)])
+async def test_the_definition_may_be_raised_instead_and_test_runs_count_too(
+    house: House, limit: str, most: int
+) -> None:
+    with talking(house.cairn, script(3)):
+        checkpoints = [step("talk")]
+        pipeline = await house.pipeline(*checkpoints, budget={limit: most})
+        run = await house.start(pipeline, test=True)
+        assert f"{most} {limit.removeprefix('max_')}" in ((await house.until_run(run, "paused")).over_budget or "")
+        await house.cairn.pipelines.update(pipeline, {"budget": {limit: most * 2}}, by=ADMIN)
+        await house.cairn.runs.resume(run, by=ADMIN)
+        await house.until_run(run, "completed")
+
+
+async def test_a_month_bounds_all_runs_of_a_pipeline(house: House) -> None:
+    with talking(house.cairn, script(2)):
+        budget = {"max_calls": 10, "per_month": {"max_calls": 3}}
+        pipeline = await house.pipeline(step("talk"), budget=budget)
+        with talking(house.cairn, script(1, at=AT)):
+            await house.done(pipeline)  # in another month
+        await house.done(pipeline)
+        run = await house.start(pipeline)
+        paused = await house.until_run(run, "paused")
+        words = "This month the pipeline has used 3 calls, and its budget is 3 calls."
+        assert paused.over_budget == words
+        assert [(bound.of, bound.used, bound.is_spent) for bound in paused.budget.bounds] == [
+            ("run", 1.0, False),
+            ("month", 3.0, True),
+        ]
+        await house.cairn.runs.set_budget(run, Budget(max_calls=100), by=ADMIN)
+        with pytest.raises(Refused, match="This month the pipeline"):
+            await house.cairn.runs.resume(run, by=ADMIN)
+        budget["per_month"] = {"max_calls": 4}
+        await house.cairn.pipelines.update(pipeline, {"budget": budget}, by=ADMIN)
+        await house.cairn.runs.resume(run, by=ADMIN)
+        await house.until_run(run, "completed")
+    month = house.cairn.reading.pipeline_costs(pipeline, Wanted("day", 50, None)).bounds
+    assert [(bound.of, bound.used) for bound in month] == [("month", 4.0)]
+
+
+async def test_sums_equal_the_calls_a6(house: House) -> None:
+    """By call, execution, checkpoint, run, pipeline, model, purpose and day; unknown and simulated told apart."""
+    given: list[dict[str, Any]] = [
+        {"cost": CENT, "tokens": Tokens(100, 20, 40, 5)},
+        {"cost": None, "tokens": Tokens(7, 3), "model": "fake:unpriced"},
+        {"cost": Decimal(0), "is_simulated": True, "model": "simulated:default", "purpose": Purpose.JUDGE},
+    ]
+    kinds = itertools.cycle(given)
+
+    async def talk(work: Work, conversation: Conversation) -> Outcome:
+        for number in range(1, 7):
+            at = AT.replace(day=number)
+            await conversation.keep(answered(number=number, at=at, **next(kinds)))
+        return produced(work)
+
+    with talking(house.cairn, talk):
+        pipeline = await house.pipeline(step("talk"), step("talk_more"))
+        first, second = await house.done(pipeline), await house.done(pipeline, test=True)
+        await house.roll_back(first, 0)  # what is taken away was paid for all the same
+        await house.until_run(first, "completed")
+    each = usage(
+        calls=6,
+        input_tokens=414,
+        output_tokens=86,
+        cache_read_tokens=160,
+        cache_write_tokens=20,
+        cost_usd=0.02,
+        unpriced_calls=2,
+        simulated_calls=2,
+        simulated_tokens=240,
+        seconds=9.0,
+    )
+    reading, plain = house.cairn.reading, each.model_dump()
+
+    def times(number: int) -> Usage:
+        return Usage(**{name: round(value * number, 6) for name, value in plain.items()})
+
+    executions = reading.executions(first, True, 50, None).items
+    assert [e.usage for e in executions] == [each] * 3
+    assert (house.run(first).usage, house.run(second).usage) == (times(3), times(2))
+    listed = {run.run_id: run.usage for run in reading.runs(RunFilter(include_tests=True), 500, None).items}
+    assert (listed[first], listed[second]) == (times(3), times(2))
+    for by, keys in {
+        "execution": {e.execution_id: "talk" if e.checkpoint_key == "talk" else "talk_more" for e in executions},
+        "model": {model: model for model in ("fake:large", "fake:unpriced", "simulated:default")},
+        "purpose": {"work": "work", "judge": "judge"},
+    }.items():
+        costs = reading.run_costs(first, Wanted(by, 50, None))
+        assert (costs.by, costs.total, {line.key: line.name for line in costs.items}) == (by, times(3), keys)
+        _check_sum(costs.total, [line.usage for line in costs.items])
+    calls = reading.run_costs(first, Wanted("call", 50, None)).items
+    assert len(calls) == 18
+    assert [line.usage.cost_usd for line in calls].count(None) == 6
+    by_run = reading.pipeline_costs(pipeline, Wanted("run", 50, None))
+    assert {line.key: (line.name, line.usage) for line in by_run.items} == {
+        first: ("v1", times(3)),
+        second: ("test run", times(2)),
+    }
+    by_day = reading.pipeline_costs(pipeline, Wanted("day", 4, None))
+    rest = reading.pipeline_costs(pipeline, Wanted("day", 4, by_day.next_cursor))
+    days = [*by_day.items, *rest.items]
+    assert [line.key for line in days] == [f"2026-03-0{n}" for n in (6, 5, 4, 3, 2, 1)]
+    _check_sum(by_day.total, [line.usage for line in days])
+    some = Days(date(2026, 3, 2), date(2026, 3, 3))
+    assert reading.pipeline_costs(pipeline, Wanted("checkpoint", 50, None, some)).total.calls == 10
+    everything = reading.costs(Wanted("pipeline", 500, None, Days(date(2026, 3, 1), date(2026, 3, 6))))
+    assert {line.key: line.usage for line in everything.items}[pipeline] == times(5)
+    dearest = reading.run_costs(first, Wanted("model", 50, None)).items
+    assert [line.key for line in dearest] == ["fake:large", "simulated:default", "fake:unpriced"]
+    assert [line.usage.cost_usd for line in dearest] == [0.06, 0.0, None]
+
+
+async def test_a_bill_outlives_a_test_run(house: House) -> None:
+    with talking(house.cairn, script(2)):
+        pipeline = await house.pipeline(step("talk"))
+        run = await house.done(pipeline, test=True)
+        await house.until_quiet()
+    engine = house.cairn.engine
+    retention = Retention(engine, house.cairn.retention._tree, house.cairn.jobs, Kept(tests=1))  # pyright: ignore[reportPrivateUsage]
+    await retention._remove_test(await _row(house, run))  # pyright: ignore[reportPrivateUsage]
+    (line,) = house.cairn.reading.pipeline_costs(pipeline, Wanted("run", 50, None)).items
+    assert (line.key, line.name, line.usage.calls) == (run, "test run, removed", 2)
+
+
+async def test_money_is_told_in_few_digits() -> None:
+    assert [money(Decimal(text)) for text in ("0", "0.00012", "0.5", "1", "1234.567")] == [
+        "$0.00",
+        "$0.0001",
+        "$0.5000",
+        "$1.00",
+        "$1,234.57",
+    ]
+
+
+def _check_sum(total: Usage, lines: list[Usage]) -> None:
+    for name, value in total.model_dump().items():
+        assert sum(line.model_dump()[name] or 0 for line in lines) == pytest.approx(value), name
+
+
+async def _row(house: House, run_id: str) -> Any:
+    r = t.pipeline_runs.c
+    query = sa.select(r.run_id, r.pipeline_id).where(r.run_id == run_id)
+    return await house.cairn.database.aread(lambda c: c.execute(query).one())
