@@ -390,6 +390,10 @@ async def test_a_name_or_an_address_and_a_password_sign_in(house: House) -> None
         foreign = {"Origin": "http://evil.example"}
         body = {"name": "typist", "password": PASSWORD}
         assert (await client.post("/api/session", json=body, headers=foreign)).status_code == 403
+        assert (await client.delete("/api/session", headers=OWN)).status_code == 204
+    own = [event for event in await told(house, "signed_in", "signed_out") if event[1] == "typist"]
+    ways = [metadata.get("signed_in_with") for _, _, metadata in own]
+    assert (ways, own[-1]) == (["invitation", *["password"] * 3, None], ("signed_out", "typist", {"user": "typist"}))
 
 
 async def test_who_is_wrong_is_not_told_why(house: House) -> None:
@@ -415,6 +419,10 @@ async def test_guessing_a_name_is_slowed_down_from_wherever_it_comes(house: Hous
     found = [await guess(number) for number in range(22)]
     assert found == [401] * 20 + [429] * 2
     assert await guess(500, PASSWORD) == 429
+    about = {"limit": "name", "signed_in_with": "password", "user": "target"}
+    assert [one for one in await told(house, "sign_in_refused") if one[2] == about] == [
+        ("sign_in_refused", "nobody", about)
+    ]
 
 
 async def test_wrong_bearer_tokens_are_slowed_down_and_right_ones_are_not(house: House) -> None:

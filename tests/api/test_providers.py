@@ -116,6 +116,7 @@ async def test_somebody_new_becomes_a_user_with_the_roles_of_their_groups(house:
     assert (user["providers"], user["has_password"], user["created_by"]) == (["corp"], False, "provider:corp")
     events = (await house.get("/api/events", scope="global"))["items"]
     assert [(e["event_type"], e["actor"]) for e in events if e["metadata"].get("user") == "digger-d"] == [
+        ("signed_in", "digger-d"),
         ("identity_linked", "provider:corp"),
         ("user_created", "provider:corp"),
     ]

@@ -18,7 +18,7 @@ from cairn.services.actors import ADMIN, Actor
 from cairn.services.attempts import Attempts
 from cairn.services.directory import Directory
 from cairn.services.errors import TooManyAttempts, Unauthenticated
-from cairn.store import Database
+from cairn.store import Database, events
 from cairn.store import tables as t
 
 LIFETIME = timedelta(days=7)  # of a session that is not used
@@ -175,8 +175,15 @@ class Access:
         return row, found and (found[0], self._soonest(found[1]))
 
     async def sign_out(self, secret: str) -> None:
-        remove = sa.delete(t.sessions).where(t.sessions.c.session_digest == digest_of(secret))
-        await self._database.transact(lambda c: c.execute(remove))
+        """Without a session that is open, nothing happens."""
+        mine, now = t.sessions.c.session_digest == digest_of(secret), self._clock.now()
+
+        def body(connection: sa.Connection) -> None:
+            ended = connection.execute(sa.delete(t.sessions).where(mine).returning(t.sessions.c.user_name)).scalar()
+            if ended is not None:
+                events.append_global_event(connection, "signed_out", ended, now, {"user": ended})
+
+        await self._database.transact(body)
 
     # ---- people ------------------------------------------------------------------------------------
     def _find_actor(self, connection: sa.Connection, name: str) -> tuple[Actor, datetime | None] | None:

@@ -59,13 +59,13 @@ class Invitations:
 
     async def look(self, token: str, visitor: Visitor) -> Welcome:
         """Whom it is for, before it is used."""
-        with self._signing_in.guarded(visitor.address):
+        async with self._signing_in.guarded(visitor.address, "invitation"):
             row = await self._acts.database.aread(lambda c: _open(c, token, self._acts.clock.now()))
         return Welcome(row.user_name, row.display_name, row.email, row.expires_at)
 
     async def accept(self, token: str, password: str, display_name: str | None, visitor: Visitor) -> SignedIn:
         """Set the password; the invitation is used up, and whoever it was for is signed in."""
-        with self._signing_in.guarded(visitor.address):
+        async with self._signing_in.guarded(visitor.address, "invitation"):
             row = await self._acts.database.aread(lambda c: _open(c, token, self._acts.clock.now()))
         rules.check(password, row.user_name)
         shown = None if display_name is None else line_of(display_name, "/display_name")

@@ -64,7 +64,7 @@ class Providers:
 
     async def finish(self, name: str, code: str, state: str, ticket: str, visitor: Visitor) -> Finished:
         policy, provider = self._named(name)
-        with self._signing_in.guarded(visitor.address):
+        async with self._signing_in.guarded(visitor.address, name):
             kept = self._opened(ticket)
             if kept["provider"] != name or not hmac.compare_digest(kept["state"].encode(), state.encode()):
                 raise Unauthenticated(_LOST)

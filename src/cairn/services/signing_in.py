@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 import sqlalchemy as sa
@@ -14,13 +15,15 @@ from cairn.ports import Clock
 from cairn.services.access import LIFETIME, Access, digest_of
 from cairn.services.actors import Actor
 from cairn.services.attempts import Attempts
-from cairn.services.errors import Unauthenticated
+from cairn.services.errors import TooManyAttempts, Unauthenticated
 from cairn.services.passwords import Passwords
-from cairn.store import Database
+from cairn.services.refusals import Limit, Refusals
+from cairn.store import Database, events
 from cairn.store import tables as t
 
 _BY_ADDRESS, _BY_NAME = 10, 20  # failed attempts a minute
 _AGENT = 200  # characters that are kept of what a browser says it is
+_Source: TypeAlias = "tuple[Limit, Attempts, str]"
 _WRONG = "The name or the password is not right."
 
 
@@ -47,11 +50,12 @@ class SigningIn:
         self._passwords = passwords
         self._addresses = Attempts(clock, _BY_ADDRESS)
         self._names = Attempts(clock, _BY_NAME)
+        self._refusals = Refusals(database, clock)
 
     # ---- ways in -------------------------------------------------------------------------------------
     async def with_token(self, token: str, visitor: Visitor) -> SignedIn:
         """A session for whoever holds the token; it may do no more than the token, and ends with it."""
-        with self.guarded(visitor.address):
+        async with self.guarded(visitor.address, "token"):
             found = await self._access.token(token)
         return await self.open(
             found.actor.name,
@@ -65,7 +69,7 @@ class SigningIn:
     async def with_password(self, name: str, password: str, visitor: Visitor) -> SignedIn:
         """By user name or address. Who fails is not told which of the two was wrong."""
         named = name.strip().casefold()
-        with self.guarded(visitor.address, named):
+        async with self.guarded(visitor.address, "password", named):
             row = await self._database.aread(lambda c: _by_name(c, named))
             if not await self._passwords.fits(password, row and row.password_hash) or row is None:
                 raise Unauthenticated(_WRONG)
@@ -73,10 +77,16 @@ class SigningIn:
             await self._hash_anew(row, password)
         return await self.open(row.name, "password", visitor)
 
-    def guarded(self, address: str, name: str | None = None) -> _Guarded:
+    def guarded(self, address: str, way: str, name: str | None = None) -> _Guarded:
         """Around an attempt: refused after too many failed ones, by where it comes from and by who it says it is."""
-        sources = [(self._addresses, address), *([(self._names, name)] if name is not None else [])]
-        return _Guarded(sources)
+        sources: list[_Source] = [("address", self._addresses, address)]
+        if name is not None:
+            sources.append(("name", self._names, name))
+        return _Guarded(sources, lambda limit, source: self._tell(limit, source, way))
+
+    async def _tell(self, limit: Limit, source: str, way: str) -> None:
+        row = await self._database.aread(lambda c: _by_name(c, source)) if limit == "name" else None
+        await self._refusals.tell(limit, source, way, row and row.name)
 
     async def _hash_anew(self, row: Any, password: str) -> None:
         hashed = await self._passwords.hash(password)
@@ -118,6 +128,8 @@ class SigningIn:
                 raise Unauthenticated("You have been removed here: ask an admin.")
             connection.execute(sa.delete(t.sessions).where(t.sessions.c.expires_at < now))
             connection.execute(sa.insert(t.sessions).values(row))
+            told = {"user": user, "signed_in_with": signed_in_with}
+            events.append_global_event(connection, "signed_in", user, now, told)
 
         await self._database.transact(body)
         return SignedIn(secret, (await self._access.session(secret)).actor, expires_at)
@@ -126,17 +138,22 @@ class SigningIn:
 class _Guarded:
     """An attempt counts as failed until it has succeeded."""
 
-    def __init__(self, sources: list[tuple[Attempts, str]]) -> None:
+    def __init__(self, sources: list[_Source], tell: Callable[[Limit, str], Awaitable[None]]) -> None:
         self._sources = sources
+        self._tell = tell
 
-    def __enter__(self) -> None:
-        for attempts, source in self._sources:
-            attempts.refuse_flood(source)
-        for attempts, source in self._sources:  # at once: many may try at the same time
+    async def __aenter__(self) -> None:
+        for limit, attempts, source in self._sources:
+            try:
+                attempts.refuse_flood(source)
+            except TooManyAttempts:
+                await self._tell(limit, source)
+                raise
+        for _, attempts, source in self._sources:  # at once: many may try at the same time
             attempts.count(source)
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        for attempts, source in self._sources:
+    async def __aexit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        for _, attempts, source in self._sources:
             if error is None:
                 attempts.forget(source)
             elif not isinstance(error, Unauthenticated):

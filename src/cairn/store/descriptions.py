@@ -85,6 +85,9 @@ SENTENCES: Mapping[str, str] = {
     "user_restored": "{user} is a user again.",
     "password_changed": "{user} has a new password.",
     "identity_linked": "{user} can sign in with {provider}.",
+    "signed_in": "{user} signed in ({signed_in_with}).",
+    "signed_out": "{user} signed out.",
+    "sign_in_refused": "Signing in was refused: too many attempts from one address had failed.",
     "sessions_ended": "{count} sessions of {user} were ended.",
     "group_created": "The group {group} was made.",
     "group_changed": "The group {group} is described otherwise.",
@@ -183,6 +186,10 @@ CHOICES: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "refused": "{name} goes on: sending the work back was refused.",
             "archived": "{name} goes on: the work that was sent back was rolled back.",
         },
+    ),
+    "sign_in_refused": (
+        "limit",
+        {"name": "Signing in was refused: too many attempts with one name had failed."},
     ),
     "rollback_made": ("target", {"-1": "The run was rolled back to its very beginning."}),
 }
