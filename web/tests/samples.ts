@@ -1,4 +1,14 @@
-import type { Approval, Execution, LogLine, OpenExecution, Run, TrailItem } from '~/api/types'
+import type {
+  Approval,
+  Execution,
+  LogLine,
+  Message,
+  OpenExecution,
+  Piece,
+  Run,
+  TrailItem,
+  Usage,
+} from '~/api/types'
 
 export const AT = '2026-03-02T09:30:00.000000Z'
 
@@ -59,6 +69,62 @@ export function logLine(log_id: number, facts: Partial<LogLine> = {}): LogLine {
   }
 }
 
+const NO_LIMITS = { max_cost_usd: null, max_tokens: null, max_calls: null }
+
+export function usage(facts: Partial<Usage> = {}): Usage {
+  return {
+    calls: 0,
+    input_tokens: 0,
+    output_tokens: 0,
+    cache_read_tokens: 0,
+    cache_write_tokens: 0,
+    cost_usd: 0,
+    unpriced_calls: 0,
+    simulated_calls: 0,
+    simulated_tokens: 0,
+    seconds: 0,
+    ...facts,
+  }
+}
+
+export function message(message_id: number, facts: Partial<Message> = {}): Message {
+  return {
+    message_id,
+    execution_id: 'execution-0',
+    timestamp: AT,
+    agent_name: 'Writer',
+    role: 'assistant',
+    content: `words ${message_id}`,
+    scope: 'a1.r0.v0',
+    is_current: true,
+    turn: 'work',
+    number: message_id,
+    purpose: 'work',
+    tool_calls: [],
+    tool_results: [],
+    model: 'simulated:default',
+    is_simulated: true,
+    is_last: false,
+    usage: null,
+    ...facts,
+  }
+}
+
+export function piece(text: string, offset: number, facts: Partial<Piece> = {}): Piece {
+  return {
+    execution_id: 'execution-0',
+    scope: 'a1.r0.v0',
+    turn: 'work',
+    number: 2,
+    agent_name: 'Writer',
+    kind: 'text',
+    offset,
+    text,
+    is_simulated: true,
+    ...facts,
+  }
+}
+
 export function approval(facts: Partial<Approval> = {}): Approval {
   return {
     approval_id: 'approval',
@@ -98,8 +164,6 @@ export function approval(facts: Partial<Approval> = {}): Approval {
   }
 }
 
-const UNBOUNDED = { max_cost_usd: null, max_tokens: null, max_calls: null }
-
 export function runWith(trail: TrailItem[], facts: Partial<Run> = {}): Run {
   return {
     run_id: 'run',
@@ -127,18 +191,7 @@ export function runWith(trail: TrailItem[], facts: Partial<Run> = {}): Run {
     open: [],
     archived_by: null,
     over_budget: null,
-    usage: {
-      calls: 0,
-      input_tokens: 0,
-      output_tokens: 0,
-      cache_read_tokens: 0,
-      cache_write_tokens: 0,
-      cost_usd: 0,
-      unpriced_calls: 0,
-      simulated_calls: 0,
-      simulated_tokens: 0,
-      seconds: 0,
-    },
+    usage: usage(),
     paused_at: null,
     last_resumed_at: null,
     previous_run_id: null,
@@ -158,7 +211,7 @@ export function runWith(trail: TrailItem[], facts: Partial<Run> = {}): Run {
     },
     possible: [],
     waiting_approvals: [],
-    budget: { own: UNBOUNDED, defined: UNBOUNDED, per_month: UNBOUNDED, bounds: [] },
+    budget: { own: NO_LIMITS, defined: NO_LIMITS, per_month: NO_LIMITS, bounds: [] },
     warnings: [],
     ...facts,
   }

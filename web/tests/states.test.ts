@@ -10,6 +10,7 @@ const run = (status: RunStatus, waiting = 0, pause_requested = false, failed_che
   to_start: 0,
   open: [],
   pause_requested,
+  over_budget: null,
   metadata: {
     total_checkpoints: 3,
     completed_checkpoints: 1,

@@ -1,5 +1,5 @@
 import { answer, asYaml, client } from './client'
-import type { Approval, ReworkRequest, RollbackRequest } from './types'
+import type { Approval, Limits, ReworkRequest, RollbackRequest } from './types'
 
 const ofPipeline = (pipeline_id: string) => ({ path: { pipeline_id } })
 const ofRun = (run_id: string) => ({ path: { run_id } })
@@ -50,6 +50,10 @@ export const moveRun = (id: string, move: RunMove) => {
       return answer(client.POST('/api/runs/{run_id}/retry', { params }))
   }
 }
+
+/** All limits of a run's own: what is null is as the definition says. */
+export const setBudget = (id: string, body: Limits) =>
+  answer(client.PUT('/api/runs/{run_id}/budget', { params: ofRun(id), body }))
 
 /** Names the pass that it leaves, so that asked twice it begins one. */
 export const restartRun = (id: string, pass_number: number) =>

@@ -4,8 +4,8 @@ import { throttle } from '~/lib/batching'
 import { parseJson } from '~/lib/lossless'
 import { inExecution, inRun, type Told } from '~/lib/progress'
 import * as queries from './queries'
-import { type Connection, listen, type Message, refresher } from './stream'
-import type { LogLine } from './types'
+import { type Message as Arrived, type Connection, listen, refresher } from './stream'
+import type { LogLine, Message, Piece } from './types'
 
 /** While something logs, lists are told ten times a second: they follow its progress at their own pace. */
 const PACE = 2000
@@ -21,7 +21,7 @@ export function useLiveLists(onConnection: (state: Connection) => void): void {
     const stop = listen({
       url: '/api/stream',
       types: ['change'],
-      onMessages: (messages) => (messages.every(isLog) ? progress.call() : refresh()),
+      onMessages: (messages) => (messages.every(isPassing) ? progress.call() : refresh()),
       onOpen: refresh,
       onConnection,
     })
@@ -32,15 +32,22 @@ export function useLiveLists(onConnection: (state: Connection) => void): void {
   }, [client, onConnection])
 }
 
-const isLog = (message: Message) =>
-  (parseJson(message.data) as { event_type?: string } | null)?.event_type === 'log'
+/** What changes no state: a log line, a message of a conversation, or a piece of one. */
+const PASSING = ['log', 'message', 'heard']
+const isPassing = (message: Arrived) =>
+  PASSING.includes((parseJson(message.data) as { event_type?: string } | null)?.event_type ?? '')
 
-/** Who reads along: the lines of a run as they come, and that the stream stands (again). */
-export type Hearer = { onLines: (lines: LogLine[]) => void; onOpen: () => void }
+/** Who reads along: what comes of a run's log and conversations, and that the stream stands (again). */
+export type Hearer = {
+  onLines?: (lines: LogLine[]) => void
+  onPieces?: (pieces: Piece[]) => void
+  onMessages?: (messages: Message[]) => void
+  onOpen: () => void
+}
 const hearers = new Map<string, Set<Hearer>>()
 
-/** Hear the log of a run that is kept fresh. */
-export function hearLog(runId: string, hearer: Hearer): () => void {
+/** Hear what is logged and said in a run that is kept fresh. */
+export function hear(runId: string, hearer: Hearer): () => void {
   const all = hearers.get(runId) ?? new Set()
   hearers.set(runId, all.add(hearer))
   return () => {
@@ -49,27 +56,39 @@ export function hearLog(runId: string, hearer: Hearer): () => void {
   }
 }
 
-/** Keeps one run fresh: its state, executions, artifacts and events as they happen, its progress, its log. */
+/** Keeps one run fresh: its state, executions, artifacts and events as they happen, its progress, its log, what is said. */
 export function useLiveRun(runId: string): void {
   const client = useQueryClient()
   useEffect(() => {
     const refresh = refresher(() => client.invalidateQueries({ queryKey: ['run', runId] }))
-    const told = (type: string, messages: Message[]) =>
+    const bill = throttle(refresh, PACE)
+    const told = (type: string, messages: Arrived[]) =>
       messages.filter((message) => message.type === type).map((message) => parseJson(message.data))
-    return listen({
+    const stop = listen({
       url: `/api/runs/${runId}/stream?last_event_id=now`,
-      types: ['event', 'log', 'progress'],
+      types: ['event', 'log', 'progress', 'piece', 'message'],
       onMessages: (messages) => {
         const lines = told('log', messages) as LogLine[]
-        if (lines.length > 0) for (const hearer of hearers.get(runId) ?? []) hearer.onLines(lines)
+        const pieces = told('piece', messages) as Piece[]
+        const said = told('message', messages) as Message[]
+        for (const hearer of hearers.get(runId) ?? []) {
+          if (lines.length > 0) hearer.onLines?.(lines)
+          if (pieces.length > 0) hearer.onPieces?.(pieces)
+          if (said.length > 0) hearer.onMessages?.(said)
+        }
         show(client, runId, told('progress', messages) as Told[])
         if (messages.some((message) => message.type === 'event')) refresh()
+        else if (said.some((message) => message.usage !== null)) bill.call()
       },
       onOpen: () => {
         refresh()
         for (const hearer of hearers.get(runId) ?? []) hearer.onOpen()
       },
     })
+    return () => {
+      stop()
+      bill.stop()
+    }
   }, [client, runId])
 }
 

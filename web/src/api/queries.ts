@@ -152,6 +152,17 @@ export const logPage = (execution_id: string, query: LogQuery, signal: AbortSign
     }),
   )
 
+const MESSAGES_PAGE = 100
+
+/** A page of a conversation, oldest first. It is not cached: the conversation's own store holds what was read. */
+export const messagePage = (execution_id: string, cursor: string | null, signal: AbortSignal) =>
+  answer(
+    client.GET('/api/executions/{execution_id}/messages', {
+      params: { path: { execution_id }, query: { limit: MESSAGES_PAGE, cursor: cursor ?? undefined } },
+      signal,
+    }),
+  )
+
 export const context = (run_id: string, execution_id: string) =>
   queryOptions({
     queryKey: ['run', run_id, 'context', execution_id],

@@ -13,6 +13,7 @@ export type Audit = Schemas['Audit']
 export type Autonomy = Schemas['Autonomy']
 export type Backtest = Schemas['Backtest']
 export type BatchDecided = Schemas['BatchDecided']
+export type Bound = Schemas['Bound']
 export type Change = Schemas['Change']
 export type Channel = Schemas['Channel']
 export type ChannelChange = Schemas['ChangeChannel']
@@ -34,7 +35,10 @@ export type Group = Schemas['Group']
 export type HealthCheck = Schemas['HealthCheck']
 export type Invitation = Schemas['Invitation']
 export type Invite = Schemas['Invite']
+export type Limits = Schemas['Limits']
 export type LogLine = Schemas['LogLine']
+export type Message = Schemas['Message']
+export type MessagePage = Schemas['MessagePage']
 export type ModifyPreview = Schemas['ModifyPreview']
 export type NewChannel = Schemas['MakeChannel']
 export type NewOwnTokenRequest = Schemas['CreateOwnToken']
@@ -42,6 +46,18 @@ export type NewTokenRequest = Schemas['CreateToken']
 export type NoticeKind = Schemas['NoticeKind']
 export type OpenExecution = Schemas['OpenExecution']
 export type OpenSession = Schemas['OpenSession']
+/** A part of a message on its way, as the stream of a run tells it: that has no schema. */
+export type Piece = {
+  execution_id: string
+  scope: string
+  turn: string
+  number: number
+  agent_name: string
+  kind: 'text' | 'thinking' | 'tool_call'
+  offset: number
+  text: string
+  is_simulated: boolean
+}
 export type Pipeline = Schemas['Pipeline']
 export type PipelineSummary = Schemas['PipelineSummary']
 export type Preferences = Schemas['Preferences']
@@ -68,6 +84,7 @@ export type Template = Schemas['Template']
 export type Token = Schemas['Token']
 export type TokenScope = Schemas['Scope']
 export type TrailItem = Schemas['TrailItem']
+export type Usage = Schemas['Usage']
 export type User = Schemas['User']
 export type UserChange = Schemas['UpdateUser']
 export type WaitingOn = NonNullable<TrailItem['waiting_on']>

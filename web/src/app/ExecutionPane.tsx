@@ -2,6 +2,7 @@ import { Tabs } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import type { Execution, Run, TrailItem } from '~/api/types'
 import { Artifacts } from '~/features/artifacts/Artifacts'
+import { ConversationView } from '~/features/conversation/ConversationView'
 import { EventList } from '~/features/events/EventList'
 import { ExecutionForm } from '~/features/forms/ExecutionForm'
 import { Reference } from '~/features/forms/Reference'
@@ -30,14 +31,18 @@ type Props = {
   onRework: () => void
 }
 
-const TABS = ['overview', 'artifacts', 'context', 'log', 'events']
+const TABS = ['conversation', 'overview', 'artifacts', 'context', 'log', 'events']
+/** These fill the pane and scroll by themselves. */
+const FILL = ['conversation', 'log']
 
 /** One checkpoint of the run: its form or overview, what it made, was given, logged. */
 export function ExecutionPane(props: Props) {
   const { run, item, execution, artifact, asksForForm, onTab, onArtifact } = props
   const wide = useMediaQuery('(min-width: 1181px)', true)
   const artifacts = execution?.artifacts_generated ?? []
-  const tab = TABS.includes(props.tab ?? '') ? (props.tab as string) : firstTab(item, artifacts.length, wide)
+  const talks = item.mode === 'agentic' || (execution?.usage.calls ?? 0) > 0
+  const tabs = talks ? TABS : TABS.slice(1)
+  const tab = tabs.includes(props.tab ?? '') ? (props.tab as string) : firstTab(item, artifacts.length, wide)
   const files = (
     <Artifacts artifacts={artifacts} chosen={artifact} onChoose={onArtifact} none={noArtifacts(item)} />
   )
@@ -61,6 +66,7 @@ export function ExecutionPane(props: Props) {
             )}
           </header>
           <Tabs.List className={styles.tabList}>
+            {talks && <Tabs.Tab value="conversation">Conversation</Tabs.Tab>}
             <Tabs.Tab value="overview">{asksForForm ? 'Form' : 'Overview'}</Tabs.Tab>
             <Tabs.Tab value="artifacts">
               Artifacts <span className={styles.count}>{artifacts.length > 0 && artifacts.length}</span>
@@ -75,16 +81,23 @@ export function ExecutionPane(props: Props) {
           <Tabs.Panel value="artifacts" className={styles.panel} data-flush tabIndex={0}>
             {files}
           </Tabs.Panel>
-          {(['context', 'log', 'events'] as const).map((name) => (
+          {(['conversation', 'context', 'log', 'events'] as const).map((name) => (
             <Tabs.Panel
               key={name}
               value={name}
               className={styles.panel}
-              data-fill={(name === 'log' && item.execution_id !== null) || undefined}
+              data-fill={(FILL.includes(name) && item.execution_id !== null) || undefined}
               tabIndex={0}
             >
               {item.execution_id === null ? (
                 <p className={styles.none}>{item.name} has not begun.</p>
+              ) : name === 'conversation' ? (
+                <ConversationView
+                  key={item.execution_id}
+                  runId={run.run_id}
+                  executionId={item.execution_id}
+                  item={item}
+                />
               ) : name === 'context' ? (
                 <ContextView runId={run.run_id} executionId={item.execution_id} />
               ) : name === 'log' ? (
@@ -152,9 +165,15 @@ function Main(props: Props & { wide: boolean }) {
   )
 }
 
+/** While nothing is asked of a person, an agent's words come first. */
+const TALKING: readonly string[] = ['in_progress', 'completed', 'waiting_approval_to_complete']
+
 /** Where no rail shows them, what has to be decided on comes first. */
 function firstTab(item: TrailItem, artifacts: number, wide: boolean): string {
-  return !wide && artifacts > 0 && item.status === 'waiting_approval_to_complete' ? 'artifacts' : 'overview'
+  if (!wide && artifacts > 0 && item.status === 'waiting_approval_to_complete') return 'artifacts'
+  return item.mode === 'agentic' && TALKING.includes(item.status) && item.waiting_on === null
+    ? 'conversation'
+    : 'overview'
 }
 
 function noArtifacts(item: TrailItem): string {

@@ -88,7 +88,10 @@ export function mayAnswer(roles: readonly Role[]): boolean {
   return mayDecide(roles) || mayEdit(roles)
 }
 
-type RunFacts = Pick<RunSummary, 'status' | 'waiting' | 'to_start' | 'open' | 'pause_requested' | 'metadata'>
+type RunFacts = Pick<
+  RunSummary,
+  'status' | 'waiting' | 'to_start' | 'open' | 'pause_requested' | 'metadata' | 'over_budget'
+>
 
 /** By default a failure pauses the run: it has failed all the same. */
 export function hasFailed(run: Pick<RunSummary, 'status' | 'metadata'>): boolean {
@@ -107,6 +110,7 @@ export function runState(run: RunFacts, roles: readonly Role[]): State {
     return { tone: 'blue', sign: 'running', word: 'Pauses after this checkpoint' }
   }
   if (hasFailed(run) && run.status === 'paused') return { ...RUN.failed, word: 'Failed, paused' }
+  if (run.status === 'paused' && run.over_budget !== null) return { ...RUN.paused, word: 'Paused at budget' }
   return RUN[run.status]
 }
 

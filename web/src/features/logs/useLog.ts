@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from 'react'
-import { hearLog } from '~/api/live'
+import { hear } from '~/api/live'
 import { logPage } from '~/api/queries'
 import { type LogFilter, levelsFrom, matches } from '~/lib/log'
 import { type Log, openLog } from './store'
@@ -22,7 +22,7 @@ export function useLog(
     )
     setOpen(log)
     void log.begin()
-    const deaf = hearLog(runId, {
+    const deaf = hear(runId, {
       onLines: (lines) =>
         log.hear(
           lines.filter((line) => line.execution_id === executionId && matches(line, { from, search })),

@@ -13,6 +13,7 @@ import { Bar } from '~/ui/Bar'
 import { Kbd } from '~/ui/Kbd'
 import { Notice } from '~/ui/Notice'
 import { useNow } from '~/ui/Time'
+import { BudgetBar } from './BudgetBar'
 import type { Question } from './question'
 import type { Task } from './useTask'
 
@@ -63,6 +64,8 @@ export function RunBar(props: Props) {
         />
       )
     case 'resume':
+      if (run.over_budget !== null)
+        return <BudgetBar run={run} allowed={allowed} task={task} notice={notice} />
       return (
         <Bar
           state={{ tone: 'grey', sign: 'paused', word: '' }}

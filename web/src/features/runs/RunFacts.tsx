@@ -6,6 +6,7 @@ import { prettyJson } from '~/lib/lossless'
 import { Code } from '~/ui/Code'
 import { Failure } from '~/ui/Failure'
 import { LoadingText } from '~/ui/Loading'
+import { CostFacts } from './CostFacts'
 import styles from './RunFacts.module.css'
 
 /** What the run was given, below its timeline. */
@@ -23,6 +24,7 @@ export function RunFacts({ run }: { run: Run }) {
             <dd>{run.pass_number}</dd>
           </div>
         )}
+        <CostFacts run={run} />
       </dl>
       {run.original_prompt !== null && run.original_prompt !== '' && (
         <details>

@@ -8,6 +8,7 @@ import { pebblesOf } from '~/lib/trail'
 import { StateTag } from '~/ui/StateTag'
 import { useNow } from '~/ui/Time'
 import { Trail } from '~/ui/Trail'
+import { RunCost } from './RunCost'
 import styles from './RunHead.module.css'
 import { versionWord } from './versions'
 
@@ -54,6 +55,7 @@ export function RunHead({ run }: { run: Run }) {
         {OPEN.includes(run.status) && remaining !== null && (
           <span className={styles.secondary}>{capital(estimate(remaining))} of work left</span>
         )}
+        <RunCost run={run} />
         {run.pass_number > 1 && <span>Pass {run.pass_number}</span>}
         {run.test && <span>Test run</span>}
         {run.archived_by !== null && <span>Archived by a rollback</span>}

@@ -1,0 +1,126 @@
+"""A run whose conversation the test itself writes: what the browser makes of it needs no model."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from playwright.sync_api import Page, Route
+
+from tests.e2e.samples import one_function
+from tests.e2e.server import Server
+
+# Streams that say what the test says.
+STREAMS = """
+window.streams = []
+class Stream extends EventTarget {
+  constructor(url) {
+    super()
+    this.url = url
+    window.streams.push(this)
+    setTimeout(() => this.onopen?.(), 5)
+  }
+  close() { window.streams = window.streams.filter((one) => one !== this) }
+}
+Stream.CLOSED = 2
+window.EventSource = Stream
+window.say = (type, data) => window.streams.filter((one) => one.url.includes('/runs/'))
+  .forEach((one) => one.dispatchEvent(new MessageEvent(type, { data: JSON.stringify(data) })))
+"""
+NO_LIMITS = {"max_cost_usd": None, "max_tokens": None, "max_calls": None}
+
+
+def usage(**facts: Any) -> dict[str, Any]:
+    none = dict.fromkeys(
+        [
+            "calls",
+            "input_tokens",
+            "output_tokens",
+            "cache_read_tokens",
+            "cache_write_tokens",
+            "cost_usd",
+            "unpriced_calls",
+            "simulated_calls",
+            "simulated_tokens",
+            "seconds",
+        ],
+        0,
+    )
+    return {**none, **facts}
+
+
+class Talk:
+    """An agentic run as the browser sees it; what is said, used and allowed can be changed."""
+
+    def __init__(self, page: Page, server: Server, name: str) -> None:
+        self.page = page
+        self.messages: list[dict[str, Any]] = []
+        self.is_hidden = False
+        self.run: dict[str, Any] = {}  # in place of what the server says
+        run_id = server.start(server.define(one_function(name, "e2e.wait", "{gate: never}")))
+        self.execution_id: str = server.run(run_id)["trail"][0]["execution_id"]
+        self.address = f"{server.address}/runs/{run_id}"
+        page.add_init_script(STREAMS)
+        page.route(re.compile(r"/api/runs/[0-9a-f-]+$"), self._run)
+        page.route(re.compile(r"/api/executions/[0-9a-f-]+/messages"), self._messages)
+
+    def message(self, agent_name: str, content: str, **facts: Any) -> dict[str, Any]:
+        number = len(self.messages) + 1
+        return {
+            "message_id": number,
+            "execution_id": self.execution_id,
+            "timestamp": "2026-03-02T13:31:00.000000Z",
+            "agent_name": agent_name,
+            "role": "assistant",
+            "content": content,
+            "scope": "a1.r0.v0",
+            "is_current": True,
+            "turn": "work",
+            "number": number,
+            "purpose": "work",
+            "tool_calls": [],
+            "tool_results": [],
+            "model": "anthropic:claude",
+            "is_simulated": False,
+            "is_last": True,
+            "usage": None,
+            **facts,
+        }
+
+    def add(self, agent_name: str, content: str, **facts: Any) -> dict[str, Any]:
+        said = self.message(agent_name, content, **facts)
+        self.messages.append(said)
+        return said
+
+    def hear(self, text: str, offset: int, **facts: Any) -> None:
+        """A piece of the message that comes next."""
+        piece = {
+            "execution_id": self.execution_id,
+            "scope": "a1.r0.v0",
+            "turn": "work",
+            "number": len(self.messages) + 1,
+            "agent_name": "Sceptic",
+            "kind": "text",
+            "offset": offset,
+            "text": text,
+            "is_simulated": True,
+            **facts,
+        }
+        self.page.evaluate("([type, data]) => window.say(type, data)", ["piece", piece])
+
+    def tell(self, said: dict[str, Any]) -> None:
+        self.page.evaluate("([type, data]) => window.say(type, data)", ["message", said])
+
+    def _run(self, route: Route) -> None:
+        answer = route.fetch()
+        found: dict[str, Any] = answer.json()
+        for item in found["trail"]:
+            item["mode"] = "agentic"
+        route.fulfill(response=answer, json={**found, **self.run})
+
+    def _messages(self, route: Route) -> None:
+        found = re.search(r"cursor=(\d+)", route.request.url)
+        first = int(found[1]) if found is not None else 0
+        rest = self.messages[first:]
+        page = {"items": rest[:100], "next_cursor": str(first + 100) if len(rest) > 100 else None}
+        route.fulfill(json={**page, "is_hidden": self.is_hidden})

@@ -1,0 +1,205 @@
+import type { Message, Piece } from '~/api/types'
+import { jsonFault } from './lossless'
+
+export type ToolCall = Message['tool_calls'][number]
+export type ToolResult = Message['tool_results'][number]
+
+/** A message on its way, as far as it was heard. */
+export type Coming = Pick<Piece, 'scope' | 'turn' | 'number' | 'agent_name' | 'is_simulated'> & {
+  texts: Record<Piece['kind'], string>
+}
+
+/** One row of a conversation as it is shown. */
+export type Entry =
+  | { kind: 'part'; key: string; words: string }
+  | { kind: 'given'; key: string; message: Message }
+  | { kind: 'said'; key: string; message: Message; results: readonly ToolResult[]; goesOn: boolean }
+  | { kind: 'coming'; key: string; coming: Coming; goesOn: boolean }
+
+type Placed = Pick<Message, 'scope' | 'turn' | 'number'>
+export const placeOf = ({ scope, turn, number }: Placed) => `${scope} ${turn} ${number}`
+
+/** Two stretches of one conversation as one: in order, each message once. */
+export function joined(one: readonly Message[], other: readonly Message[]): readonly Message[] {
+  const known = new Set(one.map((message) => message.message_id))
+  const more = other.filter((message) => !known.has(message.message_id))
+  if (more.length === 0) return one
+  return [...one, ...more].sort((a, b) => a.message_id - b.message_id)
+}
+
+/** With a piece put where it belongs. Places are counted in characters, of which some take two units here. */
+export function withPiece(coming: Coming | undefined, piece: Piece): Coming {
+  const { scope, turn, number, agent_name, is_simulated, kind, offset, text } = piece
+  const begun = coming ?? {
+    scope,
+    turn,
+    number,
+    agent_name,
+    is_simulated,
+    texts: { text: '', thinking: '', tool_call: '' },
+  }
+  const before = offset === 0 ? '' : Array.from(begun.texts[kind]).slice(0, offset).join('')
+  return { ...begun, texts: { ...begun.texts, [kind]: before + text } }
+}
+
+/** The rows: parts told apart by headings, results put to their calls, what is coming last. */
+export function entriesOf(messages: readonly Message[], coming: readonly Coming[]): Entry[] {
+  const results = resultsOf(messages)
+  const called = new Set(messages.flatMap((message) => message.tool_calls.map(callKey(message))))
+  const entries: Entry[] = []
+  let part = ''
+  let last: string | null = null // the turn whose speaker stands above
+  const enter = (placed: Placed) => {
+    const words = partOf(placed)
+    if (words !== part && words !== '') {
+      entries.push({ kind: 'part', key: `part ${placeOf(placed)}`, words })
+      last = null
+    }
+    part = words
+  }
+  for (const message of messages) {
+    const key = `message ${message.message_id}`
+    const isAnswered = message.tool_results.every((result) => called.has(callKey(message)(result)))
+    if (message.role === 'tool' && isAnswered) continue
+    enter(message)
+    const turn = `${message.scope} ${message.turn}`
+    if (message.role !== 'assistant') {
+      entries.push({ kind: 'given', key, message })
+      last = null
+      continue
+    }
+    const own = message.tool_calls.flatMap((call) => results.get(callKey(message)(call)) ?? [])
+    entries.push({ kind: 'said', key, message, results: own, goesOn: last === turn })
+    last = turn
+  }
+  const whole = new Set(messages.map(placeOf))
+  for (const one of coming.filter((each) => !whole.has(placeOf(each)))) {
+    enter(one)
+    const turn = `${one.scope} ${one.turn}`
+    entries.push({ kind: 'coming', key: `coming ${placeOf(one)}`, coming: one, goesOn: last === turn })
+    last = turn
+  }
+  return entries
+}
+
+const callKey = (message: Placed) => (one: { call_id: string }) =>
+  `${message.scope} ${message.turn} ${one.call_id}`
+
+function resultsOf(messages: readonly Message[]): Map<string, ToolResult> {
+  return new Map(
+    messages.flatMap((message) =>
+      message.tool_results.map((result) => [callKey(message)(result), result] as const),
+    ),
+  )
+}
+
+/** Which part of the whole a message belongs to: Round 2, Reviews; with what it was begun anew for. */
+function partOf({ scope, turn }: Placed): string {
+  return [anewWords(scope), turnWords(turn)].filter(Boolean).join(' · ')
+}
+
+/** a2.r1.v0: the second try of a person's, the first revision. */
+function anewWords(scope: string): string {
+  const [, tries, revision, validation] = /^a(\d+)\.r(\d+)\.v(\d+)$/.exec(scope) ?? []
+  return [
+    Number(tries ?? 1) > 1 && `Try ${tries}`,
+    Number(revision ?? 0) > 0 && `Revision ${revision}`,
+    Number(validation ?? 0) > 0 && `Again after validation ${validation}`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+const COUNCIL: Record<string, string> = { answer: 'Answers', review: 'Reviews', chair: 'Decision' }
+
+function turnWords(turn: string): string {
+  const [kind, which] = turn.replace(/^retry\d+\//, '').split('/')
+  switch (kind) {
+    case 'debate':
+      return which === 'judge' ? 'Ruling' : `Round ${which}`
+    case 'sequential':
+      return `Round ${which}`
+    case 'parallel':
+      return which === 'merge' ? 'Merged' : 'Each alone'
+    case 'council':
+      return COUNCIL[which ?? ''] ?? 'Council'
+    case 'design':
+      return 'Who is to work'
+    case 'judge':
+      return 'Validation'
+    case 'summary':
+      return 'Summary of what would be too long'
+    case 'questions':
+      return `Questions, round ${which}`
+    default:
+      return ''
+  }
+}
+
+const PURPOSES: Record<string, string> = {
+  design: 'sets up who works',
+  judge: 'judges the result',
+  summary: 'summarises',
+  questions: 'asks for parameters',
+}
+const DEEDS: Record<string, string> = {
+  'debate/judge': 'rules',
+  debate: 'argues',
+  'parallel/merge': 'merges the answers',
+  parallel: 'answers alone',
+  'council/answer': 'answers',
+  'council/review': 'reviews the others',
+  'council/chair': 'decides',
+  sequential: 'speaks in turn',
+}
+
+/** What a speaker does in a turn: argues, rules, judges the result. */
+export function deedOf({ turn, purpose }: { turn: string; purpose?: Message['purpose'] }): string {
+  const [kind = '', which] = turn.replace(/^retry\d+\//, '').split('/')
+  return PURPOSES[purpose ?? kind] ?? DEEDS[`${kind}/${which}`] ?? DEEDS[kind] ?? 'works'
+}
+
+const COLOURS = 3
+
+/** Which colour and letters each speaker has: by when they first speak, so that those who talk first differ. */
+export function speakersOf(entries: readonly Entry[]): Map<string, { colour: number; letters: string }> {
+  const found = new Map<string, { colour: number; letters: string }>()
+  const taken = new Set<string>()
+  for (const entry of entries) {
+    const name =
+      entry.kind === 'said'
+        ? entry.message.agent_name
+        : entry.kind === 'coming'
+          ? entry.coming.agent_name
+          : null
+    if (name === null || found.has(name)) continue
+    const letters = lettersOf(name).find((each) => !taken.has(each)) ?? '?'
+    taken.add(letters)
+    found.set(name, { colour: (found.size % COLOURS) + 1, letters })
+  }
+  return found
+}
+
+/** One letter, or two where another has it already: A, AN, AR. */
+function lettersOf(name: string): string[] {
+  const signs = Array.from(name.replace(/[^\p{L}\p{N}]+/gu, '').toUpperCase())
+  return [signs[0] ?? '?', ...signs.slice(1).map((sign) => `${signs[0]}${sign}`)]
+}
+
+/** Arguments that say more about a call than its first one. */
+const SUBJECTS = new Set(['path', 'query', 'url', 'question', 'operation_type', 'checkpoint'])
+
+/** The file, question or words that a call is about, in short; the rest unfolds. */
+export function callWords(call: ToolCall): string {
+  const given = call.arguments
+  if (typeof given === 'string') return given
+  if (typeof given !== 'object' || given === null) return ''
+  const told = Object.entries(given).filter(([, value]) => typeof value === 'string' && value !== '')
+  const [, value] = told.find(([name]) => SUBJECTS.has(name)) ?? told[0] ?? []
+  return String(value ?? '').split('\n')[0] ?? ''
+}
+
+/** An answer that is a JSON document is shown as one. */
+export function isDocument(text: string): boolean {
+  return /^\s*[[{]/.test(text) && jsonFault(text) === null
+}
