@@ -87,4 +87,5 @@ export type TrailItem = Schemas['TrailItem']
 export type Usage = Schemas['Usage']
 export type User = Schemas['User']
 export type UserChange = Schemas['UpdateUser']
+export type Validation = Execution['validations'][number]
 export type WaitingOn = NonNullable<TrailItem['waiting_on']>

@@ -9,6 +9,7 @@ import { useNow } from '~/ui/Time'
 import { deed } from './deeds'
 import { Faults } from './Faults'
 import styles from './Overview.module.css'
+import { Validations } from './Validations'
 
 const SANDBOXES = {
   bubblewrap: 'bubblewrap: it saw its workspace and nothing else',
@@ -38,6 +39,7 @@ export function Overview({ item, execution }: { item: TrailItem; execution: Exec
         </p>
       )}
       {execution !== undefined && <Faults execution={execution} failed={item.status === 'failed'} />}
+      {execution !== undefined && <Validations validations={execution.validations} />}
       <dl className={styles.facts}>
         <Fact name="State">
           <StateTag state={executionState(item, now)} />
