@@ -71,3 +71,27 @@ async def test_an_executions_log_tells_no_secret(house: House) -> None:
     )
     assert (row.message, row.details) == (f"tried {MASKED}", {"with": [MASKED, 1], "deep": {"er": MASKED}})
     await house.cairn.secrets.remove("door", ADMIN)
+
+
+async def test_lines_that_cannot_be_written_take_no_others_with_them(house: House) -> None:
+    """Neither those of an execution that is gone, nor a value that no database holds."""
+    run = await house.done(await house.pipeline(step("goals")))
+    pipeline, execution = house.run(run).pipeline_id, house.execution(run, "goals").execution_id
+
+    def speaker(execution_id: str) -> Any:
+        return SimpleNamespace(pipeline_id=pipeline, run_id=run, execution_id=execution_id, dispatch=1)
+
+    for number, lost in enumerate(({"execution": "gone"}, {"value": object()})):
+        broken = speaker(lost.get("execution", house.execution(run, "goals").execution_id))
+        house.cairn.logbook.say(broken, "info", "lost", lost)
+        house.cairn.logbook.say(speaker(execution), "info", f"kept {number}")
+        await house.cairn.logbook.flush()
+        assert house.cairn.logbook.is_empty
+    house.cairn.logbook.say(speaker(execution), "info", "kept last")
+    await house.cairn.logbook.flush()
+    logs = t.execution_logs.c
+    found = await house.cairn.database.aread(
+        lambda c: c.execute(sa.select(logs.message).where(logs.message.like("kept%"))).scalars().all()
+    )
+    assert "kept 0" in found
+    assert "kept last" in found

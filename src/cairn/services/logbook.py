@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, cast
 
 import sqlalchemy as sa
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError, SQLAlchemyError, StatementError
 
 from cairn.ports import Clock, Reached
 from cairn.services.hub import Hub
@@ -117,9 +117,7 @@ class Logbook:
             sandboxes, self._sandboxes = self._sandboxes, {}
             runs, self._runs = self._runs, set()
             try:
-                await self._database.transact(lambda c: _write(c, lines, progress, sandboxes))
-            except IntegrityError:
-                log.warning("log lines of executions that are gone are dropped")
+                await self._write(lines, progress, sandboxes)
             except SQLAlchemyError as error:
                 log.warning("log lines could not be written, they are kept for now: %s", error)
                 self._lines = [*lines, *self._lines][-MOST:]
@@ -129,6 +127,35 @@ class Logbook:
                 return
         for pipeline_id, run_id in runs:
             self._hub.announce(Change(pipeline_id=pipeline_id, run_id=run_id, event_type="log"))
+
+    async def _write(
+        self, lines: list[dict[str, Any]], progress: dict[str, dict[str, Any]], sandboxes: dict[str, str]
+    ) -> None:
+        """All at once; if something can never be written, each execution's for itself, so that only that is lost."""
+        try:
+            await self._database.transact(lambda c: _write(c, lines, progress, sandboxes))
+        except SQLAlchemyError as error:
+            of = {line["execution_id"] for line in lines} | progress.keys() | sandboxes.keys()
+            if not _is_lasting(error):
+                raise
+            if len(of) == 1:
+                log.warning("log lines of execution %s are dropped: %s", *of, error)
+                return
+        else:
+            return
+        for one in of:
+            await self._write(
+                [line for line in lines if line["execution_id"] == one],
+                {one: progress[one]} if one in progress else {},
+                {one: sandboxes[one]} if one in sandboxes else {},
+            )
+
+
+def _is_lasting(error: SQLAlchemyError) -> bool:
+    """Whether it goes no better another time: the execution is gone, or no database holds such a value."""
+    if isinstance(error, DBAPIError):
+        return isinstance(error, IntegrityError | DataError | ProgrammingError)
+    return isinstance(error, StatementError)
 
 
 def _write(
