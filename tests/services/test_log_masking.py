@@ -20,6 +20,8 @@ from cairn.store import tables as t
 from tests.services.house import House, step
 from tests.services.household import Household
 
+pytestmark = pytest.mark.asyncio(loop_scope="package")  # the house is at home on one loop
+
 VALUE = "wide-open-sesame"
 
 
