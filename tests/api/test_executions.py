@@ -170,7 +170,7 @@ async def test_logs_and_conversations_are_lists(house: House) -> None:
     run = await house.run(await house.pipeline())
     execution = await house.execution(run)
     path = f"/api/executions/{execution['execution_id']}"
-    assert await house.get(f"{path}/conversation") == {"items": [], "next_cursor": None}
+    assert await house.get(f"{path}/conversation") == {"items": [], "next_cursor": None, "is_hidden": False}
     assert (await house.get(f"{path}/logs"))["next_cursor"] is None
     assert (await house.client.get(f"{path}/logs", params={"level": "loud"})).status_code == 422
 

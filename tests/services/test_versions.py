@@ -11,6 +11,7 @@ from cairn.core.errors import Refused
 from cairn.services.actors import ADMIN
 from cairn.services.errors import NotFound
 from cairn.services.rollbacks import Request
+from cairn.services.runs import Runs
 from tests.services.house import House, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -154,7 +155,8 @@ async def test_a_pipeline_that_cannot_be_run_says_why(house: House) -> None:
     with pytest.raises(Refused, match="no checkpoints yet"):
         await house.start(empty)
     agent = {"key": "think", "checkpoint_name": "Think", "prompt": "think", "outputs": ["thought.md"]}
+    modest = Runs(house.cairn.engine, modes=frozenset({"function"}), max_payload_bytes=1000)
     with pytest.raises(Refused, match="cannot carry out checkpoints of mode agentic: Think"):
-        await house.start(await house.pipeline(agent))
+        await modest.start(await house.pipeline(agent), by=ADMIN)
     with pytest.raises(NotFound):
         await house.start("00000000-0000-0000-0000-000000000000")
