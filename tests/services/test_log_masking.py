@@ -83,8 +83,8 @@ async def test_lines_that_cannot_be_written_take_no_others_with_them(house: Hous
     def speaker(execution_id: str) -> Any:
         return SimpleNamespace(pipeline_id=pipeline, run_id=run, execution_id=execution_id, dispatch=1)
 
-    for number, (broken, details) in enumerate((("gone", {}), (execution, {"value": object()}))):
-        house.cairn.logbook.say(speaker(broken), "info", "lost", details)
+    for number, (broken, value) in enumerate((("gone", 1), (execution, object()))):
+        house.cairn.logbook.say(speaker(broken), "info", "lost", {"value": value})
         house.cairn.logbook.say(speaker(execution), "info", f"kept {number}")
         await house.cairn.logbook.flush()
         assert house.cairn.logbook.is_empty
