@@ -280,7 +280,7 @@ def test_groups_delegations_and_secrets(page: Page, fresh_server: Server) -> Non
 
     page.get_by_role("navigation", name="Settings").get_by_role("link", name="Your account").click()
     page.get_by_role("button", name="Let somebody decide…").click()
-    page.get_by_label("Who decides").select_option("reviewer")
+    page.get_by_label("Who decides", exact=True).select_option("reviewer")
     looks_well(page)
     page.get_by_role("button", name="Let them decide").click()
     deciding = page.get_by_role("list", name="Who decides for whom")
