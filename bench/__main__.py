@@ -15,6 +15,7 @@ from rich.table import Table
 from bench.floor import Floor
 from bench.house import house, quantile
 from bench.measures import approvals, decisions, large_context, overhead, scripts
+from cairn.worker import collect_seldom
 
 AT_ONCE = 50
 RESULTS = Path(__file__).parent / "results.json"
@@ -24,6 +25,7 @@ async def measure() -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="cairn-floor-") as folder:
         floor = Floor(folder)
         async with house() as cairn:
+            collect_seldom()  # as the server does
             per_checkpoint, bare = await overhead(cairn, floor)
             single = await approvals(cairn, 1)
             together = await approvals(cairn, AT_ONCE)

@@ -73,6 +73,7 @@ async def test_waiting_for_a_place_is_no_work(house: House, monkeypatch: pytest.
     assert house.statuses(run) == {"quick": "in_progress", "slow": "in_progress"}
     places.release()
     await house.until(lambda: house.statuses(run) == {"quick": "completed", "slow": "failed"})
+    await house.until_quiet()
     assert (hanging.begun, hanging.stopped) == (1, 1)
     assert 0.2 < hanging.lasted < 1.2  # being told what to do is part of its time
 

@@ -22,7 +22,7 @@ from cairn.cli import places
 from cairn.cli.explaining import CANNOT_START, explain
 from cairn.config import Settings
 from cairn.services.log_masking import mask_log
-from cairn.worker import Worker
+from cairn.worker import Worker, collect_seldom
 
 log = logging.getLogger("cairn")
 
@@ -73,6 +73,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
     held = DatabaseLock(cairn.database.system_engine) if cairn.database.kind == "postgresql" else None
     if held is not None:
         held.acquire()
+    collect_seldom()
     await cairn.keeper.mend_unfinished()
     async with at_work(cairn):
         token = await _announce(cairn, listener)
