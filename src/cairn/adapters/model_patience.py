@@ -19,7 +19,7 @@ from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import RunContext
 
-from cairn.adapters.model_faults import broken_off, refusal, timeout
+from cairn.adapters.model_faults import broken_off, timeout
 from cairn.adapters.model_streams import Retold
 from cairn.ports.models import ANSWERED_BY, ModelFault, Tokens
 from cairn.ports.models import ModelFaultKind as Kind
@@ -82,12 +82,12 @@ class Round:
         return self._candidates[self._at]
 
     def finish(self, response: ModelResponse) -> ModelResponse:
-        """The answer, with who gave it; a fault if it is none to go on with."""
+        """The answer, with who gave it; a fault if it is not whole."""
         candidate = self.candidate
-        if response.finish_reason == "content_filter":
-            raise _used(refusal(candidate.name), response)
         if candidate.says_end and (response.finish_reason is None or response.state == "incomplete"):
-            raise _used(broken_off(candidate.name), response)
+            fault = broken_off(candidate.name)
+            fault.tokens = tokens_of(response)
+            raise fault
         return replace(response, metadata={**(response.metadata or {}), ANSWERED_BY: candidate.name})
 
     async def after(self, error: Exception) -> None:
@@ -121,11 +121,6 @@ class Round:
 def tokens_of(response: ModelResponse) -> Tokens:
     usage = response.usage
     return Tokens(usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens)
-
-
-def _used(fault: ModelFault, response: ModelResponse) -> ModelFault:
-    fault.tokens = tokens_of(response)
-    return fault
 
 
 class Patient(WrapperModel):

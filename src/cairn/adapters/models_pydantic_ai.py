@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol
 
-from cairn.adapters.model_faults import MASKED, explain
+from cairn.adapters.model_faults import MASKED, explain, refusal
 from cairn.adapters.model_prices import Price, Prices
 from cairn.adapters.model_providers import SIMULATED, ProviderRule, Providers, Way
 from cairn.ports.models import Chosen, ModelFault, ModelFaultKind, Occasion, ProviderState, Tokens, Tried
@@ -229,6 +229,8 @@ class PydanticAiModels:
             if fault is None:
                 raise
             raise fault from error
+        if response.finish_reason == "content_filter":
+            raise refusal(chosen.name)
         tokens = tokens_of(response)
         cost = self.cost(chosen.name, tokens)
         return Tried(chosen.name, 0.0, response.text or "", tokens, cost, chosen.is_simulated)

@@ -90,7 +90,8 @@ class Chosen:
     """A model that is ready to be asked.
 
     Asked, it retries transient faults by itself, then takes the fallbacks in turn; what it raises is a ModelFault. If
-    an answer breaks off midway it is asked for again: a stream then begins anew with its first part.
+    an answer breaks off midway it is asked for again: a stream then begins anew with its first part. One that the
+    provider's filter stopped comes as it is, with `content_filter` as the reason for its end.
     """
 
     name: str  # `provider:model`

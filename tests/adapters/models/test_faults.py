@@ -48,8 +48,6 @@ FAULTS: list[tuple[Reply, Kind, str]] = [
         Kind.REJECTED,
         "the provider does not accept the request (422): no such field, dear •••",
     ),
-    (Says("", stop="refusal"), Kind.REFUSAL, "the model, or a filter of the provider's, refused to answer"),
-    (Says("I ca", stop="refusal"), Kind.REFUSAL, "the model, or a filter of the provider's, refused to answer"),
 ]
 STREAMED: list[tuple[Reply, Kind, str]] = [
     (Says("Half a word", cut_after=4), Kind.NETWORK, "the provider cannot be reached ("),
@@ -96,14 +94,20 @@ async def test_an_answer_that_just_ends_is_not_whole(provider: FakeProvider, nam
         provider.will(Says("Half a word and more", ends_after=6))
         fault = await fault_of(streamed(models.choose(name)))
     assert (fault.kind, str(fault)) == (Kind.NETWORK, f"{name}: the answer broke off before its end. Try again.")
-
-
-async def test_what_a_refused_answer_has_used_is_told(provider: FakeProvider) -> None:
-    async with opened(provider) as models:
-        provider.will(Says("I ca", stop="refusal", input_tokens=30, output_tokens=2))
-        fault = await fault_of(streamed(models.choose(CLAUDE)))
     assert fault.tokens is not None
-    assert (fault.tokens.input, fault.tokens.output) == (30, 2)
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_a_refusal_is_an_answer_that_has_been_paid_for(provider: FakeProvider, name: str) -> None:
+    """It is not tried again, nor elsewhere; a trial tells it as the fault that it is."""
+    async with opened(provider, fallbacks=(GPT, CLAUDE)) as models:
+        provider.will(Says("I ca", stop="refusal", input_tokens=30, output_tokens=2), Says("", stop="refusal"))
+        response = await streamed(models.choose(name))
+        assert (response.finish_reason, response.text) == ("content_filter", "I ca")
+        assert (response.usage.input_tokens, response.usage.output_tokens) == (30, 2)
+        tried = await models.try_out(name)
+    assert tried.fault is not None
+    assert (tried.fault.kind, len(provider.asked)) == (Kind.REFUSAL, 2)
 
 
 async def test_words_of_their_own(provider: FakeProvider) -> None:

@@ -58,7 +58,7 @@ async def test_then_it_is_given_up(provider: FakeProvider) -> None:
     assert len(provider.asked) == 3
 
 
-@pytest.mark.parametrize("reply", [NO, Fails(404), Fails(400), Fails(402), Says("", stop="refusal")])
+@pytest.mark.parametrize("reply", [NO, Fails(404), Fails(400), Fails(402)])
 async def test_what_cannot_pass_is_not_tried_again(provider: FakeProvider, reply: Any) -> None:
     async with opened(provider) as models:
         provider.will(reply)
@@ -168,14 +168,6 @@ async def test_none_of_them(provider: FakeProvider) -> None:
         f"{CLAUDE}: the provider does not accept the key (401): set a new one."
         f" {GPT}: the provider is overloaded or away for a moment (529). Try again later. Tried 2 times."
     )
-
-
-async def test_a_refusal_is_no_reason_for_another_model(provider: FakeProvider) -> None:
-    async with opened(provider, fallbacks=(GPT,)) as models:
-        provider.will(Says("", stop="refusal"))
-        with pytest.raises(ModelFault, match="refused to answer"):
-            await streamed(models.choose(CLAUDE))
-    assert len(provider.asked) == 1
 
 
 async def test_faults_that_are_none_of_a_provider(provider: FakeProvider) -> None:

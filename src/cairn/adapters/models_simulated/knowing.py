@@ -1,0 +1,244 @@
+"""What would read well in a value, for somebody who has read the task and its material."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from cairn.adapters.models_simulated.reading import Reading
+from cairn.adapters.models_simulated.roles import team
+from cairn.adapters.models_simulated.sensing import Place, Sense
+from cairn.adapters.models_simulated.words import keywords, label, leaves, sentences, slug, title
+
+# By words of a name; {topic} is what it is about, another one for each item of a list.
+_SAYINGS: tuple[tuple[str, str], ...] = (
+    ("email mail", "{word}@example.com"),
+    ("url link website homepage uri", "https://example.com/{word}"),
+    ("phone telephone", "+1 555 01{n:02}"),
+    ("date day deadline due", "2026-03-{n:02}"),
+    ("time timestamp created updated", "2026-03-{n:02}T09:00:00Z"),
+    ("id identifier key reference number code", "{word}-{n}"),
+    ("subject", "{subject}"),
+    ("title heading headline", "{title}"),
+    ("reason reasoning rationale justification why explanation", "{reason}"),
+    (
+        "requirement requirements feature features criterion criteria goal goals objective",
+        "It covers {topic} to its end.",
+    ),
+    ("risk risks issue issues concern weakness problem gap", "{Topic} may be misunderstood without an example."),
+    (
+        "recommendation recommendations suggestion action actions step steps task tasks next",
+        "Check {topic} with those who use it.",
+    ),
+    (
+        "finding findings insight insights observation point points highlight strength benefit",
+        "{Topic} is what matters most here.",
+    ),
+    ("question questions", "What exactly is expected of {topic}?"),
+    ("assumption assumptions dependency", "{Topic} stays as it is for now."),
+    ("test tests check checks case scenario", "With {topic} given, the result is as expected."),
+    ("quote evidence source", "{sentence}"),
+    ("body message reply letter", "{letter}"),
+    ("note notes comment", "{sentence}"),
+    ("summary description overview abstract details text content analysis conclusion introduction", "{prose}"),
+    ("tag tags category type topic keyword label theme area kind group", "{topic}"),
+    ("owner assignee author reviewer team responsible department", "the team"),
+    ("customer client user person contact", "a customer"),
+    ("status state", "ready"),
+    ("priority severity level importance", "medium"),
+    ("language", "English"),
+    ("currency", "EUR"),
+    ("version", "1.{n}.0"),
+    ("color colour", "#4c6ef5"),
+    ("path file filename", "{word}-{n}.md"),
+    ("name", "{Topic}"),
+)
+_PROSE = (
+    "summary description overview title subject reason reasoning rationale explanation text content result status"
+    " answer body message notes comment analysis decision verdict findings passes valid score confidence"
+)
+_NUMBERS: tuple[tuple[str, float], ...] = (
+    ("confidence probability likelihood certainty", 0.86),
+    ("score rating grade", 0.8),
+    ("ratio share rate", 0.4),
+    ("percent percentage", 80),
+    ("year", 2026),
+    ("price amount cost total sum refund fee value revenue", 49.9),
+    ("hours effort", 8),
+    ("days duration", 5),
+    ("minutes seconds", 30),
+    ("age", 36),
+    ("count quantity size items", 3),
+)
+_FAULTS = "findings finding errors violations mismatches faults"  # of what was looked at, and is well
+_NOT_SO = "error failed fails blocked urgent escalate escalated requires needs duplicate spam missing rejected optional"
+_GOOD = (
+    "complete completed approve approved accept accepted pass passed valid yes ok true done ready success resolved"
+    " medium normal moderate standard neutral open new"
+)
+_UNFINISHED = re.compile(r"\b(TODO|TBD|FIXME|lorem ipsum)\b")
+_COUNTED = re.compile(
+    r"\b(\d{1,2}|two|three|four|five|six)\s+(?:\w+\s+)?(agents|people|experts|roles|specialists)\b", re.IGNORECASE
+)
+_SPELLED = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+
+
+class Knowing(Sense):
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+
+    # ---- what it is about --------------------------------------------------------------------------------
+    @cached_property
+    def topics(self) -> list[str]:
+        read = self._reading
+        return keywords((*read.prose, *(said for _, said in read.statements)), f"{read.task}\n{read.duty}") or [
+            "result"
+        ]
+
+    @cached_property
+    def sentences(self) -> list[str]:
+        return list(dict.fromkeys(one for text in self._reading.prose for one in sentences(text)))[:24]
+
+    @cached_property
+    def title(self) -> str:
+        return title(self._reading.task or self._reading.duty)
+
+    @cached_property
+    def subject(self) -> str:
+        """What a letter would be headed with."""
+        given = [one for name in ("subject", "title") for one in self._known.get(name, ()) if isinstance(one, str)]
+        return given[0] if given else f"About {self.topic(0)} and {self.topic(1)}"
+
+    @cached_property
+    def team(self) -> list[tuple[str, str]]:
+        return team(f"{self._reading.task} {self._reading.duty}")
+
+    def topic(self, index: int) -> str:
+        return self.topics[index % len(self.topics)]
+
+    def sentence(self, index: int) -> str:
+        if self.sentences:
+            return self.sentences[index % len(self.sentences)]
+        return f"The work is about {self.topic(index)} and {self.topic(index + 1)}."
+
+    def prose(self, index: int, most: int = 2) -> str:
+        return " ".join(dict.fromkeys(self.sentence(index + n) for n in range(most)))
+
+    def reason(self, index: int) -> str:
+        return (
+            f"What there is speaks of {self.topic(index)} and {self.topic(index + 1)}, and nothing speaks against it."
+        )
+
+    @property
+    def is_unfinished(self) -> bool:
+        return any(_UNFINISHED.search(text) for text in self._reading.materials)
+
+    # ---- for places --------------------------------------------------------------------------------------
+    @cached_property
+    def _known(self) -> dict[str, list[Any]]:
+        found: dict[str, list[Any]] = {}
+        for value in self._reading.values:
+            for name, inner in leaves(value):
+                found.setdefault(_plain(name), []).append(inner)
+        return found
+
+    def known(self, place: Place) -> Iterator[Any]:
+        """What has a name of its own, such as an id or an amount, is handed on; what is to be written is not."""
+        if place.name and not set(_PROSE.split()).intersection(place.words) and "agents" not in place.parents:
+            yield from self._known.get(_plain(place.name), [])[place.index : place.index + 3]
+
+    def texts(self, place: Place) -> Iterator[str]:
+        if "agents" in place.parents or "agents" in place.words:
+            yield from self._of_agent(place)
+        for names, saying in _SAYINGS:
+            if set(names.split()).intersection(place.words[-2:]):
+                yield self._filled(saying, place.index)
+        if place.description and len(place.description) > 15:
+            about = place.description.strip().rstrip(".")
+            yield f"{about[:1].upper()}{about[1:]}: {self.topic(place.index)}."
+        yield f"{label(place.name) or 'This'}: {self.topic(place.index)} and {self.topic(place.index + 1)}."
+        for n in range(1, 30):
+            yield f"{self._topic(place.index + n)} {n + 1}"
+
+    def _of_agent(self, place: Place) -> Iterator[str]:
+        name, role = self.team[place.index % len(self.team)]
+        last = place.words[-1] if place.words else ""
+        if last in ("name", "agents", "title"):
+            yield name
+        elif last == "role":
+            yield f"{role}."
+        elif last == "prompt":
+            is_system = "system" in place.words
+            yield f"You are the {name}. {role}." if is_system else f"{self.title}. Speak as the {name}: {role.lower()}."
+
+    def _topic(self, index: int) -> str:
+        topic = self.topic(index)
+        return topic[:1].upper() + topic[1:]
+
+    def _filled(self, saying: str, index: int) -> str:
+        return saying.format(
+            n=index + 1,
+            word=slug(self.topic(index)) or "item",
+            topic=self.topic(index),
+            Topic=self._topic(index),
+            title=self.title if not index else f"{self.title}: {self.topic(index)}",
+            subject=self.subject,
+            reason=self.reason(index),
+            sentence=self.sentence(index),
+            prose=self.prose(index * 2),
+            letter=self.letter,
+        )
+
+    @property
+    def letter(self) -> str:
+        return (
+            "Dear customer,\n\nthank you for writing to us. We have looked into it: "
+            f"{self.sentence(0)}\n\nIf anything is missing, please tell us.\n\nKind regards,\nyour team"
+        )
+
+    def word(self, place: Place) -> str:
+        return slug(self.topic(place.index)) or slug(place.name) or "item"
+
+    def number(self, place: Place) -> float:
+        for names, value in _NUMBERS:
+            if set(names.split()).intersection(place.words):
+                return value
+        return place.index + 1
+
+    def is_so(self, place: Place) -> bool:
+        if set(_NOT_SO.split()).intersection(place.words):
+            return False
+        judged = {"passes", "passed", "valid", "accepted", "ok", "approved", "fits", "holds"}
+        return not (judged.intersection(place.words) and self.is_unfinished)
+
+    def order(self, place: Place, options: Sequence[Any]) -> list[Any]:
+        """By what was read, then by what is said when all is well; in lists each item begins with another one."""
+        own, read = self._reading.task.lower(), " ".join(self._reading.materials).lower()
+        liked = _GOOD.split()
+
+        def rank(option: Any) -> tuple[int, int, int, int]:
+            word = str(option).lower()
+            spelled = re.compile(rf"\b{re.escape(word).replace('_', '[_ ]')}\b")
+            is_text = isinstance(option, str) and len(word) > 2
+            is_known = option in self._known.get(_plain(place.name), ())
+            is_asked = is_text and spelled.search(own) is not None
+            said = len(spelled.findall(read)) if is_text else 0
+            good = liked.index(word) if word in liked else len(liked)
+            return (not is_known, not is_asked, -min(said, 5), good)
+
+        ordered = sorted(options, key=rank) if len(options) > 1 else list(options)
+        turn = place.index % len(ordered)
+        return [*ordered[turn:], *ordered[:turn]]
+
+    def count(self, place: Place) -> int:
+        if set(_FAULTS.split()).intersection(place.words) and not self.is_unfinished:
+            return 0
+        if "agents" in place.words and (found := _COUNTED.search(f"{self._reading.task} {self._reading.duty}")):
+            return int(_SPELLED.get(found[1].lower(), found[1]))
+        return 3
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,0 +1,97 @@
+"""Scripts for the simulated model: when a step fits, and what is then done. Users write them for their own tests."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from cairn.documents import canonical
+from cairn.ports.models import ModelFaultKind, Occasion
+
+REMEMBERED = 10_000  # steps of executions whose calls are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    checkpoint: str | None = None
+    attempts: tuple[int, ...] = ()  # none: every one
+    calls: tuple[int, ...] = ()
+    when: str = ""
+    fail: ModelFaultKind | None = None
+    retry_after: float | None = None
+    after: int = 0
+    say: str | None = None
+    output: tuple[Any] | None = None  # the one value, which may be null
+    artifacts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    use: str | None = None
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Step:
+        """As it was written, and checked when it was saved."""
+        return cls(
+            checkpoint=given.get("checkpoint"),
+            attempts=_numbers(given.get("attempt")),
+            calls=_numbers(given.get("call")),
+            when=str(given.get("when", "")),
+            fail=ModelFaultKind(given["fail"]) if "fail" in given else None,
+            retry_after=given.get("retry_after"),
+            after=int(given.get("after", 0)),
+            say=given.get("say"),
+            output=(given["output"],) if "output" in given else None,
+            artifacts=given.get("artifacts", {}),
+            use=given.get("use"),
+            arguments=given.get("arguments", {}),
+        )
+
+    def is_meant(self, occasion: Occasion, text: str, used: Iterable[str]) -> bool:
+        """All but the count of calls. A tool is used once in a conversation."""
+        return (
+            self.checkpoint in (None, occasion.checkpoint)
+            and (not self.attempts or occasion.attempt in self.attempts)
+            and self.when.lower() in text.lower()
+            and (self.use is None or self.use not in used)
+        )
+
+
+def _numbers(given: Any) -> tuple[int, ...]:
+    if given is None:
+        return ()
+    return tuple(cast("list[int]", given)) if isinstance(given, list) else (int(given),)
+
+
+class Counts:
+    """How many calls steps have fitted, by execution and attempt."""
+
+    def __init__(self) -> None:
+        self._counts: OrderedDict[tuple[Any, ...], int] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def next(self, key: tuple[Any, ...]) -> int:
+        with self._lock:
+            number = self._counts.pop(key, 0) + 1
+            self._counts[key] = number
+            if len(self._counts) > REMEMBERED:
+                self._counts.popitem(last=False)
+            return number
+
+
+@dataclass(frozen=True)
+class Script:
+    steps: Sequence[Mapping[str, Any]]
+    occasion: Occasion
+    counts: Counts
+
+    def step(self, text: str, used: Sequence[str]) -> Step | None:
+        """The first that fits this call."""
+        for given in self.steps:
+            step = Step.of(given)
+            if not step.is_meant(self.occasion, text, used):
+                continue
+            key = (self.occasion.execution_id, self.occasion.attempt, canonical(cast("Any", dict(given))))
+            if not step.calls or self.counts.next(key) in step.calls:
+                return step
+        return None

@@ -1,0 +1,134 @@
+"""Tools that a simulated model has: which of them a task calls for, and what they are called with."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from cairn.adapters.models_simulated.documents import value
+from cairn.adapters.models_simulated.knowing import Knowing
+from cairn.adapters.models_simulated.reading import Reading
+from cairn.adapters.models_simulated.sensing import Place
+from cairn.adapters.models_simulated.words import slug
+
+MOST = 4  # uses before the result
+# What in an author's words calls for a tool; first those that look, then those that ask others.
+_CALLED_FOR: tuple[tuple[str, str], ...] = (
+    ("list_files", r"\b(existing|workspace|given) files?\b|\blook at the files\b"),
+    ("web_search", r"\b(search|web|look up|research|latest|current|news|sources?)\b"),
+    ("code_execution", r"\b(run|execut\w+|comput\w+|calculat\w+|python|script|code)\b"),
+    ("run_code", r"\b(run|execut\w+|comput\w+|calculat\w+|python|script|code)\b"),
+    ("ask_human", r"\b(ask|unclear|clarif\w+|unsure|question|confirm)\b"),
+    ("request_rework", r"\b(rework|send (it|them)? ?back|fix|fails?|failing|not good enough)\b"),
+    ("propose_action", r"\b(propos\w+|approv\w+|refund|send|action|pay|book|publish|delete|order)\b"),
+)
+_OTHERWISE = frozenset({"read_file", "write_file", "edit_file", "copy_file", "delete_file", "search_files"})
+_CODE = ("code", "source", "script", "program")
+_QUERY = ("query", "q", "search", "search_query")
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    name: str
+    description: str = ""
+    schema: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        return cast("Mapping[str, Any]", self.schema.get("properties", {}))
+
+    @property
+    def writes(self) -> bool:
+        if not {"path", "content"} <= set(self.parameters):
+            return False
+        return re.search(r"write|create|save|file_operations", self.name) is not None
+
+    def writing(self, path: str, content: str) -> dict[str, Any]:
+        """Arguments that write a file."""
+        operation = cast("Mapping[str, Any]", self.parameters.get("operation", {}))
+        chosen = {"operation": "write"} if operation else {}
+        return {**chosen, "path": path, "content": content}
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    tool: str
+    arguments: Mapping[str, Any]
+    words: str = ""  # said with it
+
+
+def called_for(tools: Sequence[Tool], used: Sequence[str], reading: Reading) -> Tool | None:
+    """The next one that the task speaks of, each once."""
+    there = {tool.name: tool for tool in tools if tool.name not in used}
+    if len(used) >= MOST:
+        return None
+    own = f"{reading.task}\n{reading.duty}"
+    known = dict(_CALLED_FOR)
+    for name, pattern in _CALLED_FOR:
+        if name in there and (name in own or re.search(pattern, own, re.IGNORECASE)):
+            return there[name]
+    for name, tool in there.items():
+        words = [word for word in re.split(r"[^a-z]+", name.lower()) if len(word) > 2]
+        is_named = name in own or any(re.search(rf"\b{word}\b", own, re.IGNORECASE) for word in words)
+        if is_named and name not in known and name not in _OTHERWISE and not tool.writes:
+            return tool
+    return None
+
+
+def used_with(tool: Tool, reading: Reading, knowing: Knowing, given: Mapping[str, Any] | None = None) -> Use:
+    """A call of the tool; what is given stands, the rest is made up."""
+    made = value({"type": "object", **tool.schema}, knowing)
+    arguments = {**(cast("dict[str, Any]", made) if isinstance(made, dict) else {}), **_sensible(tool, knowing)}
+    if tool.name == "propose_action":
+        arguments |= _proposal(tool, arguments, knowing)
+    arguments = {key: inner for key, inner in arguments.items() if key in tool.parameters or not tool.parameters}
+    return Use(tool.name, {**arguments, **(given or {})}, _words(tool, reading, knowing))
+
+
+def _sensible(tool: Tool, knowing: Knowing) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, schema in tool.parameters.items():
+        is_text = isinstance(schema, Mapping) and cast("Mapping[str, Any]", schema).get("type") == "string"
+        if is_text and name in _CODE:
+            found[name] = _program(knowing)
+        elif is_text and name in _QUERY:
+            found[name] = " ".join(knowing.topics[:4])
+        elif name in ("folder", "first_line", "lines"):
+            found[name] = cast("Mapping[str, Any]", schema).get("default", "")
+    return found
+
+
+def _program(knowing: Knowing) -> str:
+    topics = json.dumps(knowing.topics[:3], ensure_ascii=False)
+    return f"topics = {topics}\nfor topic in topics:\n    print(topic, len(topic))\n"
+
+
+def _proposal(tool: Tool, made: Mapping[str, Any], knowing: Knowing) -> dict[str, Any]:
+    """What is proposed, why, and how sure it is."""
+    schema = cast("Mapping[str, Any]", tool.parameters.get("parameters", {}))
+    kind = str(made.get("operation_type", ""))
+    if schema.get("properties") or schema.get("anyOf") or schema.get("oneOf"):
+        return {}
+    to = next((one for one in knowing.known(Place("email")) if isinstance(one, str)), "customer@example.com")
+    if "mail" in kind:
+        return {"parameters": {"to": to, "subject": knowing.subject, "body": knowing.letter}}
+    if "http" in kind:
+        address = f"https://example.com/{slug(knowing.topic(0)) or 'item'}"
+        return {"parameters": {"method": "POST", "url": address, "body": {"title": knowing.subject}}}
+    amount = next((one for one in knowing.known(Place("amount")) if isinstance(one, int | float)), None)
+    return {"parameters": {"about": knowing.subject, **({"amount": amount} if amount is not None else {})}}
+
+
+def _words(tool: Tool, reading: Reading, knowing: Knowing) -> str:
+    match tool.name:
+        case "propose_action":
+            return f"I propose an action: {knowing.reason(0)}"
+        case "request_rework":
+            return f"This is not right yet: {knowing.sentence(0)} I ask for it to be done again."
+        case "ask_human":
+            return f"Before I go on I ask: {reading.agent or 'I'} cannot decide this alone."
+        case _:
+            return f"I use {tool.name} for {knowing.topic(0)}."

@@ -1,0 +1,82 @@
+"""Words and sentences out of what was read."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+_WORD = re.compile(r"[^\W\d_][\w'-]+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_ORDER = re.compile(r"(?:^|[.:;!?\n]\s*|\b(?:and|then|to)\s+)([A-Za-z]+)")  # what somebody is told to do
+_COMMON = frozenset(
+    """a about above after again all also although an and any are as ask at be because been before being below between
+    both but by can could create did do does done down draft during each either every few first for from further gave
+    get give given had has have having here how if in into is it its itself just know last like make makes many may me
+    might more most much must need needs neither new no nor not now of off on once one only or other our out over own
+    please put same say see shall she should since so some such take than that the their them then there these they
+    this those through to too under until up upon use used using very want was we were what when where which while who
+    whom why will with within without would write you your yourself them task file files json markdown text words
+    answer answers content contents result results result. describe described list lists short whole step steps based
+    following provide decide propose whether check found find look lead leads dear thank thanks kind regards well still
+    include including produce produced read agent agents good best""".split()  # noqa: SIM905
+)
+
+
+def keywords(about: Iterable[str], task: str = "", most: int = 12) -> list[str]:
+    """What it is about: words that are used often, the first ones first where that is equal."""
+    counted: Counter[str] = Counter()
+    spelled: dict[str, str] = {}
+    orders = {found[1].lower() for found in _ORDER.finditer(task)}
+    for weight, text in (*((3, text) for text in about), (2, task)):
+        for word in _WORD.findall(text[:8000]):
+            lower = word.lower()
+            if len(lower) > 3 and lower not in _COMMON and lower not in orders:
+                counted[lower] += weight
+                spelled.setdefault(lower, lower if word.istitle() else word)
+    return [spelled[word] for word, _ in counted.most_common(most)]
+
+
+def sentences(text: str, most: int = 12) -> list[str]:
+    """Whole ones, as they stand there."""
+    found: list[str] = []
+    for piece in _SENTENCE.split(text[:20_000]):
+        line = re.sub(r"^[\s#>*|`-]+|[\s|`]+$", "", piece).strip()
+        if (
+            20 <= len(line) <= 240
+            and _WORD.search(line)
+            and not line.startswith(("{", "[", "<", '"', "File:", "Path:"))
+        ):
+            found.append(line)
+    return list(dict.fromkeys(found))[:most]
+
+
+def title(text: str, most: int = 60) -> str:
+    """A heading out of what is to be done."""
+    line = next((line.strip(" .:#*-") for line in text.splitlines() if line.strip(" .:#*-")), "The work")
+    first = re.split(r"(?<=[a-z0-9)])[.;:!?](?:\s|$)", line, maxsplit=1)[0]
+    cut = first if len(first) <= most else first[:most].rpartition(" ")[0]
+    return cut[:1].upper() + cut[1:]
+
+
+def slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40].strip("-")
+
+
+def label(name: str) -> str:
+    """A name of a program's as people write it."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_\-.]+", " ", name).strip()
+    return spaced[:1].upper() + spaced[1:].lower() if spaced else ""
+
+
+def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Everything in a value that has a name, outermost first."""
+    if name:
+        yield name, value
+    if isinstance(value, dict):
+        for key, inner in cast("dict[str, Any]", value).items():
+            yield from leaves(inner, key)
+    elif isinstance(value, list):
+        for inner in cast("list[Any]", value)[:20]:
+            yield from leaves(inner)
