@@ -86,6 +86,12 @@ PROVIDERS = """\
 Each entry of `oidc`. In `settings.toml` it is a table `[[oidc]]`. [The guide](../guide/people.md) tells how they
 work."""
 
+MODEL_PROVIDERS = """\
+Each entry of `model_providers`, by the name that models are named with. In `settings.toml` it is a table such as
+`[model_providers.house]`; its models are then `house:NAME`. [The guide](../guide/models.md) tells more."""
+MODEL_PRICES = """\
+Each entry of `model_prices`. In `settings.toml` it is a table such as `[model_prices."house:*"]`."""
+
 
 def settings() -> str:
     whole = Settings.model_json_schema()
@@ -95,17 +101,21 @@ def settings() -> str:
         for name, schema in properties.items()
     ]
     heads = ("setting", "in the environment", "type", "default", "meaning")
-    provider = whole["$defs"]["OidcSettings"]
-    fields = rows_of("OidcSettings", provider["properties"], provider["required"])
-    return page(
-        "Settings",
-        "src/cairn/config.py",
-        SETTINGS,
-        table(heads, rows),
-        "## Identity providers",
-        PROVIDERS,
-        table(("field", "type", "default", "meaning"), fields),
-    )
+    parts = [
+        part
+        for title, text, name in (
+            ("Identity providers", PROVIDERS, "OidcSettings"),
+            ("Providers of models", MODEL_PROVIDERS, "ModelProviderSettings"),
+            ("Prices of models", MODEL_PRICES, "ModelPriceSettings"),
+        )
+        for part in (f"## {title}", text, fields_of(whole["$defs"][name], name))
+    ]
+    return page("Settings", "src/cairn/config.py", SETTINGS, table(heads, rows), *parts)
+
+
+def fields_of(schema: dict[str, Any], name: str) -> str:
+    fields = rows_of(name, schema["properties"], schema.get("required", []))
+    return table(("field", "type", "default", "meaning"), fields)
 
 
 # ---- events -----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from dataclasses import dataclass
 
 from pydantic import SecretStr
@@ -12,6 +13,11 @@ from cairn.adapters.jobs_dbos import DbosJobs
 from cairn.adapters.key_file import keys_of
 from cairn.adapters.mail_smtp import SmtpMailer, SmtpServer
 from cairn.adapters.messages_apprise import AppriseMessenger
+from cairn.adapters.model_prices import Price
+from cairn.adapters.model_providers import ProviderRule, keys_in
+from cairn.adapters.models_pydantic_ai import ModelRules, PydanticAiModels
+from cairn.adapters.models_simulated import Simulated
+from cairn.adapters.models_simulated.steps_file import StepsFile
 from cairn.adapters.outward_guard import Allowed, Guard
 from cairn.adapters.sandbox import BestSandbox
 from cairn.adapters.web_httpx import HttpxWeb
@@ -50,6 +56,7 @@ from cairn.services.keeper import Keeper
 from cairn.services.lanes import Lanes
 from cairn.services.logbook import Logbook
 from cairn.services.mending import Mending
+from cairn.services.models import KnownModels
 from cairn.services.notices import Notices
 from cairn.services.notices.opening import Telling, open_telling
 from cairn.services.notices.sending import Outward
@@ -67,7 +74,7 @@ from cairn.services.rules import Rules
 from cairn.services.rules_file import NAME as RULES
 from cairn.services.rules_in_force import RulesInForce
 from cairn.services.runs import Runs
-from cairn.services.secrets import Secrets
+from cairn.services.secrets import Secrets, Unreadable
 from cairn.services.system_log import SystemLog
 from cairn.services.uploads import Uploads
 from cairn.store import Database
@@ -88,6 +95,8 @@ class Cairn:
     engine: Engine
     runners: dict[Mode, Runner]
     sandbox: Sandbox
+    models: Models
+    known_models: KnownModels
     mailer: Mailer
     web: Web
     telling: Telling
@@ -137,6 +146,7 @@ class Cairn:
             machine,
             self.rules,
             self.secrets,
+            self.known_models,
         )
 
     def close(self) -> None:
@@ -203,6 +213,38 @@ def _outward(settings: Settings, clock: Clock, secrets: Secrets) -> Outward:
     return Outward(HttpxWeb(guard), mailer, AppriseMessenger(guard))
 
 
+def _model_rules(settings: Settings) -> ModelRules:
+    return ModelRules(
+        default=settings.default_model,
+        fallbacks=tuple(settings.model_fallbacks),
+        max_tokens=settings.default_max_tokens,
+        temperature=settings.default_temperature,
+        silence=settings.model_timeout_seconds,
+        tries=settings.model_retries + 1,
+        first_wait=settings.model_retry_seconds,
+        longest_wait=settings.model_longest_wait_seconds,
+        providers={
+            name: ProviderRule(given.kind, given.base_url, given.key)
+            for name, given in settings.model_providers.items()
+        },
+        prices={
+            name: Price(given.input, given.output, given.cache_read, given.cache_write)
+            for name, given in settings.model_prices.items()
+        },
+    )
+
+
+def _models(settings: Settings, rules: ModelRules, secrets: Secrets) -> Models:
+    def opened(name: str) -> str | None:
+        try:
+            return secrets.get(name)
+        except Unreadable as error:
+            raise LookupError(str(error)) from None
+
+    steps = {"steps": StepsFile(settings.simulation_file)} if settings.simulation_file is not None else {}
+    return PydanticAiModels(rules, opened, os.environ, Simulated(settings.simulation_pace, **steps))
+
+
 def _value(secret: SecretStr | None) -> str | None:
     return secret.get_secret_value() if secret is not None else None
 
@@ -244,7 +286,9 @@ def build(
     hub, plans = Hub(), Plans()
     acts, directory = Acts(database, clock, hub), Directory(clock)
     access = Access(database, clock, directory, _value(settings.admin_token))
-    secrets = Secrets(acts, keys_of(_value(settings.secret_key), settings.data_dir.resolve()), settings.secret_values)
+    model_rules = _model_rules(settings)
+    untold = (*settings.secret_values, *keys_in(os.environ, model_rules.providers))
+    secrets = Secrets(acts, keys_of(_value(settings.secret_key), settings.data_dir.resolve()), untold)
     secrets.remember()
     logbook = Logbook(database, hub, clock, secrets.mask_remembered)
     projection = Projection(database, tree, logbook)
@@ -259,6 +303,7 @@ def build(
         max_file_bytes=settings.max_file_bytes,
         max_context_length=settings.max_context_length,
     )
+    models = models or _models(settings, model_rules, secrets)
     sandbox = BestSandbox(settings.data_dir.resolve())
     script_rules = _script_rules(settings)
     runners = make_runners(limits, functions, sandbox, script_rules, models, web=ways.web)
@@ -283,6 +328,8 @@ def build(
         engine=engine,
         runners=runners,
         sandbox=sandbox,
+        models=models,
+        known_models=KnownModels(models, tuple(settings.model_fallbacks)),
         mailer=ways.mailer,
         web=ways.web,
         telling=open_telling(acts, engine, jobs, directory, ways, secrets, settings.link),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -77,6 +78,37 @@ class OidcSettings(BaseModel):
         )
 
 
+class ModelProviderSettings(BaseModel):
+    """Where a provider of models is, and which key is its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: str = Field(
+        default="",
+        pattern=r"^[a-z0-9-]*$",
+        description="The provider that it is like, such as `openai-chat`; for a name of one's own.",
+    )
+    base_url: str | None = Field(
+        default=None, pattern=r"^https?://\S+$", description="Its address; OpenAI's and those like it end in `/v1`."
+    )
+    key: str | None = Field(
+        default=None, description="The secret, or else the environment variable, that holds its key."
+    )
+
+
+class ModelPriceSettings(BaseModel):
+    """What a model costs, in US dollars for a million tokens."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: Decimal = Field(ge=0, description="What it reads.")
+    output: Decimal = Field(ge=0, description="What it writes.")
+    cache_read: Decimal | None = Field(
+        default=None, ge=0, description="What it reads from its cache; as input unless said."
+    )
+    cache_write: Decimal | None = Field(default=None, ge=0, description="What it puts there; as input unless said.")
+
+
 class Settings(BaseSettings):
     """Every setting, with seed values as defaults (P10)."""
 
@@ -135,6 +167,40 @@ class Settings(BaseSettings):
     script_open_files: PositiveInt = Field(default=256, description="Open files of each process of a script.")
     script_output_kb: PositiveInt = Field(default=1024, description="What of a script's output is kept in its log.")
     script_output_lines: PositiveInt = Field(default=10_000, description="Lines of a script's output that are kept.")
+    default_model: str | None = Field(
+        default=None,
+        description="The model of agents that name none; without it Anthropic's if there is a key, else the simulated.",
+    )
+    default_max_tokens: PositiveInt = Field(default=8000, description="Tokens of the longest answer of a model.")
+    default_temperature: float = Field(
+        default=0.7, ge=0, le=2, description="How much chance there is in answers, where a model lets that be set."
+    )
+    model_fallbacks: list[str] = Field(
+        default_factory=list, description="Models to take in turn when one cannot be had."
+    )
+    model_timeout_seconds: float = Field(
+        default=120.0, gt=0, description="Silence of a provider after which a try is given up."
+    )
+    model_retries: int = Field(default=2, ge=0, description="Further tries of a call, for faults that may pass.")
+    model_retry_seconds: float = Field(
+        default=1.0, ge=0, description="Before the first of them, where the provider does not say; then twice as long."
+    )
+    model_longest_wait_seconds: float = Field(
+        default=60.0, ge=0, description="The longest that a call waits when a provider asks it to."
+    )
+    model_providers: dict[str, ModelProviderSettings] = Field(
+        default_factory=dict[str, ModelProviderSettings], description="Providers that are not as usual; see below."
+    )
+    model_prices: dict[str, ModelPriceSettings] = Field(
+        default_factory=dict[str, ModelPriceSettings],
+        description="Prices by `provider:model`, or `provider:*`, instead of those of the price table; see below.",
+    )
+    simulation_pace: float = Field(
+        default=400.0, ge=0, description="Characters a second of the simulated model; 0 is as fast as may be."
+    )
+    simulation_file: Path | None = Field(
+        default=None, description="A YAML file of steps that the simulated model follows."
+    )
     public_url: str | None = Field(
         default=None, description="Where people open this server in a browser; links in notifications begin with it."
     )
@@ -155,6 +221,13 @@ class Settings(BaseSettings):
     smtp_from: str = Field(default="cairn@localhost", description="The address that mail comes from.")
     poll_seconds: float = Field(default=1.0, gt=0, description="How often the job queue is looked at.")
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field(default="INFO", description="What is logged.")
+
+    @field_validator("model_fallbacks")
+    @classmethod
+    def are_not_simulated(cls, names: list[str]) -> list[str]:
+        if any(name.startswith("simulated:") for name in names):
+            raise ValueError("nothing simulated stands in for a model that is not")
+        return names
 
     @property
     def max_file_bytes(self) -> int:

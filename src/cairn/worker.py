@@ -82,6 +82,7 @@ class Worker:
         await self._cairn.keeper.write_down_filed()
         await self._cairn.system_log.follow()
         await self._cairn.system_log.note()
+        await self._cairn.models.close()
         await self._cairn.jobs.stop()
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:

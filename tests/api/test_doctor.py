@@ -20,6 +20,7 @@ LOOKED_AT = [
     "sandbox",
     "rules",
     "secrets",
+    "models",
     "clock",
     "schema",
     "database",

@@ -147,6 +147,9 @@ class FakeModels:
     def cost(self, model: str, tokens: Tokens) -> Decimal | None:
         return Decimal("0.001") * tokens.output
 
+    def ends_on(self, name: str) -> str | None:
+        return None
+
     def providers(self) -> Sequence[ProviderState]:
         return ()
 

@@ -110,6 +110,9 @@ class Minds:
     def cost(self, model: str, tokens: Tokens) -> Decimal | None:
         return self._own.cost(model, tokens)
 
+    def ends_on(self, name: str) -> str | None:
+        return None
+
     def providers(self) -> tuple[()]:
         return ()
 

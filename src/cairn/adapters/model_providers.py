@@ -185,6 +185,12 @@ class Providers:
         )
 
 
+def keys_in(environment: Mapping[str, str], rules: Mapping[str, ProviderRule]) -> tuple[str, ...]:
+    """Every key that stands in the environment: none of them is to be told."""
+    names = {*(key for known in KNOWN.values() for key in known.keys), *(rule.key for rule in rules.values())}
+    return tuple(environment[name] for name in sorted(name for name in names if name) if environment.get(name))
+
+
 @cache
 def is_installed(module: str) -> bool:
     try:

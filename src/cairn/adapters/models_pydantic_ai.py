@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from cairn.adapters.model_faults import MASKED, explain, refusal
 from cairn.adapters.model_prices import Price, Prices
-from cairn.adapters.model_providers import SIMULATED, ProviderRule, Providers, Way
+from cairn.adapters.model_providers import SIMULATED, ProviderRule, Providers, Way, is_installed
 from cairn.ports.models import Chosen, ModelFault, ModelFaultKind, Occasion, ProviderState, Tokens, Tried
 
 if TYPE_CHECKING:
@@ -186,6 +186,14 @@ class PydanticAiModels:
     def prices(self) -> str:
         return self._prices.told
 
+    def ends_on(self, name: str) -> str | None:
+        provider, _, model = name.partition(":")
+        if self._providers.kinds.get(provider, provider) != "anthropic" or not is_installed("anthropic"):
+            return None
+        from anthropic.resources.messages.messages import DEPRECATED_MODELS
+
+        return DEPRECATED_MODELS.get(model)
+
     def providers(self) -> Sequence[ProviderState]:
         simulated = ProviderState(SIMULATED, is_installed=True, wants_key=False, has_key=False)
         return [*self._providers.states(), simulated]
@@ -197,6 +205,7 @@ class PydanticAiModels:
         try:
             wanted = full_name(wanted)
             chosen = await asyncio.to_thread(self._for_trial, wanted, told.append)
+            begun = time.monotonic()  # the first time the library has to be read
             answer = await self._ask(chosen)
         except ModelFault as fault:
             return Tried(

@@ -31,6 +31,14 @@ class StartRun(Body):
     test: Annotated[bool, Field(description="A test run takes no version number.")] = False
 
 
+class TestModel(Body):
+    __test__ = False  # pytest takes it for a test by its name
+
+    model: Annotated[
+        str | None, Field(min_length=1, max_length=200, description="`provider:model`; without one, the default.")
+    ] = None
+
+
 class RestartRun(Body):
     pass_number: Annotated[int | None, Field(ge=1, le=2**31, description="The pass that is left.")] = None
 

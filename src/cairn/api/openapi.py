@@ -28,6 +28,7 @@ TAGS = {
     "Executions": "Executions: filled in, approved, tried again.",
     "Costs": "What models have used, and what they may use.",
     "Approvals": "The queue of questions to people, and their decisions.",
+    "Models": "Models that agents think with.",
     "Rules": "When people are asked, and when an approval is given without them.",
     "Notifications": "Where people are told, what was sent, and what one wants to be told.",
     "Rollback": "Going back, and undoing that.",

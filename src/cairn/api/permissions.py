@@ -143,6 +143,9 @@ PERMISSIONS: dict[str, Allowed | None] = {
     "add_comment": SUBMIT,
     "list_learning_cases": READ,
     "get_modification_rates": READ,
+    # models
+    "list_models": READ,
+    "test_model": DEFINE,
     # rules
     "get_rules": READ,
     "put_rules": ADMIN,

@@ -20,6 +20,7 @@ from cairn.cli.commands import (
     forms,
     going_back,
     letting_in,
+    models,
     notices,
     people,
     pipelines,
@@ -89,6 +90,7 @@ GROUPS: dict[str, dict[str, typer.Typer]] = {
     },
     "Look after": {
         "config": upkeep.config_app,
+        "models": models.models_app,
         "channels": notices.channels_app,
         "deliveries": notices.deliveries_app,
         "preferences": notices.preferences_app,

@@ -163,6 +163,10 @@ class Models(Protocol):
         """Whose prices `cost` goes by, and of when."""
         ...
 
+    def ends_on(self, name: str) -> str | None:
+        """When its provider ends the model, as far as it is known."""
+        ...
+
     def providers(self) -> Sequence[ProviderState]: ...
 
     async def try_out(self, name: str | None = None) -> Tried:

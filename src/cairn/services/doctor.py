@@ -13,9 +13,11 @@ from cairn.services import doctor_files as files
 from cairn.services import doctor_machine as machine
 from cairn.services import doctor_notices as notices
 from cairn.services.doctor_machine import Machine
+from cairn.services.doctor_models import models as look_at_models
 from cairn.services.doctor_rules import rules as look_at_rules
 from cairn.services.doctor_secrets import secrets as look_at_secrets
 from cairn.services.keeper import Keeper
+from cairn.services.models import KnownModels
 from cairn.services.reading import Reading
 from cairn.services.retention import Retention
 from cairn.services.rules import Rules
@@ -40,6 +42,7 @@ class Doctor:
     machine: Machine
     rules: Rules
     secrets: Secrets
+    known_models: KnownModels
 
     async def examine(self) -> Diagnosis:
         """Nothing is changed."""
@@ -66,6 +69,7 @@ class Doctor:
             lambda: machine.sandbox(self.machine),
             lambda: look_at_rules(self.database, self.rules),
             lambda: look_at_secrets(self.secrets),
+            lambda: look_at_models(self.known_models.models, self.known_models.fallbacks),
             lambda: machine.clock(self.database, self.clock.now()),
         )
 

@@ -1810,6 +1810,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Models
+         * @description Providers, whether each can be asked, and the model of agents that name none. No key is shown.
+         */
+        get: operations["listModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Model
+         * @description Ask a model one small thing now: the answer says how long it took, what it used, or what is wrong.
+         */
+        post: operations["testModel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/channels": {
         parameters: {
             query?: never;
@@ -5144,6 +5184,120 @@ export interface components {
          * @enum {string}
          */
         Mode: "agentic" | "script" | "function" | "human_only";
+        /** ModelList */
+        ModelList: {
+            /**
+             * Default
+             * @description The model of agents that name none.
+             */
+            default: string;
+            /**
+             * Is Simulated
+             * @description Whether that is the built-in model: no provider is asked.
+             */
+            is_simulated: boolean;
+            /**
+             * Fallbacks
+             * @description Models to take in turn when one cannot be had.
+             */
+            fallbacks: string[];
+            /**
+             * Prices
+             * @description Whose prices costs are counted by, and of when.
+             */
+            prices: string;
+            /** Providers */
+            providers: components["schemas"]["ModelProvider"][];
+        };
+        /** ModelProvider */
+        ModelProvider: {
+            /**
+             * Name
+             * @description What stands before the colon in the names of its models.
+             */
+            name: string;
+            /**
+             * Is Ready
+             * @description Whether nothing is missing to ask it.
+             */
+            is_ready: boolean;
+            /**
+             * Is Installed
+             * @description Whether its client is installed here.
+             */
+            is_installed: boolean;
+            /**
+             * Wants Key
+             * @description Whether it has to be given a key.
+             */
+            wants_key: boolean;
+            /**
+             * Has Key
+             * @description Whether there is one.
+             */
+            has_key: boolean;
+            /**
+             * Key Names
+             * @description Environment variables, or secrets, that hold it.
+             */
+            key_names: string[];
+            /**
+             * Key Source
+             * @description Where it was found: `secret` or `environment`.
+             */
+            key_source: string | null;
+            /**
+             * Base Url
+             * @description Its address, where the settings give one.
+             */
+            base_url: string | null;
+            /**
+             * Remedy
+             * @description What to do if it is not ready.
+             */
+            remedy: string;
+        };
+        /** ModelTrial */
+        ModelTrial: {
+            /**
+             * Model
+             * @description The model that was asked.
+             */
+            model: string;
+            /** Is Simulated */
+            is_simulated: boolean;
+            /** Works */
+            works: boolean;
+            /**
+             * Seconds
+             * @description How long it took.
+             */
+            seconds: number;
+            /**
+             * Answer
+             * @description What it said.
+             */
+            answer: string;
+            /** Input Tokens */
+            input_tokens: number | null;
+            /** Output Tokens */
+            output_tokens: number | null;
+            /**
+             * Cost Usd
+             * @description Null if nobody knows its price.
+             */
+            cost_usd: number | null;
+            /**
+             * Fault
+             * @description What kind of fault it was.
+             */
+            fault: string | null;
+            /**
+             * Message
+             * @description The fault in words, and what to do.
+             */
+            message: string | null;
+        };
         /**
          * ModificationRate
          * @description How often people correct an operation before they approve it; recently, and before that.
@@ -7088,6 +7242,14 @@ export interface components {
             not_by_starter: boolean;
             /** Channels */
             channels: string[];
+        };
+        /** TestModel */
+        TestModel: {
+            /**
+             * Model
+             * @description `provider:model`; without one, the default.
+             */
+            model?: string | null;
         };
         /** Token */
         Token: {
@@ -21042,6 +21204,229 @@ export interface operations {
             };
             /** @description Not a name of this server */
             421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelList"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    testModel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "model": "house:qwen3"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestModel"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelTrial"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

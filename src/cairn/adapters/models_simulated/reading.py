@@ -18,6 +18,7 @@ _ELEMENT = re.compile(r"^<([a-z_]+)((?: [a-z_]+=\"[^\"]*\")*)>(.*?)</\1>", re.DO
 _FILE = re.compile(r"^- (?:`)?([^\s,`]+\.[A-Za-z0-9]{1,16})(?:`)?(?:,? in [^:\n]*?)?(?::\s*(.*))?$", re.MULTILINE)
 _ONE_FILE = re.compile(r"answer is the content of (\S+\.[A-Za-z0-9]{1,16})\b.*?(?:What is in it: (.*))?$", re.DOTALL)
 _INTRODUCED = re.compile(r"\bYou are (?:an? |the )?([^.,\n]{2,80})", re.IGNORECASE)
+_MEMBER = re.compile(r"\bYou are ([^.,\n]{1,80}?)(?: in a |,|\.)")
 _OWN = ("YOUR TASK", "YOUR PART", "YOUR INSTRUCTIONS", "RESULT", "EXAMPLES")  # sections that are no material
 _STATEMENT = re.compile(r"^([^\n:]{1,80}):\n(`{3,})text\n(.*?)\n\2", re.DOTALL | re.MULTILINE)
 
@@ -62,6 +63,11 @@ class Reading:
         loose = "\n".join(body for name, body in self.sections if not name)
         return without_fences(loose).strip()
 
+    @property
+    def wants_summary(self) -> bool:
+        is_asked = re.search(r"\b(summar(y|i[sz]e)|sum up)\b", f"{self.system}\n{self.task}", re.IGNORECASE)
+        return is_asked is not None and not self.section("RESULT")
+
     @cached_property
     def duty(self) -> str:
         return self.section("YOUR PART")
@@ -69,7 +75,7 @@ class Reading:
     @cached_property
     def agent(self) -> str:
         """Whom it speaks for."""
-        found = _INTRODUCED.search(self.system)
+        found = _MEMBER.search(self.duty) or _INTRODUCED.search(self.system)
         return found[1].strip() if found else ""
 
     @cached_property

@@ -14,6 +14,9 @@ from cairn.adapters.models_simulated.reading import Reading, Wanted
 from cairn.adapters.models_simulated.steps import Step
 from cairn.adapters.models_simulated.tools import Tool, Use, called_for, used_with
 
+_ONE_WORD = re.compile(r"\banswer with this one word\b[^:]*:\s*(\w+)", re.IGNORECASE)
+AGREED = "AGREED"  # what somebody says who has nothing to add, where the prompt asks for it
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -114,11 +117,11 @@ def _result(asked: Asked, step: Step, knowing: Knowing) -> Reply:
     reading = asked.reading
     if asked.output is not None:
         return Reply(output=(_object(asked, step, knowing),))
+    if (word := _ONE_WORD.search(reading.task)) is not None:
+        return Reply(word[1])
     if (file := reading.answer_file) is not None:
         return Reply(_content(file, step, asked, knowing))
-    if re.search(r"\bsummar(y|i[sz]e)", f"{reading.system}\n{reading.task}", re.IGNORECASE) and not reading.section(
-        "RESULT"
-    ):
+    if reading.wants_summary:
         return Reply(_summary(reading, knowing))
     return Reply(_part(reading, knowing))
 
@@ -147,21 +150,22 @@ def _summary(reading: Reading, knowing: Knowing) -> str:
 
 def _part(reading: Reading, knowing: Knowing) -> str:
     """A statement in a discussion, or plain words."""
-    who = reading.agent
-    speaks = f"As {who} I see it so: " if who else ""
-    lines = [f"{speaks}{knowing.sentence(0)}"]
-    others = [speaker for speaker, _ in reading.statements if speaker and speaker != who]
+    who, duty = reading.agent, reading.duty
+    lines = [f"{f'As {who} I see it so: ' if who else ''}{knowing.sentence(len(who) % 3)}"]
+    others = list(dict.fromkeys(speaker for speaker, _ in reading.statements if speaker and speaker != who))
     if others:
-        last, said = reading.statements[-1]
-        first = said.split(". ")[0].strip()[:160]
-        is_against = re.search(
-            r"\b(against|oppos\w+|contra|disagree|critic\w*)\b", f"{reading.duty} {reading.system}", re.IGNORECASE
-        )
-        lines.append(f"{'Against' if is_against else 'With'} {last} I say: {first or knowing.topic(1)}.")
-    if re.search(r"\b(decide|chair|judge|rule|merge|final)\b", reading.duty, re.IGNORECASE):
-        named = " and ".join(dict.fromkeys(others)) or "all"
-        lines.append(f"Having heard {named}, I decide: {knowing.title}.")
+        last, said = next(one for one in reversed(reading.statements) if one[0] in others)
+        lines.append(f"{_stance(reading)} {last} I say: {said.split('. ')[0].strip()[:160] or knowing.topic(1)}.")
+    if re.search(r"\b(decide|chair|judge|rule|merge|final|one result)\b", duty, re.IGNORECASE):
+        lines.append(f"Having heard {' and '.join(others) or 'all'}, I decide: {knowing.title}.")
     lines.append(f"What counts is {knowing.topic(0)}, then {knowing.topic(1)}; I would begin with {knowing.topic(2)}.")
     if reading.feedback:
         lines.append(f"What was asked to be changed is done: {reading.feedback.splitlines()[0][:160]}")
+    if AGREED in duty and any(speaker == who for speaker, _ in reading.statements):
+        lines.append(AGREED)
     return "\n\n".join(lines)
+
+
+def _stance(reading: Reading) -> str:
+    words = f"{reading.duty} {reading.system}"
+    return "Against" if re.search(r"\b(against|oppos\w+|contra|disagree|critic\w*)\b", words, re.IGNORECASE) else "With"

@@ -27,6 +27,9 @@ _CALLED_FOR: tuple[tuple[str, str], ...] = (
 )
 _OTHERWISE = frozenset({"read_file", "write_file", "edit_file", "copy_file", "delete_file", "search_files"})
 _CODE = ("code", "source", "script", "program")
+_OFFERED = re.compile(
+    r"^(?P<name>\S+) \((?P<risk>\w+) risk\)(?:: (?P<about>.*))?(?:\nParameters: (?P<schema>\{.*\}))?$", re.MULTILINE
+)
 _QUERY = ("query", "q", "search", "search_query")
 
 
@@ -83,7 +86,7 @@ def used_with(tool: Tool, reading: Reading, knowing: Knowing, given: Mapping[str
     made = value({"type": "object", **tool.schema}, knowing)
     arguments = {**(cast("dict[str, Any]", made) if isinstance(made, dict) else {}), **_sensible(tool, knowing)}
     if tool.name == "propose_action":
-        arguments |= _proposal(tool, arguments, knowing)
+        arguments |= _proposal(tool, arguments, reading, knowing)
     arguments = {key: inner for key, inner in arguments.items() if key in tool.parameters or not tool.parameters}
     return Use(tool.name, {**arguments, **(given or {})}, _words(tool, reading, knowing))
 
@@ -106,20 +109,34 @@ def _program(knowing: Knowing) -> str:
     return f"topics = {topics}\nfor topic in topics:\n    print(topic, len(topic))\n"
 
 
-def _proposal(tool: Tool, made: Mapping[str, Any], knowing: Knowing) -> dict[str, Any]:
-    """What is proposed, why, and how sure it is."""
-    schema = cast("Mapping[str, Any]", tool.parameters.get("parameters", {}))
-    kind = str(made.get("operation_type", ""))
-    if schema.get("properties") or schema.get("anyOf") or schema.get("oneOf"):
-        return {}
+def _proposal(tool: Tool, made: Mapping[str, Any], reading: Reading, knowing: Knowing) -> dict[str, Any]:
+    """What is proposed, why, and how sure it is: one of the operations that the tool tells of, if it does."""
+    known = {one["name"]: one for one in _OFFERED.finditer(tool.description)}
+    offered = list(known) or [str(made.get("operation_type") or "send_email")]
+    own = f"{reading.task} {reading.duty}".lower()
+
+    def spoken_of(name: str) -> int:
+        about = f"{name} {known[name]['about'] or ''}" if name in known else name
+        return sum(word in own for word in re.split(r"[^a-z]+", about.lower()) if len(word) > 3)
+
+    declared = "enum" in cast("Mapping[str, Any]", tool.parameters.get("operation_type", {}))
+    kind = str(made["operation_type"]) if declared else max(offered, key=spoken_of)
+    found = known.get(kind)
+    risk = {"risk_level": found["risk"]} if found else {}
+    schema = json.loads(found["schema"]) if found and found["schema"] else None
+    parameters = value(schema, knowing) if schema is not None else _parameters(kind, knowing)
+    return {"operation_type": kind, "parameters": parameters, **risk}
+
+
+def _parameters(kind: str, knowing: Knowing) -> dict[str, Any]:
     to = next((one for one in knowing.known(Place("email")) if isinstance(one, str)), "customer@example.com")
     if "mail" in kind:
-        return {"parameters": {"to": to, "subject": knowing.subject, "body": knowing.letter}}
+        return {"to": to, "subject": knowing.subject, "body": knowing.letter}
     if "http" in kind:
         address = f"https://example.com/{slug(knowing.topic(0)) or 'item'}"
-        return {"parameters": {"method": "POST", "url": address, "body": {"title": knowing.subject}}}
+        return {"method": "POST", "url": address, "body": {"title": knowing.subject}}
     amount = next((one for one in knowing.known(Place("amount")) if isinstance(one, int | float)), None)
-    return {"parameters": {"about": knowing.subject, **({"amount": amount} if amount is not None else {})}}
+    return {"about": knowing.subject, **({"amount": amount} if amount is not None else {})}
 
 
 def _words(tool: Tool, reading: Reading, knowing: Knowing) -> str:

@@ -1,8 +1,8 @@
 """One small story, told in every example of the API: a pipeline of three steps, and its second run."""
 
-from cairn.api.examples import notices, operations
+from cairn.api.examples import models, notices, operations
 
-REQUESTS = operations.REQUESTS | notices.REQUESTS
-RESPONSES = operations.RESPONSES | notices.RESPONSES
+REQUESTS = operations.REQUESTS | notices.REQUESTS | models.REQUESTS
+RESPONSES = operations.RESPONSES | notices.RESPONSES | models.RESPONSES
 
 __all__ = ["REQUESTS", "RESPONSES"]

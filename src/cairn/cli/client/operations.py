@@ -9,13 +9,14 @@ from cairn.cli.client.approvals import Approvals
 from cairn.cli.client.calls import Answer
 from cairn.cli.client.costs import Costs
 from cairn.cli.client.definitions import Definitions
+from cairn.cli.client.models import Models
 from cairn.cli.client.notices import Notices
 from cairn.cli.client.people import People
 from cairn.cli.client.rules import Rules
 from cairn.cli.client.runs import Runs
 
 
-class Client(Definitions, Approvals, Rules, Runs, Costs, Notices, People):
+class Client(Definitions, Approvals, Rules, Runs, Models, Costs, Notices, People):
     # ---- the server ----------------------------------------------------------------------------------
     async def get_health(self) -> Answer:
         return await self._get("/api/health")

@@ -1,0 +1,53 @@
+"""Models and a trial of one, as in the docs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cairn.services.views.models import ModelList, ModelProvider, ModelTrial
+
+_ANTHROPIC = ModelProvider(
+    name="anthropic",
+    is_ready=True,
+    is_installed=True,
+    wants_key=True,
+    has_key=True,
+    key_names=["ANTHROPIC_API_KEY"],
+    key_source="secret",
+    base_url=None,
+    remedy="",
+)
+_HOUSE = ModelProvider(
+    name="house",
+    is_ready=True,
+    is_installed=True,
+    wants_key=False,
+    has_key=False,
+    key_names=[],
+    key_source=None,
+    base_url="http://127.0.0.1:8080/v1",
+    remedy="",
+)
+
+REQUESTS: dict[str, Any] = {"test_model": {"model": "house:qwen3"}}
+RESPONSES: dict[str, Any] = {
+    "list_models": ModelList(
+        default="anthropic:claude-sonnet-5-5",
+        is_simulated=False,
+        fallbacks=["house:qwen3"],
+        prices="genai-prices 0.2.1 of 2026-10-30; 1 of the settings",
+        providers=[_ANTHROPIC, _HOUSE],
+    ),
+    "test_model": ModelTrial(
+        model="house:qwen3",
+        is_simulated=False,
+        works=True,
+        seconds=0.412,
+        answer="ready",
+        input_tokens=19,
+        output_tokens=2,
+        cost_usd=0.0,
+        fault=None,
+        message=None,
+    ),
+}

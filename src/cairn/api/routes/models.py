@@ -1,0 +1,24 @@
+"""Models that agents think with."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from cairn.api.bodies import TestModel
+from cairn.api.guarding import Guarded
+from cairn.api.wiring import Services
+from cairn.services.views.models import ModelList, ModelTrial
+
+router = APIRouter(prefix="/api/models", route_class=Guarded, tags=["Models"])
+
+
+@router.get("")
+def list_models(services: Services) -> ModelList:
+    """Providers, whether each can be asked, and the model of agents that name none. No key is shown."""
+    return services.known_models.list()
+
+
+@router.post("/test")
+async def test_model(body: TestModel, services: Services) -> ModelTrial:
+    """Ask a model one small thing now: the answer says how long it took, what it used, or what is wrong."""
+    return await services.known_models.test(body.model)

@@ -1,0 +1,80 @@
+"""Models that agents think with: which there are, and whether one answers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cairn.cli.client.answers import Answer
+from cairn.cli.desk import Desk, online
+from cairn.cli.exits import Code
+from cairn.cli.groups import group
+
+models_app = group("Models that agents think with; without a command, the list.")
+
+
+@models_app.command("list")
+@online("checks")
+async def list_models(
+    desk: Desk,
+    every: Annotated[bool, typer.Option("--all", help="Also providers that are not installed or have no key.")] = False,
+) -> None:
+    """List the providers that can be used, and the model of agents that name none. No key is shown.
+
+    Example: cairn models list --all
+    """
+    desk.show(await desk.client.list_models(), lambda found: _list(desk, found, every=every))
+
+
+def _list(desk: Desk, found: Answer, *, every: bool) -> None:
+    screen = desk.screen
+    simulated = " (simulated: no provider is asked)" if found["is_simulated"] else ""
+    screen.line(f"default: {found['default']}{simulated}")
+    if found["fallbacks"]:
+        screen.line(f"fallbacks: {', '.join(found['fallbacks'])}")
+    screen.line(f"prices: {found['prices']}")
+    rows = [
+        (
+            one["name"],
+            "yes" if one["is_ready"] else "no",
+            _key(one),
+            one["base_url"] or "-",
+            one["remedy"],
+        )
+        for one in found["providers"]
+        if every or one["is_ready"]
+    ]
+    screen.table(("provider", "ready", "key from", "address", "what to do"), rows)
+
+
+def _key(one: Answer) -> str:
+    return one["key_source"] or ("-" if one["wants_key"] else "none needed")
+
+
+@models_app.command("test")
+@online("checks")
+async def try_model(
+    desk: Desk,
+    name: Annotated[
+        str | None, typer.Argument(metavar="MODEL", help="provider:model; without it, the default.")
+    ] = None,
+) -> None:
+    """Ask a model one small thing now, and say how it did.
+
+    Example: cairn models test anthropic:claude-sonnet-5-5
+    """
+    tried = await desk.client.test_model(name)
+    desk.show(tried, lambda one: _tried(desk, one))
+    if not tried["works"]:
+        raise typer.Exit(Code.REFUSED)
+
+
+def _tried(desk: Desk, tried: Answer) -> None:
+    if not tried["works"]:
+        desk.screen.line(f"{tried['message']} ({tried['fault']}, after {tried['seconds']:.1f} s)")
+        return
+    cost = f"${tried['cost_usd']:.6f}" if tried["cost_usd"] is not None else "price not known"
+    used = f"{tried['input_tokens']} tokens in, {tried['output_tokens']} out, {cost}"
+    simulated = ", simulated" if tried["is_simulated"] else ""
+    desk.screen.line(f"{tried['model']} answers in {tried['seconds']:.1f} s: {tried['answer']!r} ({used}{simulated})")

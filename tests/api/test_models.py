@@ -1,0 +1,174 @@
+"""A2: models over HTTP: which there are, whether one answers; keys never come back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from cairn.adapters.models_simulated.steps_file import StepsFile
+from cairn.ports.models import ModelFault
+from cairn.services.doctor_models import models as look_at_models
+from tests.adapters.models.asking import KEY
+from tests.api.house import House, open_house
+from tests.api.people import token_for
+from tests.databases import KINDS
+from tests.models.provider import FakeProvider, running_provider
+from tests.models.replies import Fails, Says
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def provider() -> AsyncIterator[FakeProvider]:
+    async with running_provider() as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=KINDS)
+async def house(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, provider: FakeProvider
+) -> AsyncIterator[House]:
+    """As an admin has set it up: Anthropic behind a proxy, a server of one's own, a price for it."""
+    settings: dict[str, Any] = {
+        "default_model": "anthropic:claude-sonnet-4-6",
+        "model_fallbacks": ["house:qwen3"],
+        "model_providers": {
+            "anthropic": {"base_url": f"http://user:word@127.0.0.1:{provider.port}"},
+            "house": {"kind": "openai-chat", "base_url": provider.openai_url, "key": "house-key"},
+        },
+        "model_prices": {"house:*": {"input": 1, "output": "2.5"}},
+    }
+    with ExitStack() as stack:
+        url: str | None = None
+        if request.param == "postgresql":
+            url = stack.enter_context(request.getfixturevalue("postgres").new_database(migrated=True))
+        async with open_house(tmp_path_factory.mktemp("data"), url, **settings) as opened:
+            yield opened
+
+
+async def with_keys(house: House) -> None:
+    await house.put("/api/secrets/ANTHROPIC_API_KEY", {"value": KEY})
+    await house.put("/api/secrets/house-key", {"value": "the-key-of-the-house"})
+
+
+async def test_without_a_key(house: House) -> None:
+    await house.client.delete("/api/secrets/ANTHROPIC_API_KEY")
+    found = await house.get("/api/models")
+    assert (found["default"], found["is_simulated"]) == ("anthropic:claude-sonnet-4-6", False)
+    lacks = "in the server's environment, or keep it as a secret of that name"
+    by_name = {one["name"]: one for one in found["providers"]}
+    assert by_name["google"] == {
+        "name": "google",
+        "is_ready": False,
+        "is_installed": True,
+        "wants_key": True,
+        "has_key": False,
+        "key_names": ["GOOGLE_API_KEY", "GEMINI_API_KEY"],
+        "key_source": None,
+        "base_url": None,
+        "remedy": f"there is no key for it: set GOOGLE_API_KEY or GEMINI_API_KEY {lacks}",
+    }
+    tried = await house.post("/api/models/test", {})
+    assert (tried["works"], tried["fault"]) == (False, "not_configured")
+    assert told(house) == [("warning", "the default model anthropic:claude-sonnet-4-6 cannot be asked")]
+
+
+async def test_the_simulated_one(house: House) -> None:
+    tried = await house.post("/api/models/test", {"model": "simulated:default"})
+    assert {key: tried[key] for key in ("model", "is_simulated", "works", "answer", "cost_usd", "fault")} == {
+        "model": "simulated:default",
+        "is_simulated": True,
+        "works": True,
+        "answer": "ready",
+        "cost_usd": 0.0,
+        "fault": None,
+    }
+
+
+async def test_a_key_of_the_secret_store_and_a_server_of_ones_own(house: House, provider: FakeProvider) -> None:
+    await with_keys(house)
+    response = await house.client.get("/api/models")
+    assert KEY not in response.text
+    assert "word" not in response.text
+    found = response.json()
+    assert (found["default"], found["fallbacks"]) == ("anthropic:claude-sonnet-4-6", ["house:qwen3"])
+    assert found["prices"].endswith("; 1 of the settings")
+    by_name = {one["name"]: (one["is_ready"], one["key_source"], one["base_url"]) for one in found["providers"]}
+    assert by_name["anthropic"] == (True, "secret", f"http://127.0.0.1:{provider.port}")
+    assert by_name["house"] == (True, "secret", provider.openai_url)
+    provider.will(Says("ready", input_tokens=1000, output_tokens=100))
+    tried = await house.post("/api/models/test", {"model": "house:qwen3"})
+    assert (tried["works"], tried["answer"], tried["cost_usd"]) == (True, "ready", 0.00125)
+    assert (tried["input_tokens"], tried["output_tokens"], tried["is_simulated"]) == (1000, 100, False)
+    assert provider.asked[-1].headers["authorization"] == "Bearer the-key-of-the-house"
+
+
+async def test_faults_are_told_in_words(house: House, provider: FakeProvider) -> None:
+    await with_keys(house)
+    provider.will(Fails(401, message=f"Incorrect API key: {KEY}"))
+    tried = await house.post("/api/models/test", {})
+    assert (tried["works"], tried["fault"], tried["answer"], tried["input_tokens"]) == (
+        False,
+        "authentication",
+        "",
+        None,
+    )
+    assert tried["message"] == (
+        "anthropic:claude-sonnet-4-6: the provider does not accept the key (401): set a new one."
+    )
+    unknown = await house.post("/api/models/test", {"model": "zzz:model"})
+    assert (unknown["fault"], unknown["message"]) == (
+        "not_configured",
+        "zzz:model: there is no provider of this name.",
+    )
+
+
+async def test_who_may(house: House) -> None:
+    """Everybody may look; a call costs, so it takes an editor (D29)."""
+    for roles, status in (((), 403), (("viewer",), 403), (("approver",), 403), (("editor",), 200)):
+        async with house.visitor(await token_for(house, *roles)) as somebody:
+            assert (await somebody.get("/api/models")).status_code == (200 if roles else 403)
+            asked = {"model": "simulated:default"}
+            assert (await somebody.post("/api/models/test", json=asked)).status_code == status
+    async with house.visitor() as nobody:
+        assert (await nobody.get("/api/models")).status_code == 401
+    assert (await house.client.post("/api/models/test", json={"model": ""})).status_code == 422
+    assert (await house.client.post("/api/models/test", json={"key": "x"})).status_code == 422
+
+
+def told(house: House, *fallbacks: str) -> list[tuple[str, str]]:
+    return [(one.verdict, one.detail) for one in look_at_models(house.cairn.models, fallbacks)]
+
+
+async def test_what_the_doctor_says(house: House) -> None:
+    await with_keys(house)
+    ((verdict, detail),) = told(house, "house:qwen3")
+    assert (verdict, detail.startswith("anthropic:claude-sonnet-4-6; genai-prices ")) == ("ok", True)
+    assert told(house, "groq:llama", "zzz:m", "anthropic:claude-sonnet-4-5") == [
+        ("warning", "the fallback groq:llama cannot be asked"),
+        ("warning", "the fallback zzz:m: there is no provider of this name"),
+        ("warning", "the fallback anthropic:claude-sonnet-4-5 ends on November 30th, 2026"),
+    ]
+
+
+async def test_a_file_of_steps(tmp_path: Path) -> None:
+    """For users' own tests of whole pipelines; read again when it has changed."""
+    file = tmp_path / "steps.yaml"
+    steps = StepsFile(file)
+    with pytest.raises(ModelFault, match=r"steps\.yaml: No such file"):
+        steps()
+    file.write_text("- checkpoint: draft\n  attempt: 1\n  fail: overload\n")
+    assert steps() == [{"checkpoint": "draft", "attempt": 1, "fail": "overload"}]
+    file.write_text("- fail: overlod\n  attempt: 0\n")
+    with pytest.raises(ModelFault, match="/0/fail: expected one of"):
+        steps()
+    file.write_text("a: [")
+    with pytest.raises(ModelFault, match="The simulation file"):
+        steps()
+    file.write_text("")
+    assert list(steps()) == []
