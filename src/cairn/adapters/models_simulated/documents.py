@@ -59,7 +59,8 @@ def _points(knowing: Knowing, most: int = 4) -> list[str]:
 def _changes(reading: Reading) -> list[str]:
     """What was asked to be done otherwise."""
     lines = [line.strip(" -*`") for line in reading.feedback.splitlines()]
-    return [line for line in lines if len(line) > 8 and not line.startswith(("===", "text", "File", "Path"))][:4]
+    told = [line for line in lines if len(line) > 5 and not line.startswith(("===", "text", "File", "Path"))][:4]
+    return [*told, *(["What validation has found is put right."] if reading.was_refused else [])]
 
 
 def _markdown(wanted: Wanted, reading: Reading, knowing: Knowing) -> str:

@@ -72,7 +72,15 @@ _NUMBERS: tuple[tuple[str, float], ...] = (
     ("age", 36),
     ("count quantity size items", 3),
 )
+_ALIKE = {"to": "email", "recipient": "email", "customeremail": "email"}  # what is handed on by another name
 _FAULTS = "findings finding errors violations mismatches faults"  # of what was looked at, and is well
+_OF_FAULT = {
+    "path": "{file}",
+    "expected": "a text that is finished",
+    "actual": "{word}",
+    "why": "Whoever reads it finds something that is still to be done.",
+    "message": "It is not finished.",
+}
 _NOT_SO = "error failed fails blocked urgent escalate escalated requires needs duplicate spam missing rejected optional"
 _GOOD = (
     "complete completed approve approved accept accepted pass passed valid yes ok true done ready success resolved"
@@ -127,13 +135,17 @@ class Knowing(Sense):
         return " ".join(dict.fromkeys(self.sentence(index + n) for n in range(most)))
 
     def reason(self, index: int) -> str:
+        if self.unfinished:
+            return f"It is not finished: {self.unfinished} is left in it."
         return (
             f"What there is speaks of {self.topic(index)} and {self.topic(index + 1)}, and nothing speaks against it."
         )
 
-    @property
-    def is_unfinished(self) -> bool:
-        return any(_UNFINISHED.search(text) for text in self._reading.materials)
+    @cached_property
+    def unfinished(self) -> str:
+        """The word that shows it, of what was read."""
+        found = (_UNFINISHED.search(text) for text in self._reading.materials)
+        return next((one[0] for one in found if one), "")
 
     # ---- for places --------------------------------------------------------------------------------------
     @cached_property
@@ -147,11 +159,14 @@ class Knowing(Sense):
     def known(self, place: Place) -> Iterator[Any]:
         """What has a name of its own, such as an id or an amount, is handed on; what is to be written is not."""
         if place.name and not set(_PROSE.split()).intersection(place.words) and "agents" not in place.parents:
-            yield from self._known.get(_plain(place.name), [])[place.index : place.index + 3]
+            name = _ALIKE.get(_plain(place.name), _plain(place.name))
+            yield from self._known.get(name, [])[place.index : place.index + 3]
 
     def texts(self, place: Place) -> Iterator[str]:
         if "agents" in place.parents or "agents" in place.words:
             yield from self._of_agent(place)
+        if set(_FAULTS.split()).intersection(place.parents) and self.unfinished and place.name in _OF_FAULT:
+            yield _OF_FAULT[place.name].format(file=self._reading.judged, word=self.unfinished)
         for names, saying in _SAYINGS:
             if set(names.split()).intersection(place.words[-2:]):
                 yield self._filled(saying, place.index)
@@ -211,7 +226,7 @@ class Knowing(Sense):
         if set(_NOT_SO.split()).intersection(place.words):
             return False
         judged = {"passes", "passed", "valid", "accepted", "ok", "approved", "fits", "holds"}
-        return not (judged.intersection(place.words) and self.is_unfinished)
+        return not (judged.intersection(place.words) and self.unfinished)
 
     def order(self, place: Place, options: Sequence[Any]) -> list[Any]:
         """By what was read, then by what is said when all is well; in lists each item begins with another one."""
@@ -233,8 +248,8 @@ class Knowing(Sense):
         return [*ordered[turn:], *ordered[:turn]]
 
     def count(self, place: Place) -> int:
-        if set(_FAULTS.split()).intersection(place.words) and not self.is_unfinished:
-            return 0
+        if set(_FAULTS.split()).intersection(place.words):
+            return 1 if self.unfinished else 0
         if "agents" in place.words and (found := _COUNTED.search(f"{self._reading.task} {self._reading.duty}")):
             return int(_SPELLED.get(found[1].lower(), found[1]))
         return 3

@@ -20,6 +20,7 @@ _ONE_FILE = re.compile(r"answer is the content of (\S+\.[A-Za-z0-9]{1,16})\b.*?(
 _INTRODUCED = re.compile(r"\bYou are (?:an? |the )?([^.,\n]{2,80})", re.IGNORECASE)
 _MEMBER = re.compile(r"\bYou are ([^.,\n]{1,80}?)(?: in a |,|\.)")
 _OWN = ("YOUR TASK", "YOUR PART", "YOUR INSTRUCTIONS", "RESULT", "EXAMPLES")  # sections that are no material
+_SAID = ("DISCUSSION", "REVISION FEEDBACK", "VALIDATION FINDINGS")  # about the work, not what it is about
 _STATEMENT = re.compile(r"^([^\n:]{1,80}):\n(`{3,})text\n(.*?)\n\2", re.DOTALL | re.MULTILINE)
 
 
@@ -80,8 +81,18 @@ class Reading:
 
     @cached_property
     def feedback(self) -> str:
-        titles = ("REVISION FEEDBACK", "VALIDATION FINDINGS", "REWORK")
-        return "\n".join(body for body in map(self.section, titles) if body)
+        """What people, or who sent it back, want to have otherwise."""
+        return "\n".join(body for body in map(self.section, ("REVISION FEEDBACK", "REWORK")) if body)
+
+    @property
+    def was_refused(self) -> bool:
+        return bool(self.section("VALIDATION FINDINGS"))
+
+    @cached_property
+    def judged(self) -> str:
+        """The first file of a result that is to be judged."""
+        found = re.search(r"^(\S+\.\w{1,16}):$", self.section("THE RESULT"), re.MULTILINE)
+        return found[1] if found else "result"
 
     @cached_property
     def statements(self) -> tuple[tuple[str, str], ...]:
@@ -105,7 +116,7 @@ class Reading:
         found: list[str] = []
         for name, body in self.sections:
             if name:
-                found += [body] if not name.startswith((*_OWN, "DISCUSSION")) else []
+                found += [body] if not name.startswith((*_OWN, *_SAID)) else []
                 continue
             found += [text for _, text in fences(body)]
             found += [json.dumps(value) for value in values_in(without_fences(body))]

@@ -30,6 +30,7 @@ _CODE = ("code", "source", "script", "program")
 _OFFERED = re.compile(
     r"^(?P<name>\S+) \((?P<risk>\w+) risk\)(?:: (?P<about>.*))?(?:\nParameters: (?P<schema>\{.*\}))?$", re.MULTILINE
 )
+_SAID = ("operation_type", "parameters", "reasoning", "confidence", "risk_level")  # also where it need not be
 _QUERY = ("query", "q", "search", "search_query")
 
 
@@ -87,7 +88,8 @@ def used_with(tool: Tool, reading: Reading, knowing: Knowing, given: Mapping[str
     arguments = {**(cast("dict[str, Any]", made) if isinstance(made, dict) else {}), **_sensible(tool, knowing)}
     if tool.name == "propose_action":
         arguments |= _proposal(tool, arguments, reading, knowing)
-    arguments = {key: inner for key, inner in arguments.items() if key in tool.parameters or not tool.parameters}
+    wanted = {*cast("Sequence[str]", tool.schema.get("required", ())), *_SAID}
+    arguments = {key: inner for key, inner in arguments.items() if key in wanted and key in tool.parameters}
     return Use(tool.name, {**arguments, **(given or {})}, _words(tool, reading, knowing))
 
 

@@ -20,7 +20,8 @@ _COMMON = frozenset(
     whom why will with within without would write you your yourself them task file files json markdown text words
     answer answers content contents result results result. describe described list lists short whole step steps based
     following provide decide propose whether check found find look lead leads dear thank thanks kind regards well still
-    include including produce produced read agent agents good best""".split()  # noqa: SIM905
+    todo fixme speaks speak expected actual include including produce produced read agent agents good best
+    """.split()  # noqa: SIM905
 )
 
 
