@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from cairn.definitions.script_forms import question_of
 from cairn.documents import encode_json
 from cairn.ports import Asks, Faulted, Job, Level, Outcome, Process, Reached, Sandbox, Work
 from cairn.runners.limits import Limits
+from cairn.runners.processes import started, to_its_end
 from cairn.runners.script_child import calling  # imported here, it is compiled for every process that starts
 from cairn.runners.script_line import Broken, Line
 from cairn.runners.script_output import STREAMS, Book, follow
@@ -59,7 +60,7 @@ class ScriptRunner:
             bounds=self._rules.bounds_for(config),
         )
         _announce(work, reached, job)
-        async with self._started(job) as process:
+        async with started(self._sandbox, job) as process:
             return await _converse(process, talk, begin, book)
 
     def _objection(self, config: ScriptConfig, reached: Reached) -> Fault | None:
@@ -86,39 +87,6 @@ class ScriptRunner:
             }
         )
 
-    @contextlib.asynccontextmanager
-    async def _started(self, job: Job) -> AsyncGenerator[Process]:
-        """Whatever happens, afterwards nothing of it is left."""
-        starting = asyncio.ensure_future(self._sandbox.start(job))
-        try:
-            process = await asyncio.shield(starting)
-            yield process
-        finally:
-            await _to_its_end(_end(starting))
-
-
-async def _end(starting: asyncio.Future[Process]) -> None:
-    with contextlib.suppress(OSError):
-        process = await starting
-        try:
-            await process.kill()
-        finally:
-            process.close()
-
-
-async def _to_its_end(work: Any) -> None:
-    """Not even a second cancellation leaves a process behind."""
-    task = asyncio.ensure_future(work)
-    is_cancelled = False
-    while not task.done():
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError:
-            is_cancelled = True
-    task.result()
-    if is_cancelled:
-        raise asyncio.CancelledError
-
 
 async def _converse(process: Process, talk: Talk, begin: bytes, book: Book) -> Outcome:
     line = await Line.open(process)
@@ -143,7 +111,7 @@ async def _converse(process: Process, talk: Talk, begin: bytes, book: Book) -> O
         return outcome
     finally:
         line.close()
-        await _to_its_end(_drain(process, printed))
+        await to_its_end(_drain(process, printed))
 
 
 async def _drain(process: Process, printed: Sequence[asyncio.Future[None]]) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from dataclasses import dataclass, field
 
 from cairn.ports import Sandbox, Web
 from cairn.ports.models import Models
 from cairn.runners.agents.rules import AgentRules
 from cairn.runners.limits import Limits
+
+
+def _places() -> asyncio.Semaphore:
+    return asyncio.Semaphore(os.cpu_count() or 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,3 +23,4 @@ class Office:
     rules: AgentRules = field(default_factory=AgentRules)
     sandbox: Sandbox | None = None
     web: Web | None = None
+    code_places: asyncio.Semaphore = field(default_factory=_places)  # programs of agents that run at the same time

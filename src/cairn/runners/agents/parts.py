@@ -140,7 +140,7 @@ def single(checkpoint: CheckpointDefinition) -> Agent:
 
 
 def design_part(config: AgentConfig) -> Part:
-    agent = Agent(name="Meta-agent", system_prompt="You set up teams of agents.")
+    agent = Agent(name="Meta-agent", system_prompt="You set up teams of agents.", tools=())
     wanted = config.meta_agent_instructions or ""
     duty = DESIGNS.format(most=config.max_agents, how=HOW[config.discussion_mode])
     return Part(agent, makes_result=False, duty=f"{duty}\n\n{wanted}".strip(), instead=DESIGNED)

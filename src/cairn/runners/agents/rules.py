@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from cairn.ports import Bounds, Level
+
+
+@dataclass(frozen=True, slots=True)
+class McpServer:
+    """A server of tools that the settings name: a program that is started, or an address."""
+
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    url: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    seconds: float = 60.0  # that a call may take
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRules:
+    """How agents search the web."""
+
+    way: str = "off"  # native: by the provider's own tool; backend: at an address; off: not at all
+    url: str | None = None  # that takes `q` and answers with JSON, as SearXNG does
+    key: Callable[[], str | None] = lambda: None  # for its header
+    results: int = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,4 +37,5 @@ class AgentRules:
     code_level: Level = Level.BUBBLEWRAP  # weaker is refused
     code_seconds: float = 60.0  # of one piece of code
     code_bounds: Bounds = field(default_factory=Bounds)
-    mcp_servers: Mapping[str, object] = field(default_factory=dict[str, object])
+    mcp_servers: Mapping[str, McpServer] = field(default_factory=dict[str, McpServer])
+    search: SearchRules = field(default_factory=SearchRules)

@@ -16,6 +16,7 @@ from cairn.runners.agents.answers import Answer
 from cairn.runners.agents.asking import Shape
 from cairn.runners.agents.designing import check_design, designed, shape_of
 from cairn.runners.agents.discussions import discuss
+from cairn.runners.agents.equipping import Equipment
 from cairn.runners.agents.faults import fault_of
 from cairn.runners.agents.minutes import Minutes, Unkept
 from cairn.runners.agents.office import Office
@@ -24,16 +25,16 @@ from cairn.runners.agents.prompting import FILES, compose
 from cairn.runners.agents.results import FilesResult, ObjectResult, Result, TextResult, result_of
 from cairn.runners.agents.staged import collect, give_back_names, open_jail
 from cairn.runners.agents.summing_up import sum_up
-from cairn.runners.agents.tools.files import file_tools
+from cairn.runners.agents.tools.code import ToolNotAvailable
 from cairn.runners.agents.tools.jail import Jail
-from cairn.runners.agents.tools.pausing import answer_of, outcome_of, pausing_tools
-from cairn.runners.agents.tools.toolbox import Toolbox
+from cairn.runners.agents.tools.pausing import answer_of, outcome_of
 from cairn.runners.agents.turns import Floor, Pauses, Turn
 from cairn.runners.context import check_length, to_summarise
 from cairn.runners.declared import expected
 from cairn.runners.errors import ContextTooLong
 from cairn.runners.mismatches import Mismatch
 from cairn.runners.outputs import judge
+from cairn.runners.processes import to_its_end
 from cairn.runners.staging import Staging
 
 
@@ -44,9 +45,11 @@ async def carry_out(work: Work, office: Office) -> Outcome:
             return await working.carry_out()
         except Pauses as pauses:
             return outcome_of(pauses.waiting, work, await working.staged())
+        finally:
+            await to_its_end(working.equipment.close())
     except ModelFault as fault:
         return Faulted(fault_of(fault))
-    except ContextTooLong as error:
+    except (ContextTooLong, ToolNotAvailable) as error:
         return Faulted(replace(error.fault, is_final=True))
     except ConversationOver as error:
         return Faulted(Fault("stopped", str(error)))
@@ -61,6 +64,7 @@ class Working:
         self.floor = floor
         self.found = found
         self.jail = jail
+        self.equipment = Equipment(work, office, jail)
         self.config = work.checkpoint.execution.agent_config or AgentConfig()
 
     @classmethod
@@ -103,7 +107,6 @@ class Working:
         turn = replace(
             await self.turn("design", part),
             purpose=Purpose.DESIGN,
-            tools=Toolbox(),
             shape=shape_of(self.config),
             check=partial(check_design, self.config),
         )
@@ -132,7 +135,7 @@ class Working:
             system=told.system,
             prompt=told.task,
             given_by=self.work.checkpoint.checkpoint_name,
-            tools=self.toolbox(part.agent),
+            tools=await self.equipment.toolbox(tools_of(self.config, part.agent), chosen, self.found),
             shape=Shape(result.schema) if isinstance(result, ObjectResult) else None,
             check=partial(self._check, result) if result is not None else None,
         )
@@ -145,14 +148,6 @@ class Working:
         name = (agent.model if agent is not None else None) or self.config.model
         settings = {**self.config.model_settings, **(agent.model_settings if agent is not None else {})}
         return await asyncio.to_thread(self.office.models.choose, name, settings, occasion)
-
-    def toolbox(self, agent: Agent) -> Toolbox:
-        names = tools_of(self.config, agent)
-        tools = Toolbox()
-        if FILES in names:
-            rooms = ("workspace", "artifacts_staging")
-            tools = tools.with_tools(*file_tools(self.jail, rooms, self.office.limits.max_file_bytes))
-        return tools.with_tools(*pausing_tools(names, self.work, self.found))
 
     def result_of(self, agent: Agent) -> Result:
         return result_of(self.work.checkpoint, writes=FILES in tools_of(self.config, agent))
