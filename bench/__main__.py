@@ -15,6 +15,7 @@ from rich.table import Table
 from bench.floor import Floor
 from bench.house import house, quantile
 from bench.measures import approvals, decisions, large_context, overhead, scripts
+from bench.turns import turns
 from cairn.worker import collect_seldom
 
 AT_ONCE = 50
@@ -33,6 +34,7 @@ async def measure() -> dict[str, Any]:
             context = await large_context(cairn)
             script = await scripts(cairn)
         floor.close()
+        turn = await turns()
     return {
         "overhead_per_checkpoint_ms": per_checkpoint,
         "bare_commit_ms": round(bare, 3),
@@ -43,6 +45,7 @@ async def measure() -> dict[str, Any]:
         "decisions_per_second": round(rate),
         "context": context,
         "script": script,
+        "turn": turn,
     }
 
 
@@ -68,6 +71,9 @@ def show(results: dict[str, Any]) -> None:
     table.add_row("a small script begins, median, with its sandbox", f"{script['start_p50_ms']:.1f} ms", "60 ms")
     table.add_row("the same, P95", f"{script['start_p95_ms']:.1f} ms", "")
     table.add_row("a whole run of it, median", f"{script['whole_p50_ms']:.1f} ms", "")
+    turn = results["turn"]
+    table.add_row("a turn of an agent, besides the model, median", f"{turn['one_call_p50_ms']:.1f} ms", "5 ms")
+    table.add_row("the same with a tool and two calls", f"{turn['tool_and_two_calls_p50_ms']:.1f} ms", "10 ms")
     Console().print(table)
 
 

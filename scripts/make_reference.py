@@ -91,6 +91,9 @@ Each entry of `model_providers`, by the name that models are named with. In `set
 `[model_providers.house]`; its models are then `house:NAME`. [The guide](../guide/models.md) tells more."""
 MODEL_PRICES = """\
 Each entry of `model_prices`. In `settings.toml` it is a table such as `[model_prices."house:*"]`."""
+SERVERS = """\
+Each entry of `mcp_servers`, by its name. In `settings.toml` it is a table `[mcp_servers.NAME]`. [The
+guide](../guide/agents.md#mcp-servers) tells how agents use them."""
 
 
 def settings() -> str:
@@ -107,6 +110,7 @@ def settings() -> str:
             ("Identity providers", PROVIDERS, "OidcSettings"),
             ("Providers of models", MODEL_PROVIDERS, "ModelProviderSettings"),
             ("Prices of models", MODEL_PRICES, "ModelPriceSettings"),
+            ("MCP servers", SERVERS, "McpSettings"),
         )
         for part in (f"## {title}", text, fields_of(whole["$defs"][name], name))
     ]

@@ -30,6 +30,7 @@ from cairn.ports.identity import IdentityProvider, Policy
 from cairn.ports.models import Models
 from cairn.runners import FunctionRegistry, function, make_runners
 from cairn.runners import Limits as RunnerLimits
+from cairn.runners.agents.rules import AgentRules, McpServer, SearchRules
 from cairn.runners.script_rules import ScriptRules
 from cairn.services.access import Access
 from cairn.services.accounts import Accounts, open_accounts
@@ -61,6 +62,7 @@ from cairn.services.notices import Notices
 from cairn.services.notices.opening import Telling, open_telling
 from cairn.services.notices.sending import Outward
 from cairn.services.pipelines import CarriedOut, Pipelines
+from cairn.services.places import Places
 from cairn.services.plans import Plans
 from cairn.services.products import Storing
 from cairn.services.projection import Projection
@@ -192,6 +194,30 @@ def _script_rules(settings: Settings) -> ScriptRules:
     )
 
 
+def _agent_rules(settings: Settings, secrets: Secrets) -> AgentRules:
+    def key() -> str | None:
+        return secrets.get(settings.web_search_secret) if settings.web_search_secret else None
+
+    return AgentRules(
+        code_level=Level(settings.code_sandbox),
+        code_seconds=settings.code_seconds,
+        code_bounds=Bounds(
+            memory_mb=settings.code_memory_mb,
+            processes=settings.script_processes,
+            open_files=settings.script_open_files,
+            file_size_mb=settings.max_file_size_mb,
+        ),
+        mcp_servers={
+            name: McpServer(
+                one.command, tuple(one.args), one.env, one.url, one.headers, seconds=float(one.timeout_seconds)
+            )
+            for name, one in settings.mcp_servers.items()
+        },
+        secret=secrets.get,
+        search=SearchRules(settings.web_search, settings.web_search_url, key),
+    )
+
+
 def _outward(settings: Settings, clock: Clock, secrets: Secrets) -> Outward:
     """The ways out, with what guards them."""
     guard = Guard(Allowed.of(settings.outward_allowed))
@@ -306,7 +332,8 @@ def build(
     models = models or _models(settings, model_rules, secrets)
     sandbox = BestSandbox(settings.data_dir.resolve())
     script_rules = _script_rules(settings)
-    runners = make_runners(limits, functions, sandbox, script_rules, models, web=ways.web)
+    agent_rules = _agent_rules(settings, secrets)
+    runners = make_runners(limits, functions, sandbox, script_rules, models, agent_rules, ways.web)
     modes = frozenset(mode.value for mode in runners)
     answers = FormAnswers(database, plans)
     modifying = Modifying(database, plans)
@@ -343,8 +370,7 @@ def build(
             keeper,
             runners,
             Carrying(engine, Ways(database, ways.mailer, ways.web)),
-            most=settings.max_runners,
-            most_scripts=settings.most_scripts,
+            Places(settings.max_runners, settings.most_scripts, settings.agent_runners),
         ),
         system_log=SystemLog(database, tree, max_bytes=settings.log_file_max_bytes, backups=settings.log_backup_count),
         retention=Retention(
@@ -367,7 +393,7 @@ def build(
             keeper,
             limits=definition_limits,
             functions=functions,
-            carried_out=CarriedOut(modes, script_rules),
+            carried_out=CarriedOut(modes, script_rules, agent_rules),
         ),
         runs=Runs(engine, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=Executions(engine, approvals),

@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, SecretStr, field_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 if TYPE_CHECKING:
@@ -109,6 +109,29 @@ class ModelPriceSettings(BaseModel):
     cache_write: Decimal | None = Field(default=None, ge=0, description="What it puts there; as input unless said.")
 
 
+class McpSettings(BaseModel):
+    """A server of tools for agents (MCP): a program that is started for each execution, or an address."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    command: str | None = Field(default=None, description="The program; it speaks over its standard input and output.")
+    args: list[str] = Field(default_factory=list, description="What it is called with.")
+    env: dict[str, str] = Field(
+        default_factory=dict[str, str], description="Its environment; `secret:NAME` is a secret of the secret store."
+    )
+    url: str | None = Field(default=None, pattern=r"^https?://\S+$", description="Its address instead.")
+    headers: dict[str, str] = Field(
+        default_factory=dict[str, str], description="Sent with each request; `secret:NAME` as above."
+    )
+    timeout_seconds: PositiveInt = Field(default=60, description="What a call may take.")
+
+    @model_validator(mode="after")
+    def is_one_of_two(self) -> McpSettings:
+        if (self.command is None) == (self.url is None):
+            raise ValueError("a server has a command or a url, one of the two")
+        return self
+
+
 class Settings(BaseSettings):
     """Every setting, with seed values as defaults (P10)."""
 
@@ -200,6 +223,29 @@ class Settings(BaseSettings):
     )
     simulation_file: Path | None = Field(
         default=None, description="A YAML file of steps that the simulated model follows."
+    )
+    agent_runners: PositiveInt = Field(
+        default=100, description="Executions of agents that are carried out at the same time, besides the others."
+    )
+    code_sandbox: Literal["bubblewrap", "process"] = Field(
+        default="bubblewrap", description="How far code of agents (`code_execution`) is shut in at the least."
+    )
+    code_seconds: PositiveInt = Field(default=60, description="Time of one program that an agent runs.")
+    code_memory_mb: PositiveInt = Field(default=1024, description="Memory of each process of such a program.")
+    web_search: Literal["off", "native", "backend"] = Field(
+        default="off",
+        description="How agents search the web: by the provider's own tool, or at `web_search_url`.",
+    )
+    web_search_url: str | None = Field(
+        default=None,
+        pattern=r"^https?://\S+$",
+        description="A search that takes `q` and answers with JSON, as SearXNG does.",
+    )
+    web_search_secret: str | None = Field(
+        default=None, description="The name of the secret that it is given as a bearer token."
+    )
+    mcp_servers: dict[str, McpSettings] = Field(
+        default_factory=dict[str, McpSettings], description="Servers of tools for agents, by name; see below."
     )
     public_url: str | None = Field(
         default=None, description="Where people open this server in a browser; links in notifications begin with it."

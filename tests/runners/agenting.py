@@ -97,11 +97,11 @@ def hands_over(value: Any) -> Uses:
 class FakeModels:
     """Models that think by a function; every request is written down."""
 
-    default = "fake:default"
     prices = "none"
 
     def __init__(self, mind: Mind) -> None:
         self.mind = mind
+        self.default = "fake:default"
         self.asked: list[Asked] = []
         self.chosen: list[tuple[str, Json]] = []
 

@@ -34,5 +34,6 @@ async def house(shared_house: House) -> AsyncIterator[House]:
     """The house; after each test what always holds is looked at."""
     shared_house.mail.mails.clear()
     shared_house.mail.data = None
+    shared_house.minds.own = None
     yield shared_house
     await shared_house.check()

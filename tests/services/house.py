@@ -88,11 +88,14 @@ def registry() -> FunctionRegistry:
 class Minds:
     """The models of a house: those of the test that is running."""
 
-    default = "fake:default"
     prices = "none"
 
     def __init__(self) -> None:
         self.own: Models | None = None
+
+    @property
+    def default(self) -> str:
+        return "simulated:none" if self.own is None else self.own.default
 
     @property
     def _own(self) -> Models:

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from cairn.definitions import DefinitionError
 from cairn.ports.models import ModelFault, ModelFaultKind
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.errors import WrongInput
 from cairn.store import tables as t
 from tests.runners.agenting import Asked, FakeModels, Mind, Reply, Uses, hands_over
-from tests.services.house import House, retries, step
+from tests.services.house import House, retries, step, timeout
 from tests.services.test_scripts import script
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -380,3 +381,69 @@ async def test_a_summary_is_made_once_and_shown_before(house: House) -> None:
     assert "Content, summarised:\n```json\nIt wants much.\n```" in after
     before, again = await to_start()
     assert (before, len(models.asked)) == (again, 3)
+
+
+# ---- tools that the settings decide about --------------------------------------------------------------------
+async def test_tools_that_cannot_be_had_are_told_on_save_and_at_the_start(house: House) -> None:
+    """A3: an unknown server is a fault, a search that is off a warning, then a fault that is not retried."""
+    with pytest.raises(DefinitionError, match="there is no MCP server 'none'"):
+        await house.pipeline(agent("text", "text.md", agent={"tools": ["mcp:none"]}))
+    searching = agent("text", "text.md", agent={"tools": ["web_search"]}, execution=retries(2))
+    checked = house.cairn.pipelines.check({"pipeline_name": "P", "checkpoints": [searching]})
+    assert [finding.message for finding in checked.warnings] == [
+        "The setting web_search is off: the checkpoint cannot start before an admin sets it."
+    ]
+    models = thinking(house, lambda _: "unused")
+    run = await house.start(await house.pipeline(searching))
+    await house.until_run(run, "paused")
+    failed = house.execution(run, "text")
+    assert failed.error_details.last_error is not None
+    assert (failed.error_details.last_error.error_type, failed.attempt_number) == ("tool_not_available", 1)
+    assert models.asked == []
+    await house.cairn.runs.cancel(run, by=ADMIN)
+
+
+async def test_an_agent_runs_code_and_makes_an_artifact_of_what_it_wrote(house: House) -> None:
+    """A3, A4: in the sandbox; a file that code has written becomes an artifact."""
+    code = (
+        "import csv\nwith open('n.csv', 'w', newline='') as f:\n    csv.writer(f).writerows([['n'], [42]])\nprint('ok')"
+    )
+    replies: list[Reply] = [
+        Uses("run_python", {"code": code}),
+        Uses("copy_file", {"source": "workspace/n.csv", "target": "artifacts_staging/numbers.csv"}),
+        "Done.",
+    ]
+    models = thinking(house, lambda asked: replies[asked.answers])
+    pipeline = await house.pipeline(
+        agent("count", "numbers.csv", agent={"tools": ["code_execution", "file_operations"]})
+    )
+    run = await house.done(pipeline)
+    assert house.content(house.execution(run, "count").artifacts_generated[0]) == b"n\r\n42\r\n"
+    assert models.asked[1].last == "It ended well.\n\nIt printed:\n```text\nok\n```"
+
+
+async def test_cancelling_a_run_hangs_up_within_a_second(house: House) -> None:
+    """X5: the provider's connection is closed, and what tools have started ends."""
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def mind(asked: Asked) -> Reply:
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+        return ""
+
+    thinking(house, mind)
+    run = await house.start(await house.pipeline(agent("text", "text.md")))
+    await asyncio.wait_for(begun.wait(), 20)
+    started = asyncio.get_running_loop().time()
+    await house.cairn.runs.cancel(run, by=ADMIN)
+    await asyncio.wait_for(ended.wait(), 1)
+    assert asyncio.get_running_loop().time() - started < 1
+    begun.clear()
+    ended.clear()
+    slow = agent("text", "text.md", execution=timeout(0.3, "fail_run"))
+    run = await house.start(await house.pipeline(slow))
+    await house.until_run(run, "failed")
+    await asyncio.wait_for(ended.wait(), 1)

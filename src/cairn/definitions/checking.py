@@ -13,6 +13,7 @@ from cairn.definitions.checks.outline import Outline
 from cairn.definitions.checks.outputs import check_outputs
 from cairn.definitions.checks.scripts import check_scripts
 from cairn.definitions.checks.shape import check_shape
+from cairn.definitions.checks.tools import check_tools
 from cairn.definitions.expansion import expand_tracked
 from cairn.definitions.findings import DefinitionError, Finding, Limits, errors
 from cairn.definitions.model import PipelineDefinition
@@ -33,10 +34,11 @@ def load(
     *,
     limits: Limits = LIMITS,
     functions: Collection[str] | None = None,
+    servers: Collection[str] | None = None,
     positions: Positions | None = None,
 ) -> Loaded:
     """The definition that a document writes, in the full form or with short forms; DefinitionError with all faults."""
-    expansion, findings = _read(document, limits, functions, positions)
+    expansion, findings = _read(document, limits, Known(functions, servers), positions)
     if errors(findings) or not isinstance(expansion, dict):
         raise DefinitionError(findings)
     return Loaded(PipelineDefinition.parse(expansion), tuple(findings))
@@ -47,15 +49,25 @@ def check(
     *,
     limits: Limits = LIMITS,
     functions: Collection[str] | None = None,
+    servers: Collection[str] | None = None,
     positions: Positions | None = None,
 ) -> list[Finding]:
-    """Everything that is wrong with a document, and what may be. Without `functions`, any name of one is taken."""
-    return _read(document, limits, functions, positions)[1]
+    """Everything that is wrong with a document, and what may be.
+
+    Without `functions` any name of one is taken, and without `servers` any server of tools.
+    """
+    return _read(document, limits, Known(functions, servers), positions)[1]
 
 
-def _read(
-    document: Value, limits: Limits, functions: Collection[str] | None, positions: Positions | None
-) -> tuple[Value, list[Finding]]:
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is there besides the document; None: whatever it names."""
+
+    functions: Collection[str] | None = None
+    servers: Collection[str] | None = None
+
+
+def _read(document: Value, limits: Limits, known: Known, positions: Positions | None) -> tuple[Value, list[Finding]]:
     """The full form, and everything that is found in it."""
     if too_large := list(check_size(document, limits)):
         return None, [_Marks(document, Origins(), positions).placed(finding) for finding in too_large]
@@ -63,7 +75,7 @@ def _read(
     marks = _Marks(document, expansion.origins, positions)
     shape = list(check_shape(expansion.document))
     ill = {fault.finding.path for fault in shape}
-    meant = _check_meaning(Outline(expansion.document, ill), limits, functions)
+    meant = _check_meaning(Outline(expansion.document, ill), limits, known)
     found = [marks.marked(finding, finding.path) for finding in expansion.findings]
     found += [marks.placed(fault.finding, fault.key) for fault in shape]
     found += [marks.placed(finding) for finding in meant if finding.path not in ill]  # told already, by its shape
@@ -71,7 +83,7 @@ def _read(
     return expansion.document, in_order
 
 
-def _check_meaning(outline: Outline, limits: Limits, functions: Collection[str] | None) -> Iterator[Finding]:
+def _check_meaning(outline: Outline, limits: Limits, known: Known) -> Iterator[Finding]:
     yield from check_names(outline)
     yield from check_graph(outline)
     yield from check_outputs(outline)
@@ -79,8 +91,10 @@ def _check_meaning(outline: Outline, limits: Limits, functions: Collection[str] 
     yield from check_flow(outline)
     yield from check_limits(outline, limits)
     yield from check_scripts(outline)
-    if functions is not None:
-        yield from check_functions(outline, functions)
+    if known.functions is not None:
+        yield from check_functions(outline, known.functions)
+    if known.servers is not None:
+        yield from check_tools(outline, known.servers)
 
 
 class _Marks:

@@ -28,15 +28,17 @@ def make_runners(
     web: Web | None = None,
 ) -> dict[Mode, Runner]:
     """The runners that come with this package; scripts need a sandbox, agents need models."""
+    office = None
+    if models is not None:
+        office = Office(models, limits or Limits(), agent_rules or AgentRules(), sandbox, web)
     runners: dict[Mode, Runner] = {
         Mode.FUNCTION: FunctionRunner(functions, limits),
         Mode.HUMAN_ONLY: HumanRunner(limits),
     }
     if sandbox is not None:
-        runners[Mode.SCRIPT] = ScriptRunner(sandbox, rules, limits)
-    if models is None:
+        runners[Mode.SCRIPT] = ScriptRunner(sandbox, rules, limits, office)
+    if office is None:
         return runners
-    office = Office(models, limits or Limits(), agent_rules or AgentRules(), sandbox, web)
     runners[Mode.AGENTIC] = AgentRunner(office)
     return {mode: ValidatingRunner(runner, office) for mode, runner in runners.items()}
 

@@ -7,6 +7,7 @@ import contextlib
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,7 +15,21 @@ from cairn.core.model import Fault, WaitingOn
 from cairn.definitions.execution import ScriptConfig
 from cairn.definitions.script_forms import question_of
 from cairn.documents import encode_json
-from cairn.ports import Asks, Faulted, Job, Level, Outcome, Process, Reached, Sandbox, Work
+from cairn.ports import (
+    Asks,
+    Faulted,
+    Job,
+    Level,
+    Outcome,
+    Process,
+    ProposesAction,
+    Reached,
+    Sandbox,
+    WantsRework,
+    Work,
+)
+from cairn.runners.agents.office import Office
+from cairn.runners.agents.runner import get_ready
 from cairn.runners.limits import Limits
 from cairn.runners.processes import started, to_its_end
 from cairn.runners.script_child import calling  # imported here, it is compiled for every process that starts
@@ -25,6 +40,8 @@ from cairn.runners.script_rules import ScriptRules
 from cairn.runners.script_talk import Talk
 
 CHILD = Path(calling.__file__).with_name("start.py")
+QUESTION = "question"  # the kind of a call by which people are asked for parameters
+SIMULATED = "simulated:"  # begins the name of a model that understands nobody: people fill in the plain form
 ENDING = 2.0  # seconds that a process has to end by itself when all is said
 DRAINING = 2.0  # seconds for what it has printed last
 
@@ -32,17 +49,44 @@ DRAINING = 2.0  # seconds for what it has printed last
 class ScriptRunner:
     """Starts a process for each dispatch. Cancelled, it ends the process with all that it has started."""
 
-    def __init__(self, sandbox: Sandbox, rules: ScriptRules | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        rules: ScriptRules | None = None,
+        limits: Limits | None = None,
+        office: Office | None = None,
+    ) -> None:
+        """`office`: where there are models to ask people for parameters."""
         self._sandbox = sandbox
         self._rules = rules or ScriptRules()
         self._limits = limits or Limits()
+        self._office = office
 
     async def carry_out(self, work: Work) -> Outcome:
         config = work.checkpoint.execution.script_config
         if config is None:
             return Faulted(Fault("script_missing", "The checkpoint names no script."))
-        if config.requires_user_input and not isinstance(work.answer, dict):
+        answers = await self._answers(config, work) if config.requires_user_input else {}
+        if isinstance(answers, Asks):
+            return answers
+        asked = [call for call in work.calls if call.kind == QUESTION]
+        own = (call for call in work.calls if call.kind != QUESTION)
+        work = replace(work, calls=tuple(replace(call, number=number) for number, call in enumerate(own, 1)))
+        return _numbered(await self._run(config, work, answers), len(asked))
+
+    async def _answers(self, config: ScriptConfig, work: Work) -> dict[str, Any] | Asks:
+        """What people have entered, or what they are asked: by a model, or by a plain form (X11)."""
+        has_rounds = any(call.kind == QUESTION for call in work.calls)
+        if isinstance(work.answer, dict) and not has_rounds:
+            return cast("dict[str, Any]", work.answer)
+        if self._office is None or (self._office.models.default.startswith(SIMULATED) and not has_rounds):
             return Asks(WaitingOn.SCRIPT_INPUT, question_of(config))
+        await get_ready()
+        from cairn.runners.agents.questions import parameters_or_question
+
+        return await parameters_or_question(config, work, self._office)
+
+    async def _run(self, config: ScriptConfig, work: Work, answers: Mapping[str, Any]) -> Outcome:
         reached = await asyncio.to_thread(self._sandbox.probe)
         script = find_script(config, work)
         fault = script if isinstance(script, Fault) else self._objection(config, reached)
@@ -50,7 +94,7 @@ class ScriptRunner:
             return Faulted(fault)
         talk = Talk(work, book := Book(work, self._rules), self._limits)
         await talk.prepare()
-        begin = self._begin(config, work, str(script))
+        begin = self._begin(config, work, str(script), answers)
         job = Job(
             name=work.execution_id,
             python=config.python or sys.executable,
@@ -69,8 +113,7 @@ class ScriptRunner:
         told = self._rules.objections(config)
         return Fault("not_allowed", " ".join(told)) if told else None
 
-    def _begin(self, config: ScriptConfig, work: Work, script: str) -> bytes:
-        answers = cast("dict[str, Any]", work.answer or {})
+    def _begin(self, config: ScriptConfig, work: Work, script: str, answers: Mapping[str, Any]) -> bytes:
         return encode_json(
             {
                 "script": script,
@@ -86,6 +129,13 @@ class ScriptRunner:
                 ],
             }
         )
+
+
+def _numbered(outcome: Outcome, before: int) -> Outcome:
+    """Calls of the script come after those by which its parameters were asked for."""
+    if before and isinstance(outcome, WantsRework | ProposesAction) and outcome.call is not None:
+        return replace(outcome, call=replace(outcome.call, number=outcome.call.number + before))
+    return outcome
 
 
 async def _converse(process: Process, talk: Talk, begin: bytes, book: Book) -> Outcome:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -15,23 +14,20 @@ from cairn.definitions import CheckpointDefinition, PipelineDefinition
 from cairn.files import Tree, layout
 from cairn.ports import Call, Operation, Stored, Upload, Work
 from cairn.runners import Limits
+from cairn.runners.agents.parts import uses_tool
 from cairn.runners.context import Assembled, Resolved, Source
 from cairn.services import summaries
-from cairn.services.actions.offering import may_propose, objection, offered
+from cairn.services.actions.offering import objection, offered
 from cairn.services.calls import read_calls
 from cairn.services.conversations import Conversations
 from cairn.services.engine import Step
 from cairn.services.form_answers import read_answer, uploaded
 from cairn.services.gathering import Gathered, feedback_of, findings_of, sent_back, standing
 from cairn.services.logbook import Logbook
+from cairn.services.outputs_read import Outputs, OutputsRead
 from cairn.services.plans import Plans
-from cairn.store import Database, Loaded, NewArtifact, blobs
-from cairn.store import tables as t
-from cairn.store.aggregate import Row
+from cairn.store import Database, Loaded
 
-KEPT = 4096  # executions whose outputs are remembered
-SMALL = 64 * 1024  # contents up to this size are remembered with them
-Outputs = Mapping[str, tuple[Stored, ...]]  # by execution
 AT_ONCE = 256 * 1024  # more than this is read and decoded beside the event loop
 
 
@@ -51,7 +47,7 @@ class Briefing:
         self._root = str(tree.root)
         self._logbook = logbook
         self._conversations = conversations
-        self._outputs = OrderedDict[str, tuple[Stored, ...]]()  # by execution; what is completed does not change
+        self._read = OutputsRead(database)
 
     # ---- for the worker ----------------------------------------------------------------------------------
     async def checkpoint(self, loaded: Loaded, e: Execution) -> CheckpointDefinition:
@@ -99,7 +95,7 @@ class Briefing:
             objection=partial(objection, definition),
             scripts=scripts,
             calls=calls,
-            contents=lambda checksum: self._reader(checksum)(),
+            contents=lambda checksum: self._read.reader(checksum)(),
             sandboxed=partial(self._logbook.sandboxed, of),
             conversation=self._conversations.of(loaded, e),
         )
@@ -115,7 +111,7 @@ class Briefing:
         def read(connection: sa.Connection) -> tuple[Mapping[str, Stored], tuple[Call, ...]]:
             definition = self._plans.definition(connection, facts.pipeline_id, e.definition)
             files = {
-                path: Stored(path, "", file.checksum, file.size_bytes, self._reader(file.checksum))
+                path: Stored(path, "", file.checksum, file.size_bytes, self._read.reader(file.checksum))
                 for path, file in definition.scripts.items()
             }
             return files, read_calls(connection, e)
@@ -126,7 +122,7 @@ class Briefing:
         self, definition: PipelineDefinition, checkpoint: CheckpointDefinition
     ) -> tuple[Operation, ...]:
         """Where agents may propose actions: which, and what people have corrected before."""
-        if checkpoint.execution.mode is not Mode.AGENTIC or not may_propose(checkpoint):
+        if checkpoint.execution.mode is not Mode.AGENTIC or not uses_tool(checkpoint, "propose_action"):
             return ()
         return await self._database.aread(lambda c: offered(c, definition))
 
@@ -145,11 +141,11 @@ class Briefing:
     def remember(self, step: Step, execution_id: str) -> None:
         """What has just been completed is read next: keep it at hand."""
         if step.loaded.run.executions[execution_id].state is State.COMPLETED:
-            self._keep(execution_id, tuple(map(self._of_new, step.filing.artifacts)))
+            self._read.remember(execution_id, step.filing.artifacts)
 
     async def _material(self, loaded: Loaded, e: Execution, checkpoint: CheckpointDefinition) -> Gathered:
         wanted = [other.id for other in standing(loaded, e).values()]
-        outputs = {one: known for one in wanted if (known := self._outputs.get(one)) is not None}
+        outputs = self._read.known(wanted)
         looks_up = checkpoint.inputs.include_previous_version or e.asked_by is not None or loaded.run.pass_number > 1
         looks_up = looks_up or bool(summaries.wanted(checkpoint))
         if len(outputs) < len(wanted) or looks_up:
@@ -180,13 +176,10 @@ class Briefing:
     ) -> Resolved:
         last = _in_the_pass_before(loaded, e)
         wanted = [other.id for other in standing(loaded, e).values()] + ([last.id] if last else [])
-        outputs = {one: known for one in wanted if (known := self._outputs.get(one)) is not None}
-        for one, read in self._read_outputs(connection, [one for one in wanted if one not in outputs]).items():
-            outputs[one] = read
-            self._keep(one, read)
-        previous = self._previous(connection, loaded, e) if checkpoint.inputs.include_previous_version else None
+        outputs = self._read.look_up(connection, wanted)
+        previous = self._read.previous(connection, loaded, e) if checkpoint.inputs.include_previous_version else None
         earlier = self._source(loaded, last, outputs) if last is not None else None
-        asker = self._outputs_of_asker(connection, loaded, e)
+        asker = self._read.of_asker(connection, loaded, e)
         found = self._resolved(loaded, e, outputs, asker)
         long = [source for key, source in found.completed.items() if key in summaries.wanted(checkpoint)]
         return replace(found, previous=previous, previous_pass=earlier, summaries=summaries.read(connection, long))
@@ -200,94 +193,15 @@ class Briefing:
             findings=findings_of(e),
         )
 
-    def _outputs_of_asker(self, connection: sa.Connection, loaded: Loaded, e: Execution) -> tuple[Stored, ...]:
-        """What the execution that sent the work back has made so far, staged or not (D31)."""
-        asker = loaded.run.executions.get(e.asked_by) if e.asked_by else None
-        if asker is None or not asker.outputs:
-            return ()
-        a = t.artifacts.c
-        rows = connection.execute(
-            sa.select(t.artifacts)
-            .where(a.artifact_record_id.in_(asker.outputs))
-            .order_by(a.created_at, a.artifact_name)
-        )
-        return tuple(map(self._stored, rows))
-
     def _source(self, loaded: Loaded, of: Execution, outputs: Outputs) -> Source:
         name = loaded.places[of.key].name
         return Source(name, of.position, loaded.facts.run_version, outputs[of.id], of.pass_number)
 
-    def _previous(self, connection: sa.Connection, loaded: Loaded, e: Execution) -> Source | None:
-        """The same checkpoint in the nearest earlier run that completed it (D10)."""
-        run_id, r, x = loaded.facts.previous_run_id, t.pipeline_runs.c, t.checkpoint_executions.c
-        checkpoint_id = loaded.places[e.key].checkpoint_id
-        while run_id is not None:
-            run = connection.execute(
-                sa.select(r.previous_run_id, r.run_version, r.archived_by, r.pass_number).where(r.run_id == run_id)
-            ).one()
-            row = connection.execute(
-                sa.select(x.execution_id, x.checkpoint_name, x.checkpoint_position, x.pass_number)
-                .where(
-                    x.run_id == run_id,
-                    x.checkpoint_id == checkpoint_id,
-                    x.pass_number == run.pass_number,  # its last (D32)
-                    x.state == State.COMPLETED.value,
-                    x.archived_by.is_(None),
-                )
-                .order_by(x.ordinal.desc())
-                .limit(1)
-            ).one_or_none()
-            if row is not None and run.archived_by is None:
-                outputs = self._read_outputs(connection, (row.execution_id,)).get(row.execution_id, ())
-                return Source(row.checkpoint_name, row.checkpoint_position, run.run_version, outputs, row.pass_number)
-            run_id = run.previous_run_id
-        return None
-
-    def _read_outputs(self, connection: sa.Connection, executions: Iterable[str]) -> dict[str, tuple[Stored, ...]]:
-        """The promoted artifacts of executions."""
-        wanted, a = tuple(executions), t.artifacts.c
-        if not wanted:
-            return {}
-        rows = connection.execute(
-            sa.select(t.artifacts)
-            .where(a.execution_id.in_(wanted), a.promoted_to_permanent_at.is_not(None))
-            .order_by(a.created_at, a.artifact_name)
-        )
-        found: dict[str, tuple[Stored, ...]] = dict.fromkeys(wanted, ())
-        for row in rows:
-            found[row.execution_id] = (*found[row.execution_id], self._stored(row))
-        return found
-
-    def _stored(self, row: Row) -> Stored:
-        return Stored(
-            name=row.artifact_name,
-            format=row.format,
-            checksum=row.checksum,
-            size=row.size_bytes,
-            read=self._reader(row.checksum),
-            path=row.file_path,
-            artifact_id=row.artifact_id,
-            record_id=row.artifact_record_id,
-        )
-
-    def _of_new(self, a: NewArtifact) -> Stored:
-        content = a.content
-        read = self._reader(a.checksum) if content is None or a.size > SMALL else lambda: content
-        return Stored(a.name, a.format, a.checksum, a.size, read, a.file_path, a.artifact_id, a.record_id)
-
-    def _reader(self, checksum: str) -> Callable[[], bytes]:
-        return lambda: self._database.read(lambda c: blobs.read(c, checksum))
-
     def _uploads(self, connection: sa.Connection, execution_id: str) -> dict[str, Upload]:
         return {
-            upload_id: Upload(row.filename, row.checksum, row.size_bytes, self._reader(row.checksum))
+            upload_id: Upload(row.filename, row.checksum, row.size_bytes, self._read.reader(row.checksum))
             for upload_id, row in uploaded(connection, execution_id).items()
         }
-
-    def _keep(self, execution_id: str, outputs: tuple[Stored, ...]) -> None:
-        self._outputs[execution_id] = outputs
-        if len(self._outputs) > KEPT:
-            self._outputs.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ from cairn.services.errors import NotFound
 from cairn.services.keeper import Keeper
 from cairn.services.logbook import plain
 from cairn.services.patience import UNSAVABLE, patiently
+from cairn.services.places import Places
 from cairn.services.products import NOTHING, Brought, Products, Storing
 from cairn.store import Loaded
 
@@ -79,19 +80,15 @@ class Lanes:
         keeper: Keeper,
         runners: Mapping[Mode, Runner],
         carrying: Carrying,
-        *,
-        most: int,
-        most_scripts: int | None = None,
+        places: Places,
     ) -> None:
-        """`most`: executions that are carried out at the same time, besides scripts, which have places of their own."""
         self._engine = engine
         self._briefing = briefing
         self._storing = storing
         self._keeper = keeper
         self._runners = runners
         self._carrying = carrying
-        self._slots = asyncio.Semaphore(most)
-        self._script_slots = asyncio.Semaphore(most_scripts or most)
+        self._places = places
         self._lanes: dict[str, asyncio.Task[None]] = {}
         self._running: dict[str, Running] = {}
         self._stopping = False
@@ -182,7 +179,7 @@ class Lanes:
 
     async def _run(self, loaded: Loaded, e: Execution, placed: asyncio.Future[float]) -> Came:
         try:
-            async with self._script_slots if e.policy.mode is Mode.SCRIPT else self._slots:
+            async with self._places.of(e.policy.mode):
                 placed.set_result(monotonic())
                 self._check_current(loaded, e)
                 doubt = await patiently(lambda: self._carrying.carry_out(loaded, e))

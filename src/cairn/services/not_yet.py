@@ -6,12 +6,19 @@ from collections.abc import Collection, Iterator
 
 from cairn.definitions import CheckpointDefinition, Finding, PipelineDefinition
 from cairn.definitions.findings import warning
+from cairn.runners.agents.parts import uses_tool
+from cairn.runners.agents.rules import AgentRules
+
+SEARCH = "web_search"
 
 
-def not_carried_out(definition: PipelineDefinition, modes: Collection[str]) -> Iterator[Finding]:
+def not_carried_out(definition: PipelineDefinition, modes: Collection[str], agents: AgentRules) -> Iterator[Finding]:
     for position, checkpoint in enumerate(definition.checkpoints):
         for path, message in _of_checkpoint(checkpoint, modes):
             yield warning(f"/checkpoints/{position}/{path}", message)
+        if agents.search.way == "off" and uses_tool(checkpoint, SEARCH):
+            path = f"/checkpoints/{position}/execution/agent_config"
+            yield warning(path, "The setting web_search is off: the checkpoint cannot start before an admin sets it.")
 
 
 def _of_checkpoint(checkpoint: CheckpointDefinition, modes: Collection[str]) -> Iterator[tuple[str, str]]:

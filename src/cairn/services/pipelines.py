@@ -16,6 +16,7 @@ from cairn.definitions import Loaded as Read
 from cairn.definitions.scripts import texts_of
 from cairn.documents import Positions
 from cairn.files import layout
+from cairn.runners.agents.rules import AgentRules
 from cairn.runners.script_rules import ScriptRules
 from cairn.services import pipeline_edits as edits
 from cairn.services import pipeline_rows as rows
@@ -34,10 +35,11 @@ from cairn.store import pipeline_rows as stored
 
 @dataclass(frozen=True, slots=True)
 class CarriedOut:
-    """What this server carries out: the modes that have a runner, and what scripts may do."""
+    """What this server carries out: the modes that have a runner, and what scripts and agents may do."""
 
     modes: Collection[str]
     scripts: ScriptRules = field(default_factory=ScriptRules)
+    agents: AgentRules = field(default_factory=AgentRules)
 
 
 class Pipelines:
@@ -66,9 +68,14 @@ class Pipelines:
     # ---- reading a definition ------------------------------------------------------------------------
     def check(self, document: Any, positions: Positions | None = None) -> Read:
         """The definition as it would be stored; DefinitionError names every fault with its place (P3)."""
-        read = load(document, positions=positions, limits=self._limits, functions=self._functions)
+        servers = self._carried_out.agents.mcp_servers
+        read = load(
+            document, positions=positions, limits=self._limits, functions=self._functions, servers=servers.keys()
+        )
         doubtful = doubts(read.definition, self._carried_out.scripts, texts_of(document))
-        told = (*read.warnings, *not_carried_out(read.definition, self._carried_out.modes), *doubtful)
+        carried_out = self._carried_out
+        missing = not_carried_out(read.definition, carried_out.modes, carried_out.agents)
+        told = (*read.warnings, *missing, *doubtful)
         return replace(read, warnings=told)
 
     # ---- making --------------------------------------------------------------------------------------

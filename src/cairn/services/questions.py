@@ -48,7 +48,9 @@ def open_question(connection: sa.Connection, execution_id: str) -> Question | No
     if arguments is None:
         return None
     said = cast("Mapping[str, Any]", arguments.get("said", {}))
-    return Question(str(said.get("question", "")), tuple(map(str, said.get("options") or ())))
+    if "question" not in said:
+        return None  # the plain form of a script's parameters
+    return Question(str(said["question"]), tuple(map(str, said.get("options") or ())))
 
 
 def answer_of(connection: sa.Connection, execution_id: str, asked_at: datetime) -> dict[str, Any] | None:
@@ -67,5 +69,5 @@ def answer_of(connection: sa.Connection, execution_id: str, asked_at: datetime) 
         return {"declined": True, "reason": row.feedback, "by": row.by}
     if row.status not in {status.value for status in AGREED} or row.answer_checksum is None:
         return None
-    fields: Any = decode_json(blobs.read(connection, row.answer_checksum))
-    return {**cast("dict[str, Any]", fields), "by": row.by}
+    fields = cast("dict[str, Any]", decode_json(blobs.read(connection, row.answer_checksum)))
+    return {"answer": fields.get(ANSWER), "fields": fields, "by": row.by}

@@ -58,7 +58,7 @@ class Equipment:
         from cairn.runners.agents.tools.mcp import McpServers
 
         if self._servers is None:
-            self._servers = McpServers(self._office.rules.mcp_servers)
+            self._servers = McpServers(self._office.rules.mcp_servers, self._office.rules.secret)
         return self._servers
 
     async def close(self) -> None:

@@ -12,7 +12,7 @@ from cairn.definitions.choices import Strictness, ValidationMode
 from cairn.definitions.execution import AgentConfig
 from cairn.documents import encode_json
 from cairn.ports import Content, Faulted, Finding, Outcome, Produced, Stored, Unfit, Verdict, Work
-from cairn.ports.conversation import Purpose
+from cairn.ports.conversation import ConversationOver, Purpose
 from cairn.ports.models import ModelFault, Occasion
 from cairn.runners.agents.answers import Answer
 from cairn.runners.agents.asking import Shape
@@ -78,6 +78,8 @@ async def judged(work: Work, outcome: Produced | Unfit, office: Office) -> Outco
         return Faulted(fault_of(fault))
     except ContextTooLong as error:
         return Faulted(replace(error.fault, is_final=True))
+    except ConversationOver as error:
+        return Faulted(Fault("stopped", str(error)))
 
 
 class Judging:

@@ -155,3 +155,12 @@ def introduced(agent: Agent) -> Agent:
 
 def tools_of(config: AgentConfig, agent: Agent) -> tuple[str, ...]:
     return config.tools if agent.tools is None else agent.tools
+
+
+def uses_tool(checkpoint: CheckpointDefinition, tool: str) -> bool:
+    """Whether any of its agents may use the tool."""
+    config = checkpoint.execution.agent_config
+    if config is None:
+        return False
+    agents = [*config.agents, *([config.agent] if config.agent is not None else [])]
+    return tool in config.tools or any(tool in (agent.tools or ()) for agent in agents)

@@ -38,4 +38,5 @@ class AgentRules:
     code_seconds: float = 60.0  # of one piece of code
     code_bounds: Bounds = field(default_factory=Bounds)
     mcp_servers: Mapping[str, McpServer] = field(default_factory=dict[str, McpServer])
+    secret: Callable[[str], str | None] = lambda _: None  # by its name, as `secret:NAME` in what a server is given
     search: SearchRules = field(default_factory=SearchRules)

@@ -5,22 +5,13 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from cairn.core.model import Fault
-from cairn.definitions import CheckpointDefinition, PipelineDefinition
+from cairn.definitions import PipelineDefinition
 from cairn.ports import Correction, Operation, ProposesAction
 from cairn.services.actions import learning
 from cairn.services.actions.proposals import weigh
 from cairn.services.actions.types import CARRIED_OUT, type_of
 
-TOOL = "propose_action"
 CORRECTIONS = 3  # of each operation
-
-
-def may_propose(checkpoint: CheckpointDefinition) -> bool:
-    config = checkpoint.execution.agent_config
-    if config is None:
-        return False
-    agents = [*config.agents, *([config.agent] if config.agent is not None else [])]
-    return TOOL in config.tools or any(TOOL in (agent.tools or ()) for agent in agents)
 
 
 def offered(connection: sa.Connection, definition: PipelineDefinition) -> tuple[Operation, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from mcp.client.session import ClientSession
@@ -20,6 +21,7 @@ from cairn.runners.agents.tools.mcp_process import spoken_to
 from cairn.runners.agents.tools.toolbox import Refusal, Tool, as_data
 
 PREFIX = "mcp:"
+BY_NAME = "secret:"  # begins a value that is the name of a secret
 STARTING = 15.0  # seconds
 ENDING = 0.7  # seconds after which its connection is cut
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
@@ -28,8 +30,9 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 class McpServers:
     """The servers of one execution; each is started when it is first wanted, and ends with the execution."""
 
-    def __init__(self, servers: Mapping[str, McpServer]) -> None:
+    def __init__(self, servers: Mapping[str, McpServer], secret: Callable[[str], str | None] = lambda _: None) -> None:
         self._servers = servers
+        self._secret = secret
         self._links: dict[str, Link] = {}
 
     async def tools(self, names: Sequence[str]) -> list[Tool]:
@@ -52,13 +55,25 @@ class McpServers:
             if settings is None:
                 known = ", ".join(sorted(self._servers)) or "none"
                 raise ToolNotAvailable(f"The settings name no MCP server {server!r}. They name: {known}.")
-            link = self._links[server] = Link(server, settings)
+            link = self._links[server] = Link(server, self._with_secrets(server, settings))
         offered = await link.tools()
         missing = sorted((allowed or set()) - offered.keys())
         if missing:
             known = ", ".join(sorted(offered)) or "none"
             raise ToolNotAvailable(f"The MCP server {server} has no tool {', '.join(missing)}. It has: {known}.")
         return [tool for name, tool in offered.items() if allowed is None or name in allowed]
+
+    def _with_secrets(self, name: str, server: McpServer) -> McpServer:
+        def open_all(values: Mapping[str, str]) -> dict[str, str]:
+            found: dict[str, str] = {}
+            for key, value in values.items():
+                opened = self._secret(value.removeprefix(BY_NAME)) if value.startswith(BY_NAME) else value
+                if opened is None:
+                    raise ToolNotAvailable(f"The MCP server {name} needs {value}, which the secret store has not got.")
+                found[key] = opened
+            return found
+
+        return replace(server, env=open_all(server.env), headers=open_all(server.headers))
 
     async def close(self) -> None:
         await asyncio.gather(*(link.close() for link in self._links.values()), return_exceptions=True)

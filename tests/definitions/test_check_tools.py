@@ -1,0 +1,44 @@
+"""A3: tools that agents name are there, told on save with their place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cairn.definitions import check
+
+
+def findings(config: dict[str, Any], servers: set[str] | None = None) -> list[tuple[str, str]]:
+    step = {"key": "a", "prompt": "Go.", "execution": {"mode": "agentic", "agent_config": config}}
+    document: Any = {"pipeline_name": "P", "checkpoints": [step]}
+    return [(finding.path, finding.message) for finding in check(document, servers=servers)]
+
+
+def test_an_unknown_tool_is_a_fault_with_its_place() -> None:
+    ((path, message),) = findings({"tools": ["file_operations", "fly"]})
+    assert path == "/checkpoints/0/execution/agent_config/tools/1"
+    assert message.startswith("a tool is file_operations, code_execution, web_search, propose_action")
+
+
+def test_an_unknown_mcp_server_is_a_fault_wherever_it_is_named() -> None:
+    config = {
+        "creation_mode": "predefined",
+        "tools": ["mcp:github", "mcp:gihtub/issues"],
+        "agents": [
+            {"name": "A", "task_prompt": "X", "tools": ["mcp:github/issues"]},
+            {"name": "B", "task_prompt": "X", "tools": ["ask_human", "mcp:none"]},
+        ],
+    }
+    remedy = ": an admin names servers in the settings (mcp_servers)"
+    assert findings(config, {"github"}) == [
+        (
+            "/checkpoints/0/execution/agent_config/tools/1",
+            f"there is no MCP server 'gihtub': did you mean 'github'?{remedy}",
+        ),
+        (
+            "/checkpoints/0/execution/agent_config/agents/1/tools/1",
+            f"there is no MCP server 'none'; there are 'github'{remedy}",
+        ),
+    ]
+    assert findings(config) == [], "whoever does not know the settings takes any"
+    single = {"agent": {"name": "A", "tools": ["mcp:none"]}}
+    assert [path for path, _ in findings(single, set())] == ["/checkpoints/0/execution/agent_config/agent/tools/0"]

@@ -1,0 +1,13 @@
+"""A turn takes less than 5 ms besides the model."""
+
+from __future__ import annotations
+
+from bench.turns import turns
+
+MOST = 5.0  # milliseconds for each call of a model, with everything around it
+
+
+async def test_a_turn_is_quick() -> None:
+    taken = await turns(40)
+    assert taken["one_call_p50_ms"] < MOST
+    assert taken["tool_and_two_calls_p50_ms"] < 2 * MOST

@@ -1,0 +1,112 @@
+"""X11: a model asks for a script's parameters in words, at most a few rounds; then there is the plain form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cairn.ports.models import ModelFault, ModelFaultKind
+from cairn.services.actors import ADMIN
+from cairn.services.views.executions import Execution
+from tests.runners.agenting import Asked, Mind, Reply, hands_over
+from tests.services.house import House, step
+from tests.services.test_agents import thinking
+from tests.services.test_scripts import script
+
+pytestmark = pytest.mark.asyncio(loop_scope="package")
+Json = dict[str, Any]
+SOURCE = """
+def main(ctx, region, rows):
+    answer = ctx.request_rework("goals", "Again.", "Because.") if rows == 7 else None
+    return {"region": region, "rows": rows, "rework": answer and answer.ended}
+"""
+CONFIG: Json = {
+    "requires_user_input": True,
+    "user_input_prompt": "What is the report about?",
+    "parameters": {"rows": 10},
+    "parameters_schema": {
+        "type": "object",
+        "properties": {"region": {"enum": ["North", "South"]}, "rows": {"type": "integer"}},
+        "required": ["region", "rows"],
+    },
+}
+
+
+def reporting() -> Json:
+    return script("report", source=SOURCE, config=CONFIG)
+
+
+async def asked_now(house: House, run: str, instructions: str) -> Execution:
+    def look() -> Execution | None:
+        if "report" not in {e.checkpoint_key for e in house.executions(run)}:
+            return None
+        found = house.execution(run, "report")
+        is_it = found.form is not None and found.form.instructions == instructions
+        return found if is_it and found.waiting_on == "script_input" else None
+
+    return await house.until(look)
+
+
+async def test_answers_in_words_become_parameters_that_hold_the_schema(house: House) -> None:
+    def mind(asked: Asked) -> Reply:
+        if "=== QUESTION 1 ===" not in asked.prompt:
+            return hands_over({"question": "Which region, and how many rows?"})
+        return [
+            hands_over({"parameters": {"region": "south"}}),
+            hands_over({"parameters": {"region": "South", "rows": 7}}),
+        ][asked.answers]
+
+    models = thinking(house, mind)
+    run = await house.start(await house.pipeline(step("goals"), reporting()))
+    waiting = await asked_now(house, run, "Which region, and how many rows?")
+    assert waiting.form is not None
+    assert [field.name for field in waiting.form.fields] == ["answer"]
+    await house.cairn.executions.submit(waiting.execution_id, {"answer": "The ```south```, seven."}, by=ADMIN)
+    await house.until_run(run, "completed")
+    assert house.output(run, "report") == {"region": "South", "rows": 7, "rework": "completed"}
+    assert len(models.asked) == 3
+    assert "The answer:\n````text\nThe ```south```, seven.\n````" in models.asked[1].prompt
+    assert "parameters/region: expected one of" in models.asked[2].last
+
+
+async def test_after_three_rounds_there_is_the_plain_form(house: House) -> None:
+    models = thinking(house, lambda asked: hands_over({"question": f"Round {asked.number}?"}))
+    run = await house.start(await house.pipeline(step("goals"), reporting()))
+    for number in (1, 2, 3):
+        waiting = await asked_now(house, run, f"Round {number}?")
+        await house.cairn.executions.submit(waiting.execution_id, {"answer": "I do not know."}, by=ADMIN)
+    waiting = await asked_now(house, run, "What is the report about?")
+    assert waiting.form is not None
+    assert [field.name for field in waiting.form.fields] == ["region", "rows"]
+    await house.cairn.executions.submit(waiting.execution_id, {"region": "North"}, by=ADMIN)
+    await house.until_run(run, "completed")
+    assert house.output(run, "report") == {"region": "North", "rows": 10, "rework": None}
+    assert len(models.asked) == 4
+
+
+@pytest.mark.parametrize("fault", [ModelFaultKind.AUTHENTICATION, None])
+async def test_without_a_model_that_can_be_asked_there_is_the_plain_form(
+    house: House, fault: ModelFaultKind | None
+) -> None:
+    mind: Mind = lambda _: ModelFault(fault or ModelFaultKind.NETWORK, "The key is wrong.")  # noqa: E731
+    models = thinking(house, mind)
+    if fault is None:
+        models.default = "simulated:default"
+    run = await house.start(await house.pipeline(step("goals"), reporting()))
+    waiting = await asked_now(house, run, "What is the report about?")
+    assert len(models.asked) == (1 if fault else 0)
+    await house.cairn.executions.submit(waiting.execution_id, {"region": "North", "rows": 7}, by=ADMIN)
+    await house.until_run(run, "completed")
+    assert house.output(run, "report") == {"region": "North", "rows": 7, "rework": "completed"}
+
+
+async def test_declined_it_ends_by_on_failure(house: House) -> None:
+    """D68."""
+    thinking(house, lambda _: hands_over({"question": "Which region?"}))
+    run = await house.start(await house.pipeline(step("goals"), reporting()))
+    await asked_now(house, run, "Which region?")
+    await house.decide(run, "report", "decline", "No report, please.")
+    await house.until_run(run, "paused")
+    assert house.execution(run, "report").status == "failed"
+    await house.cairn.runs.cancel(run, by=ADMIN)
