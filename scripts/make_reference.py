@@ -314,7 +314,11 @@ PERMISSIONS_TEXT = """\
 Who may call which operation. Roles add up, and an admin may do everything. A session, and a token without scopes, may
 do what its user's roles allow. A token that was made with scopes may do only what one of them allows as well.
 *Everybody* is whoever is signed in and has a role. A test sends every operation as every role with every scope, and
-holds the answers against this table."""
+holds the answers against this table.
+
+One thing depends on what is looked at: a conversation that its definition does not show (`show_conversation: false`) is
+for the audit. Only an admin sees it, with a token only one that has the scope `admin`, in `list_messages`,
+`get_conversation` and `stream_run`; everybody sees what it has cost."""
 WHO_MAY = {4: "everybody", 1: "admin"}
 
 

@@ -16,7 +16,7 @@ from cairn.files import Tree
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.rollbacks import Request
-from tests.chaos import action_scenes, rework_scenes
+from tests.chaos import action_scenes, rework_scenes, talk_scenes
 from tests.chaos.scene import COMMAND, ROLLBACK, Ids, Scene
 from tests.services.house import House, form, registry, retries, step
 
@@ -288,6 +288,7 @@ SCENES = {
     "create": Scene(nothing, create, created),
     **rework_scenes.SCENES,
     **action_scenes.SCENES,
+    **talk_scenes.SCENES,
 }
 
 
@@ -327,4 +328,5 @@ async def opened(folder: Path, url: str | None) -> House:
     mailer = action_scenes.FileMailer(folder)
     with patch.object(bootstrap, "SmtpMailer", return_value=mailer):
         await house.open()
+    talk_scenes.open_talk(house)
     return house

@@ -24,6 +24,7 @@ def reports(execution: str, dispatch: int) -> list[m.Command]:
         m.ReworkWanted(execution, dispatch, "a"),
         m.Blocked(execution, dispatch),
         m.LimitReached(execution, dispatch),
+        m.BudgetReached(execution, dispatch, "spent"),
         m.Interrupted(execution, dispatch),
         m.TimedOut(execution, dispatch),
     ]

@@ -16,14 +16,17 @@ from cairn.ports import Conversation, Outcome, Purpose, Work
 from cairn.ports.models import Tokens
 from cairn.services.actors import ADMIN
 from cairn.services.budgets import money
+from cairn.services.reading.conversations import MessageFilter
 from cairn.services.reading.costs import Days, Wanted
 from cairn.services.reading.filters import RunFilter
 from cairn.services.retention import Days as Kept
 from cairn.services.retention import Retention
+from cairn.services.views.conversations import Message
 from cairn.services.views.costs import Bound, Limits, RunBudget, Usage
 from cairn.store import tables as t
+from tests.runners.agenting import FakeModels
 from tests.services.house import House, step
-from tests.services.talking import AT, answered, produced, talking
+from tests.services.talking import AT, agents, answered, produced, talking
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
 NONE = Limits(max_cost_usd=None, max_tokens=None, max_calls=None)
@@ -222,6 +225,32 @@ async def test_a_bill_outlives_a_test_run(house: House) -> None:
     await retention._remove_test(await _row(house, run))  # pyright: ignore[reportPrivateUsage]
     (line,) = house.cairn.reading.pipeline_costs(pipeline, Wanted("run", 50, None)).items
     assert (line.key, line.name, line.usage.calls) == (run, "test run, removed", 2)
+    said = sa.select(sa.func.count()).where(t.messages.c.run_id == run)
+    assert house.cairn.database.read(lambda c: c.execute(said).scalar_one()) == 0
+
+
+@pytest.mark.parametrize("mode", ["sequential", "parallel"])
+async def test_agents_stop_at_a_budget_and_go_on_with_a_higher_one(house: House, mode: str) -> None:
+    """D69: the real runner, on its own or in parallel; what was answered is not asked again."""
+    house.minds.own = models = FakeModels(lambda asked: f"Answer {asked.number}.")
+    team = agents("team", discussion_mode=mode, max_turns=2) | {"outputs": ["team.md"]}
+    run = await house.start(await house.pipeline(team, budget={"max_calls": 1}))
+    paused = await house.until_run(run, "paused")
+    assert 1 <= paused.usage.calls == len(models.asked)
+    assert (paused.over_budget or "").endswith("and its budget is 1 call.")
+    before = said(house, run)
+    await house.cairn.runs.set_budget(run, Budget(max_calls=100), by=ADMIN)
+    await house.cairn.runs.resume(run, by=ADMIN)
+    done = await house.until_run(run, "completed")
+    after = said(house, run)
+    assert after[: len(before)] == before
+    answers = [message for message in after if message.model is not None]
+    assert done.usage.calls == len(answers) == len(models.asked)
+
+
+def said(house: House, run: str) -> list[Message]:
+    execution = house.execution(run, "team").execution_id
+    return house.cairn.reading.messages(execution, MessageFilter(), ADMIN, 500, None).items
 
 
 async def test_money_is_told_in_few_digits() -> None:

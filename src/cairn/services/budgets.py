@@ -25,7 +25,7 @@ Of = Literal["run", "month"]
 Limit = Literal["max_cost_usd", "max_tokens", "max_calls"]
 R, P = t.pipeline_runs.c, t.pipelines.c
 _WHO = {"run": "The run", "month": "This month the pipeline"}
-_UNITS = {"max_tokens": " tokens", "max_calls": " calls"}
+_UNITS = {"max_tokens": "token", "max_calls": "call"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,9 @@ class Bound:
         return f"{_WHO[self.of]} has used {self._shown(self.used)}, and its budget is {self._shown(self.allowed)}."
 
     def _shown(self, amount: Decimal) -> str:
-        return money(amount) if self.limit == "max_cost_usd" else f"{amount:,}{_UNITS[self.limit]}"
+        if self.limit == "max_cost_usd":
+            return money(amount)
+        return f"{amount:,} {_UNITS[self.limit]}{'' if amount == 1 else 's'}"
 
 
 def money(amount: Decimal) -> str:
