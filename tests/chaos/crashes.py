@@ -326,7 +326,7 @@ async def opened(folder: Path, url: str | None) -> House:
     rework_scenes.open_rework_functions(house)
     action_scenes.open_action_functions(house)
     mailer = action_scenes.FileMailer(folder)
-    with patch.object(bootstrap, "SmtpMailer", return_value=mailer):
+    runners = partial(talk_scenes.make_runners, folder)
+    with patch.object(bootstrap, "SmtpMailer", return_value=mailer), patch.object(bootstrap, "make_runners", runners):
         await house.open()
-    talk_scenes.open_talk(house)
     return house

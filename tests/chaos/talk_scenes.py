@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 from cairn.core.model import Mode
-from cairn.ports import Outcome, Work
+from cairn.ports import Outcome, Runner, Work
+from cairn.runners import registry
 from cairn.services.actors import ADMIN
 from cairn.services.reading.conversations import MessageFilter
 from cairn.services.reading.costs import Wanted
@@ -18,29 +20,34 @@ PROVIDER = "provider.txt"
 ANSWERS = 3
 
 
-def open_talk(house: House) -> None:
-    """Once it is open: checkpoints called `talk` ask a provider whose bill stands in a file, whatever happens."""
-    own: Any = house.cairn.runners[Mode.FUNCTION]
+class Talker:
+    """Checkpoints called `talk` ask a provider whose bill stands in a file, whatever happens."""
 
-    class Talker:
-        async def carry_out(self, work: Work) -> Outcome:
-            if work.checkpoint.key != "talk":
-                return await own.carry_out(work)
-            assert work.conversation is not None
-            for number in range(len(await work.conversation.said()) + 1, ANSWERS + 1):
-                await work.conversation.afford()
-                ask(house, number)
-                await work.conversation.keep(answered(number=number, is_last=number == ANSWERS))
-            return produced(work)
+    def __init__(self, own: Runner, bill: Path) -> None:
+        self._own = own
+        self._bill = bill
 
-    house.cairn.runners[Mode.FUNCTION] = Talker()
+    async def carry_out(self, work: Work) -> Outcome:
+        if work.checkpoint.key != "talk":
+            return await self._own.carry_out(work)
+        assert work.conversation is not None
+        for number in range(len(await work.conversation.said()) + 1, ANSWERS + 1):
+            await work.conversation.afford()
+            self._ask(number)
+            await work.conversation.keep(answered(number=number, is_last=number == ANSWERS))
+        return produced(work)
+
+    def _ask(self, number: int) -> None:
+        with self._bill.open("a", encoding="utf-8") as file:
+            file.write(f"{number}\n")
+            file.flush()
+            os.fsync(file.fileno())
 
 
-def ask(house: House, number: int) -> None:
-    with (house.folder / PROVIDER).open("a", encoding="utf-8") as file:
-        file.write(f"{number}\n")
-        file.flush()
-        os.fsync(file.fileno())
+def make_runners(folder: Path, *args: Any, **options: Any) -> dict[Mode, Runner]:
+    """Those of the house, with a talker before its functions: there before the first is taken up again."""
+    made = registry.make_runners(*args, **options)
+    return {**made, Mode.FUNCTION: Talker(made[Mode.FUNCTION], folder / PROVIDER)}
 
 
 async def before_the_talk(house: House) -> Ids:
@@ -58,7 +65,7 @@ async def check_talk(house: House, ids: Ids) -> None:
     await house.until_run(run, "completed")
     await house.until_quiet()
     asked = (house.folder / PROVIDER).read_text().split()
-    assert sorted(set(asked)) == ["1", "2", "3"]
+    assert sorted(set(asked)) == ["1", "2", "3"], asked
     assert len(asked) <= ANSWERS + 1, "only what was under way is asked for again"
     execution = house.execution(run, "talk").execution_id
     said = house.cairn.reading.messages(execution, MessageFilter(), ADMIN, 50, None).items
