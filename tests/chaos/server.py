@@ -32,7 +32,9 @@ class Server:
             "CAIRN_ADMIN_TOKEN": TOKEN,
             "CAIRN_FUNCTIONS": '["chaos_functions"]',
             "CHAOS_FOLDER": str(folder),
-            "PYTHONPATH": str(Path(__file__).parent),
+            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]).strip(
+                os.pathsep
+            ),
             **environment,
         }
 
