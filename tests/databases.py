@@ -22,24 +22,80 @@ from cairn.store import Database
 KINDS = [pytest.param("sqlite"), pytest.param("postgresql", marks=pytest.mark.postgres)]
 
 
+# Everything that a test could leave behind besides rows: tables, columns, indexes, constraints, triggers, functions.
+_SHAPE = """
+    SELECT md5(string_agg(line, E'\\n' ORDER BY line)) FROM (
+        SELECT concat_ws(' ', c.relnamespace::regnamespace, c.relname, c.relkind, a.attname, a.atttypid::regtype,
+                         a.attnotnull, pg_get_expr(d.adbin, d.adrelid)) AS line
+            FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+            LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+            WHERE c.relnamespace::regnamespace::text NOT IN ('pg_catalog', 'pg_toast', 'information_schema')
+        UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
+        UNION ALL SELECT concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid)) FROM pg_constraint
+            WHERE connamespace = 'public'::regnamespace
+        UNION ALL SELECT concat_ws(' ', pg_get_triggerdef(oid), tgenabled) FROM pg_trigger WHERE NOT tgisinternal
+        UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+        UNION ALL SELECT concat_ws(' ', setrole, setconfig) FROM pg_db_role_setting WHERE setdatabase =
+            (SELECT oid FROM pg_database WHERE datname = current_database())
+    ) AS shape"""
+_MANY = 2_000  # rows after which it is quicker to make a new database than to empty an old one
+
+
 class PostgresServer:
-    """One server for the whole session; databases are copies of one that is migrated."""
+    """One server for the whole session. Databases are copies of one that is migrated; an emptied one is used again:
+    a copy is seven hundred files, and to delete those makes the next ones slow on many disks.
+    """
 
     def __init__(self, url: str) -> None:
         self._url = sa.make_url(url)
         self._template: str | None = None
+        self._rest: dict[str, list[tuple[object, ...]]] = {}  # rows of a migrated database, by table
+        self._shape: object = None
+        self._spare: list[str] = []
         self._run("ALTER SYSTEM SET fsync = off")  # a test's data need not survive the machine
         self._run("SELECT pg_reload_conf()")
 
     @contextmanager
     def new_database(self, *, migrated: bool) -> Generator[str]:
-        name = f"cairn_{uuid4().hex}"
-        template = self._migrated() if migrated else "template0"
-        self._run(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
+        name = self._spare.pop() if migrated and self._spare else self._copied(migrated=migrated)
         try:
             yield self._named(name)
         finally:
-            self._run(f"DROP DATABASE {name} WITH (FORCE)")
+            if migrated and self._emptied(name):
+                self._spare.append(name)
+            else:
+                self._run(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def _copied(self, *, migrated: bool) -> str:
+        name = f"cairn_{uuid4().hex}"
+        template = self._migrated() if migrated else "template0"
+        self._run(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
+        return name
+
+    def _emptied(self, name: str) -> bool:
+        """Nobody is connected any more, and it is as one that was just copied; False where that cannot be had."""
+        self._run(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+        try:
+            with self._open(name) as connection:
+                if connection.execute(_SHAPE).fetchone() != self._shape:
+                    return False
+                found = _rows(connection)
+                if sum(map(len, found.values())) > _MANY:
+                    return False
+                connection.execute("SET session_replication_role = replica")  # in any order
+                for table, rows in found.items():
+                    if rows != self._rest.get(table, []):
+                        connection.execute(f'DELETE FROM "{table}"'.encode())
+                        self._put_back(connection, table)
+                connection.execute("SELECT setval(seqrelid::regclass, seqstart, false) FROM pg_sequence")
+        except psycopg.Error:
+            return False
+        return True
+
+    def _put_back(self, connection: psycopg.Connection, table: str) -> None:
+        for row in self._rest.get(table, []):
+            places = ", ".join(["%s"] * len(row))
+            connection.execute(f'INSERT INTO "{table}" VALUES ({places})'.encode(), row)
 
     def _migrated(self) -> str:
         if self._template is None:
@@ -47,15 +103,30 @@ class PostgresServer:
             self._run(f"CREATE DATABASE {name}")
             with closing(Database(self._named(name))) as database:
                 database.migrate()
+            with self._open(name) as connection:
+                self._shape, self._rest = connection.execute(_SHAPE).fetchone(), _rows(connection)
             self._template = name
         return self._template
+
+    def _open(self, name: str) -> psycopg.Connection:
+        return psycopg.connect(self._named(name), autocommit=True)
 
     def _named(self, name: str) -> str:
         return self._url.set(drivername="postgresql", database=name).render_as_string(hide_password=False)
 
     def _run(self, statement: str) -> None:
-        with psycopg.connect(self._named("postgres"), autocommit=True) as connection:
+        with self._open("postgres") as connection:
             connection.execute(statement.encode())
+
+
+def _rows(connection: psycopg.Connection) -> dict[str, list[tuple[object, ...]]]:
+    """Of every table that has any; of one with very many, so many that it is known."""
+    names = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+    asked = " UNION ALL ".join(f"SELECT '{name}' WHERE EXISTS (SELECT 1 FROM \"{name}\")" for (name,) in names)
+    filled = connection.execute(asked.encode()).fetchall()
+    return {
+        name: connection.execute(f'SELECT * FROM "{name}" LIMIT {_MANY + 1}'.encode()).fetchall() for (name,) in filled
+    }
 
 
 @pytest.fixture(scope="session")

@@ -27,6 +27,7 @@ async def shared_house(
             async with open_house(tmp_path_factory.mktemp("data"), url, **outside, **allowed) as opened:
                 opened.mail, opened.web = mail, web
                 yield opened
+                assert opened.cairn.reading.verify(None, None).broken == []
 
 
 @pytest_asyncio.fixture(loop_scope="package")

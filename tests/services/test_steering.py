@@ -10,6 +10,7 @@ import pytest
 from cairn.core.errors import Refused, Repeated
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
+from cairn.services.places import Places
 from tests.services.house import House, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -144,7 +145,7 @@ async def test_one_that_waits_for_a_free_place_is_not_begun_once_it_is_stopped(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Places are limited; who waits for one can be cancelled as well."""
-    monkeypatch.setattr(house.cairn.lanes, "_slots", asyncio.Semaphore(1))
+    monkeypatch.setattr(house.cairn.lanes, "_places", Places(1, 1, 1))
     gate = Gate(house)
     begun: list[int] = []
 

@@ -8,8 +8,10 @@ import time
 
 import pytest
 
+from cairn.core.model import Mode
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
+from cairn.services.places import Places
 from tests.services.house import House, form, retries, step, timeout
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -60,10 +62,11 @@ async def test_each_on_timeout(house: House, on_timeout: str, status: str, statu
 
 async def test_waiting_for_a_place_is_no_work(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """D18: who waits for a place longer than its timeout has its whole time then, and no more."""
-    places = asyncio.Semaphore(1)
-    monkeypatch.setattr(house.cairn.lanes, "_slots", places)
+    places = Places(1, 1, 1)
+    monkeypatch.setattr(house.cairn.lanes, "_places", places)
     hanging = Hanging(house)
-    await places.acquire()
+    place = places.of(Mode.FUNCTION)
+    await place.acquire()
     pipeline = await house.pipeline(
         step("quick", stage="all", execution=timeout(0.3, "fail_run")),
         step("slow", "hang", stage="all", execution=timeout(0.3, "pause_pipeline")),
@@ -71,7 +74,7 @@ async def test_waiting_for_a_place_is_no_work(house: House, monkeypatch: pytest.
     run = await house.start(pipeline)
     await asyncio.sleep(1.5)  # the time that passes is what is tried
     assert house.statuses(run) == {"quick": "in_progress", "slow": "in_progress"}
-    places.release()
+    place.release()
     await house.until(lambda: house.statuses(run) == {"quick": "completed", "slow": "failed"})
     await house.until_quiet()
     assert (hanging.begun, hanging.stopped) == (1, 1)
