@@ -25,14 +25,20 @@ def named(name: str) -> Template:
     return next(template for template in templates() if template.name == name)
 
 
-def test_there_are_six() -> None:
+def test_there_are_twelve() -> None:
     assert [(template.name, template.title) for template in templates()] == [
+        ("build-or-buy", "Build or buy"),
+        ("business-analysis", "Business analysis"),
+        ("develop-and-test", "Develop and test"),
         ("plan-dev-test", "Plan, develop, test, verify"),
         ("product-discovery", "Product discovery"),
+        ("refund-by-agent", "Refund email by an agent"),
         ("refund-email", "Refund email"),
+        ("requirements-to-design", "Requirements to design"),
         ("sales-report", "Sales report"),
         ("text-report", "Text report"),
         ("text-review", "Text review"),
+        ("ticket-triage", "Ticket triage"),
     ]
     assert all(template.description and template.text.startswith("#") for template in templates())
 

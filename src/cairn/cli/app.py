@@ -30,6 +30,7 @@ from cairn.cli.commands import (
     runs,
     scripts,
     steering,
+    templates,
     upkeep,
 )
 
@@ -43,7 +44,7 @@ app = typer.Typer(
 )
 
 COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
-    "Define": (projects.init, definitions.validate, definitions.apply, definitions.diff, definitions.templates),
+    "Define": (projects.init, definitions.validate, definitions.apply, definitions.diff),
     "Run": (
         runs.run,
         runs.runs,
@@ -76,6 +77,7 @@ GROUPS: dict[str, dict[str, typer.Typer]] = {
         "pipelines": pipelines.pipelines_app,
         "checkpoints": pipelines.checkpoints_app,
         "scripts": scripts.scripts_app,
+        "templates": templates.templates_app,
     },
     "Decide": {"approvals": approvals.approvals_app, "forms": forms.forms_app, "rules": autonomy.rules_app},
     "Go back": {"rollbacks": going_back.rollbacks_app},

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from cairn.cli.client import Answer, Message, Unreachable
 from cairn.cli.naming import title
 from cairn.cli.resting import ENDED, is_at_rest
+from cairn.cli.showing import as_text, shortened
 from cairn.cli.telling import Screen, moment, printable, tell
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from cairn.cli.client import Client
 
 TRIES, PAUSE_SECONDS = 20, 0.5  # a server that is started again is waited for
+LINES, LONGEST = 8, 160  # lines of a message, and characters of what a tool was given or gave
 _PLACE = re.compile(r"e(\d+)\.l(\d+)(?:\.m(\d+))?")
 
 
@@ -154,10 +156,28 @@ class _Lines:
             for line in str(data["message"]).splitlines():
                 told = f"{moment(data['timestamp'])[11:]}  {name} | {line}"
                 self._say(told, "red" if data["level"] == "error" else "dim")
+        elif message.kind == "message" and data["role"] != "user":
+            self._speak(data)
         elif message.kind == "progress" and self._bar is not None:
             name = self._names.get(data["execution_id"], "")
             part = "" if data["fraction"] is None else f" {data['fraction']:.0%}"
             self._bar.update(self._task, description=printable(f"{name}{part} {data['text'] or ''}".rstrip()))
+
+    def _speak(self, data: Answer) -> None:
+        """What an agent says or a tool returns, in short: `cairn conversation` tells all of it."""
+        where = f"{moment(data['timestamp'])[11:]}  {self._names.get(data['execution_id'], '')} |"
+        told = [line for line in data["content"].splitlines() if line.strip()] if data["role"] == "assistant" else []
+        told += [f"→ {call['name']} {shortened(call['arguments'], LONGEST)}" for call in data["tool_calls"]]
+        told += [
+            f"← {one['name']} {shortened(' '.join(as_text(one['content']).split()), LONGEST)}"
+            for one in data["tool_results"]
+        ]
+        if data["role"] == "assistant":
+            self._say(f"{where} {data['agent_name']}{' (simulated)' if data['is_simulated'] else ''}:", "bold")
+        for line in told[:LINES]:
+            self._say(f"{where}   {line}", None if data["role"] == "assistant" else "dim")
+        if len(told) > LINES:
+            self._say(f"{where}   … {len(told) - LINES} more lines", "dim")
 
     def _say(self, line: str, style: str | None) -> None:
         self._screen.line(line, style)

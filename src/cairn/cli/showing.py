@@ -147,3 +147,8 @@ def as_text(value: Any) -> str:
     from cairn.documents import encode_json
 
     return encode_json(value).decode()
+
+
+def shortened(value: Any, most: int) -> str:
+    text = as_text(value)
+    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters)"

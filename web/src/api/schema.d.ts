@@ -7202,7 +7202,10 @@ export interface components {
              */
             digest?: string | null;
         };
-        /** Template */
+        /**
+         * Template
+         * @description A pipeline that comes with Cairn. `sample_input` is what a run of it can be started with.
+         */
         Template: {
             /** Name */
             name: string;
@@ -7210,6 +7213,12 @@ export interface components {
             title: string;
             /** Description */
             description: string;
+            /** Uses */
+            uses: ("agents" | "scripts" | "functions" | "people" | "actions")[];
+            /** Checkpoints */
+            checkpoints: components["schemas"]["TemplateStep"][];
+            /** Sample Input */
+            sample_input: unknown;
             /** Text */
             text: string;
         };
@@ -7225,6 +7234,20 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
+        };
+        /** TemplateStep */
+        TemplateStep: {
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
+            /**
+             * Mode
+             * @enum {string}
+             */
+            mode: "agentic" | "script" | "function" | "human_only";
+            /** Approve */
+            approve: ("start" | "complete" | "both") | null;
         };
         /**
          * Terms

@@ -13,8 +13,9 @@ from typing import Any, cast
 from cairn.adapters.models_simulated.knowing import Knowing
 from cairn.adapters.models_simulated.reading import Reading, Wanted
 from cairn.adapters.models_simulated.sensing import Place
+from cairn.adapters.models_simulated.speaking import heard
 from cairn.adapters.models_simulated.values import Impossible, make
-from cairn.adapters.models_simulated.words import label, slug
+from cairn.adapters.models_simulated.words import clause, label, slug
 
 NOTE = "Simulated: made by the built-in model, no provider was asked."
 
@@ -67,15 +68,17 @@ def _markdown(wanted: Wanted, reading: Reading, knowing: Knowing) -> str:
     lines = [f"# {_heading(wanted)}", "", f"> {NOTE}", "", "## In short", ""]
     if wanted.description:
         lines += [f"{wanted.description.rstrip('.')}.", ""]
-    lines += [f"{knowing.title}: {knowing.topic(0)}, {knowing.topic(1)} and {knowing.topic(2)}.", ""]
-    lines += ["## What matters", "", *(f"- {point}" for point in _points(knowing)), ""]
+    lines += [f"It is about {knowing.topic(0)}, {knowing.topic(1)} and {knowing.topic(2)}.", ""]
+    lines += ["## What matters", "", *(f"- {point}" for point in _points(knowing, 5)), ""]
+    if said := list(heard(reading)):
+        lines += ["## What was said", "", *(f"- **{speaker}**: {words}" for speaker, words in said), ""]
     if rows := _facts(reading):
         lines += ["## What is known", "", "| what | value |", "| --- | --- |"]
         lines += [f"| {name} | {told} |" for name, told in rows] + [""]
     if changes := _changes(reading):
         lines += ["## Changed since", "", *(f"- {change}" for change in changes), ""]
-    lines += ["## Next", "", *(f"{n + 1}. Check {knowing.topic(n)} with those who use it." for n in range(3))]
-    return "\n".join(lines) + "\n"
+    steps = (next(knowing.texts(Place("next_steps", index=n))) for n in range(3))
+    return "\n".join([*lines, "## Next", "", *(f"{n}. {step}" for n, step in enumerate(steps, 1))]) + "\n"
 
 
 def _facts(reading: Reading, most: int = 6) -> list[tuple[str, str]]:
@@ -120,15 +123,13 @@ def _cell(name: str, index: int, knowing: Knowing) -> str:
 
 
 def _mermaid(_wanted: Wanted, _reading: Reading, knowing: Knowing) -> str:
-    steps = [re.sub(r"[^\w -]", " ", knowing.topic(n)).strip() for n in range(4)]
-    lines = [
-        "flowchart TD",
-        f"  %% {NOTE}",
-        "  start([Start])",
-        *(f"  s{n}[{step}]" for n, step in enumerate(steps, 1)),
-    ]
-    lines += ["  check{Is it right?}", "  done([Done])", "  start --> s1 --> s2 --> s3 --> s4 --> check"]
-    return "\n".join([*lines, "  check -- yes --> done", "  check -- no --> s2"]) + "\n"
+    told = [clause(sentence) for sentence in knowing.sentences] or [knowing.topic(n) for n in range(4)]
+    steps = list(dict.fromkeys(re.sub(r"[^\w' -]", " ", one).strip() for one in told if one))[:4]
+    names = [f"s{n}" for n in range(1, len(steps) + 1)]
+    lines = ["flowchart TD", f"  %% {NOTE}", "  start([Start])"]
+    lines += [f"  {name}[{step}]" for name, step in zip(names, steps, strict=True)]
+    lines += ["  check{Is it right?}", "  done([Done])", f"  {' --> '.join(['start', *names, 'check'])}"]
+    return "\n".join([*lines, "  check -- yes --> done", f"  check -- no --> {names[0] if names else 'start'}"]) + "\n"
 
 
 def _python(wanted: Wanted, _reading: Reading, knowing: Knowing) -> str:

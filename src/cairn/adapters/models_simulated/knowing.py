@@ -9,68 +9,13 @@ from typing import Any
 
 from cairn.adapters.models_simulated.reading import Reading
 from cairn.adapters.models_simulated.roles import team
+from cairn.adapters.models_simulated.sayings import NUMBERS, SAYINGS
 from cairn.adapters.models_simulated.sensing import Place, Sense
 from cairn.adapters.models_simulated.words import keywords, label, leaves, sentences, slug, title
 
-# By words of a name; {topic} is what it is about, another one for each item of a list.
-_SAYINGS: tuple[tuple[str, str], ...] = (
-    ("email mail", "{word}@example.com"),
-    ("url link website homepage uri", "https://example.com/{word}"),
-    ("phone telephone", "+1 555 01{n:02}"),
-    ("date day deadline due", "2026-03-{n:02}"),
-    ("time timestamp created updated", "2026-03-{n:02}T09:00:00Z"),
-    ("id identifier key reference number code", "{word}-{n}"),
-    ("subject", "{subject}"),
-    ("title heading headline", "{title}"),
-    ("reason reasoning rationale justification why explanation", "{reason}"),
-    (
-        "requirement requirements feature features criterion criteria goal goals objective",
-        "It covers {topic} to its end.",
-    ),
-    ("risk risks issue issues concern weakness problem gap", "{Topic} may be misunderstood without an example."),
-    (
-        "recommendation recommendations suggestion action actions step steps task tasks next",
-        "Check {topic} with those who use it.",
-    ),
-    (
-        "finding findings insight insights observation point points highlight strength benefit",
-        "{Topic} is what matters most here.",
-    ),
-    ("question questions", "What exactly is expected of {topic}?"),
-    ("assumption assumptions dependency", "{Topic} stays as it is for now."),
-    ("test tests check checks case scenario", "With {topic} given, the result is as expected."),
-    ("quote evidence source", "{sentence}"),
-    ("body message reply letter", "{letter}"),
-    ("note notes comment", "{sentence}"),
-    ("summary description overview abstract details text content analysis conclusion introduction", "{prose}"),
-    ("tag tags category type topic keyword label theme area kind group", "{topic}"),
-    ("owner assignee author reviewer team responsible department", "the team"),
-    ("customer client user person contact", "a customer"),
-    ("status state", "ready"),
-    ("priority severity level importance", "medium"),
-    ("language", "English"),
-    ("currency", "EUR"),
-    ("version", "1.{n}.0"),
-    ("color colour", "#4c6ef5"),
-    ("path file filename", "{word}-{n}.md"),
-    ("name", "{Topic}"),
-)
 _PROSE = (
     "summary description overview title subject reason reasoning rationale explanation text content result status"
     " answer body message notes comment analysis decision verdict findings passes valid score confidence"
-)
-_NUMBERS: tuple[tuple[str, float], ...] = (
-    ("confidence probability likelihood certainty", 0.86),
-    ("score rating grade", 0.8),
-    ("ratio share rate", 0.4),
-    ("percent percentage", 80),
-    ("year", 2026),
-    ("price amount cost total sum refund fee value revenue", 49.9),
-    ("hours effort", 8),
-    ("days duration", 5),
-    ("minutes seconds", 30),
-    ("age", 36),
-    ("count quantity size items", 3),
 )
 _ALIKE = {"to": "email", "recipient": "email", "customeremail": "email"}  # what is handed on by another name
 _FAULTS = "findings finding errors violations mismatches faults"  # of what was looked at, and is well
@@ -86,6 +31,12 @@ _GOOD = (
     "complete completed approve approved accept accepted pass passed valid yes ok true done ready success resolved"
     " medium normal moderate standard neutral open new"
 )
+FEW = 3  # topics of the material, below which the task is looked at
+_NUMBERED = re.compile(r"(\w+?)_(?:id|number|no)")
+_AMOUNT = "{{ amount }}"  # what a task may ask to have written, so that a corrected amount is in the text
+_WANTS = tuple(
+    re.compile(rf"\b({words})\b", re.IGNORECASE) for words in ("please|would like", "wants?|needs?|should|must|has to")
+)
 _UNFINISHED = re.compile(r"\b(TODO|TBD|FIXME|lorem ipsum)\b")
 _COUNTED = re.compile(
     r"\b(\d{1,2}|two|three|four|five|six)\s+(?:\w+\s+)?(agents|people|experts|roles|specialists)\b", re.IGNORECASE
@@ -100,14 +51,18 @@ class Knowing(Sense):
     # ---- what it is about --------------------------------------------------------------------------------
     @cached_property
     def topics(self) -> list[str]:
+        """What the material is about; where there is little of it, what the task is about as well."""
         read = self._reading
-        return keywords((*read.prose, *(said for _, said in read.statements)), f"{read.task}\n{read.duty}") or [
-            "result"
-        ]
+        found = keywords((*read.prose, *(said for _, said in read.statements if not read.prose)))
+        more = keywords((), f"{read.task}\n{read.duty}") if len(found) < FEW else []
+        return list(dict.fromkeys((*found, *more))) or ["result"]
 
     @cached_property
     def sentences(self) -> list[str]:
-        return list(dict.fromkeys(one for text in self._reading.prose for one in sentences(text)))[:24]
+        """Whole ones of the material; questions only where there is nothing else."""
+        found = list(dict.fromkeys(one for text in self._reading.prose for one in sentences(text)))
+        whole = [one for one in found if one.endswith((".", "!", "”"))]
+        return (whole or found)[:24]
 
     @cached_property
     def title(self) -> str:
@@ -117,7 +72,31 @@ class Knowing(Sense):
     def subject(self) -> str:
         """What a letter would be headed with."""
         given = [one for name in ("subject", "title") for one in self._known.get(name, ()) if isinstance(one, str)]
-        return given[0] if given else f"About {self.topic(0)} and {self.topic(1)}"
+        if given:
+            return given[0]
+        pays = "Refund for" if self._pays else "Your"
+        return f"{pays} {self.cases[-1]}" if self.cases else f"About {self.topic(0)} and {self.topic(1)}"
+
+    @cached_property
+    def cases(self) -> list[str]:
+        """What has a number of its own in what was given, as people say it: order 12345."""
+        found: dict[str, str] = {}
+        for value in self._reading.values:
+            for name, inner in leaves(value):
+                told = _NUMBERED.fullmatch(name)
+                if told and told[1] != "customer" and isinstance(inner, str | int) and not isinstance(inner, bool):
+                    found.setdefault(told[1], f"{label(told[1]).lower()} {inner}")
+        return list(found.values())
+
+    @property
+    def _pays(self) -> bool:
+        return re.search(r"\b(refund|pay back|money back)\b", self._reading.task, re.IGNORECASE) is not None
+
+    @property
+    def asked_for(self) -> str:
+        """The sentence that says what somebody wants."""
+        wants = (one for words in _WANTS for one in self.sentences if words.search(one))
+        return next(wants, self.sentence(0))
 
     @cached_property
     def team(self) -> list[tuple[str, str]]:
@@ -137,9 +116,9 @@ class Knowing(Sense):
     def reason(self, index: int) -> str:
         if self.unfinished:
             return f"It is not finished: {self.unfinished} is left in it."
-        return (
-            f"What there is speaks of {self.topic(index)} and {self.topic(index + 1)}, and nothing speaks against it."
-        )
+        about = f"{' and '.join(self.cases[:2])}: " if self.cases else ""
+        told = f"{about}“{self.sentence(index)}” That is what is known, and nothing speaks against it."
+        return told[:1].upper() + told[1:]
 
     @cached_property
     def unfinished(self) -> str:
@@ -167,9 +146,12 @@ class Knowing(Sense):
             yield from self._of_agent(place)
         if set(_FAULTS.split()).intersection(place.parents) and self.unfinished and place.name in _OF_FAULT:
             yield _OF_FAULT[place.name].format(file=self._reading.judged, word=self.unfinished)
-        for names, saying in _SAYINGS:
+        if "id" in place.words and place.parents:
+            around = next((one for one in reversed(place.parents) if one), "")
+            yield from (f"{head}{place.index + 1}" for head in (f"{around[:1].upper()}", f"{around[:3].upper()}-"))
+        for names, *sayings in SAYINGS:
             if set(names.split()).intersection(place.words[-2:]):
-                yield self._filled(saying, place.index)
+                yield self._filled(sayings[place.index % len(sayings)], place.index)
         if place.description and len(place.description) > 15:
             about = place.description.strip().rstrip(".")
             yield f"{about[:1].upper()}{about[1:]}: {self.topic(place.index)}."
@@ -202,22 +184,33 @@ class Knowing(Sense):
             subject=self.subject,
             reason=self.reason(index),
             sentence=self.sentence(index),
+            other=self.sentence(index + 1),
+            asked=self.asked_for,
+            topics=f"{self._topic(0)}, {self.topic(1)} and {self.topic(2)}",
             prose=self.prose(index * 2),
             letter=self.letter,
         )
 
     @property
     def letter(self) -> str:
+        told = f"You wrote: “{self.sentence(0)}”"
+        amount = next((one for one in self._known.get("amount", ()) if isinstance(one, int | float)), None)
+        if self._pays and amount is not None:
+            shown = _AMOUNT if _AMOUNT in self._reading.task else f"{amount:.2f}"
+            about = f" for {self.cases[-1]}" if self.cases else ""
+            done = f"We pay back {shown}{about}. It will reach you within a week."
+        else:
+            done = "We have looked into it and are at work on it."
         return (
-            "Dear customer,\n\nthank you for writing to us. We have looked into it: "
-            f"{self.sentence(0)}\n\nIf anything is missing, please tell us.\n\nKind regards,\nyour team"
+            f"Dear customer,\n\nthank you for writing to us. {told}\n\n{done}"
+            " If anything is missing, please tell us.\n\nKind regards,\nyour team"
         )
 
     def word(self, place: Place) -> str:
         return slug(self.topic(place.index)) or slug(place.name) or "item"
 
     def number(self, place: Place) -> float:
-        for names, value in _NUMBERS:
+        for names, value in NUMBERS:
             if set(names.split()).intersection(place.words):
                 return value
         return place.index + 1

@@ -192,6 +192,7 @@ def read(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -
     system: list[str] = []
     prompts: list[str] = []
     used: list[Use] = []
+    results: list[str] = []
     for message in messages:
         if isinstance(message, ModelResponse):
             used += [Use(call.tool_name, _arguments(call)) for call in message.tool_calls]
@@ -203,9 +204,11 @@ def read(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -
                 system.append(part.content)
             elif isinstance(part, UserPromptPart):
                 prompts.append(_text(part))
+            elif isinstance(part, ToolReturnPart):
+                results.append(part.model_response_str())
     failed = _failed(messages)
     return Asked(
-        reading=Reading("\n\n".join(dict.fromkeys(system)), tuple(prompts)),
+        reading=Reading("\n\n".join(dict.fromkeys(system)), tuple(prompts), tuple(results)),
         tools=[_tool(one) for one in parameters.function_tools],
         output=_output(parameters),
         used=[one for one, is_failed in zip(used, failed, strict=True) if not is_failed],

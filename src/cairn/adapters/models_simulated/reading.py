@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
-from cairn.adapters.models_simulated.words import leaves
+from cairn.adapters.models_simulated.words import texts_in
 
 _HEADING = re.compile(r"^=== (.+?) ===\s*$")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*([\w+-]*)\s*$")
@@ -47,6 +47,7 @@ class Reading:
 
     system: str
     prompts: tuple[str, ...]
+    results: tuple[str, ...] = ()  # of tools
     sections: tuple[tuple[str, str], ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -124,20 +125,23 @@ class Reading:
 
     @cached_property
     def prose(self) -> tuple[str, ...]:
-        """The words of the material: of JSON its longer texts, of the rest all but headings."""
+        """The words of the material: of JSON its longer texts, of the rest all but headings.
+
+        What the run was started for comes last: the material is what there is to go by.
+        """
+        asked = self.section("ORIGINAL PROMPT")
         found: list[str] = []
-        for body in self.materials:
+        for body in (*(one for one in self.materials if one.strip() != asked), *([asked] if asked else [])):
             inner = [text for _, text in fences(body)] or [body]
             for text in inner:
                 values = list(values_in(text))
-                told = [one for value in values for _, one in leaves(value) if isinstance(one, str) and " " in one]
-                found += told if values else [text]
+                found += [one for value in values for one in texts_in(value) if " " in one] if values else [text]
         return tuple(dict.fromkeys(found))
 
     @cached_property
     def values(self) -> tuple[Any, ...]:
-        """What of it is JSON."""
-        return tuple(value for body in self.materials for value in values_in(body))
+        """What of it is JSON; what tools have returned comes first, it is newer."""
+        return tuple(value for body in (*reversed(self.results), *self.materials) for value in values_in(body))
 
     @cached_property
     def files(self) -> tuple[Wanted, ...]:

@@ -11,11 +11,11 @@ from typing import Any, cast
 from cairn.adapters.models_simulated.documents import content, value
 from cairn.adapters.models_simulated.knowing import Knowing
 from cairn.adapters.models_simulated.reading import Reading, Wanted
+from cairn.adapters.models_simulated.speaking import part_of
 from cairn.adapters.models_simulated.steps import Step
 from cairn.adapters.models_simulated.tools import Tool, Use, called_for, used_with
 
 _ONE_WORD = re.compile(r"\banswer with this one word\b[^:]*:\s*(\w+)", re.IGNORECASE)
-AGREED = "AGREED"  # what somebody says who has nothing to add, where the prompt asks for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _result(asked: Asked, step: Step, knowing: Knowing) -> Reply:
         return Reply(_content(file, step, asked, knowing))
     if reading.wants_summary:
         return Reply(_summary(reading, knowing))
-    return Reply(_part(reading, knowing))
+    return Reply(part_of(reading, knowing))
 
 
 def _object(asked: Asked, step: Step, knowing: Knowing) -> Any:
@@ -146,26 +146,3 @@ def _object(asked: Asked, step: Step, knowing: Knowing) -> Any:
 def _summary(reading: Reading, knowing: Knowing) -> str:
     told = knowing.sentences or [reading.task[:300]]
     return f"In short: {' '.join(told[:5])}"
-
-
-def _part(reading: Reading, knowing: Knowing) -> str:
-    """A statement in a discussion, or plain words."""
-    who, duty = reading.agent, reading.duty
-    lines = [f"{f'As {who} I see it so: ' if who else ''}{knowing.sentence(len(who) % 3)}"]
-    others = list(dict.fromkeys(speaker for speaker, _ in reading.statements if speaker and speaker != who))
-    if others:
-        last, said = next(one for one in reversed(reading.statements) if one[0] in others)
-        lines.append(f"{_stance(reading)} {last} I say: {said.split('. ')[0].strip()[:160] or knowing.topic(1)}.")
-    if re.search(r"\b(decide|chair|judge|rule|merge|final|one result)\b", duty, re.IGNORECASE):
-        lines.append(f"Having heard {' and '.join(others) or 'all'}, I decide: {knowing.title}.")
-    lines.append(f"What counts is {knowing.topic(0)}, then {knowing.topic(1)}; I would begin with {knowing.topic(2)}.")
-    if reading.feedback:
-        lines.append(f"What was asked to be changed is done: {reading.feedback.splitlines()[0][:160]}")
-    if AGREED in duty and any(speaker == who for speaker, _ in reading.statements):
-        lines.append(AGREED)
-    return "\n\n".join(lines)
-
-
-def _stance(reading: Reading) -> str:
-    words = f"{reading.duty} {reading.system}"
-    return "Against" if re.search(r"\b(against|oppos\w+|contra|disagree|critic\w*)\b", words, re.IGNORECASE) else "With"

@@ -12,7 +12,7 @@ from cairn.adapters.models_simulated.documents import value
 from cairn.adapters.models_simulated.knowing import Knowing
 from cairn.adapters.models_simulated.reading import Reading
 from cairn.adapters.models_simulated.sensing import Place
-from cairn.adapters.models_simulated.words import slug
+from cairn.adapters.models_simulated.words import label, slug
 
 MOST = 4  # uses before the result
 # What in an author's words calls for a tool; first those that look, then those that ask others.
@@ -30,7 +30,14 @@ _CODE = ("code", "source", "script", "program")
 _OFFERED = re.compile(
     r"^(?P<name>\S+) \((?P<risk>\w+) risk\)(?:: (?P<about>.*))?(?:\nParameters: (?P<schema>\{.*\}))?$", re.MULTILINE
 )
-_SAID = ("operation_type", "parameters", "reasoning", "confidence", "risk_level")  # also where it need not be
+_SAID = (
+    "operation_type",
+    "parameters",
+    "reasoning",
+    "confidence",
+    "risk_level",
+    "supporting_data",
+)  # also where it need not be
 _QUERY = ("query", "q", "search", "search_query")
 
 
@@ -86,11 +93,12 @@ def used_with(tool: Tool, reading: Reading, knowing: Knowing, given: Mapping[str
     """A call of the tool; what is given stands, the rest is made up."""
     made = value({"type": "object", **tool.schema}, knowing)
     arguments = {**(cast("dict[str, Any]", made) if isinstance(made, dict) else {}), **_sensible(tool, knowing)}
+    arguments.pop("supporting_data", None)  # only what is known
     if tool.name == "propose_action":
         arguments |= _proposal(tool, arguments, reading, knowing)
     wanted = {*cast("Sequence[str]", tool.schema.get("required", ())), *_SAID}
     arguments = {key: inner for key, inner in arguments.items() if key in wanted and key in tool.parameters}
-    return Use(tool.name, {**arguments, **(given or {})}, _words(tool, reading, knowing))
+    return Use(tool.name, {**arguments, **(given or {})}, _words(tool, reading, knowing, given or {}))
 
 
 def _sensible(tool: Tool, knowing: Knowing) -> dict[str, Any]:
@@ -127,7 +135,14 @@ def _proposal(tool: Tool, made: Mapping[str, Any], reading: Reading, knowing: Kn
     risk = {"risk_level": found["risk"]} if found else {}
     schema = json.loads(found["schema"]) if found and found["schema"] else None
     parameters = value(schema, knowing) if schema is not None else _parameters(kind, knowing)
-    return {"operation_type": kind, "parameters": parameters, **risk}
+    shown = {"supporting_data": seen} if (seen := _seen(reading)) else {}
+    return {"operation_type": kind, "parameters": parameters, **risk, **shown}
+
+
+def _seen(reading: Reading) -> dict[str, Any]:
+    """What whoever decides would want to see beside it: the objects of what was given, by name."""
+    given = next((cast("dict[str, Any]", one) for one in reading.values if isinstance(one, dict)), dict[str, Any]())
+    return {label(name): inner for name, inner in given.items() if isinstance(inner, dict) and inner}
 
 
 def _parameters(kind: str, knowing: Knowing) -> dict[str, Any]:
@@ -141,12 +156,12 @@ def _parameters(kind: str, knowing: Knowing) -> dict[str, Any]:
     return {"about": knowing.subject, **({"amount": amount} if amount is not None else {})}
 
 
-def _words(tool: Tool, reading: Reading, knowing: Knowing) -> str:
+def _words(tool: Tool, reading: Reading, knowing: Knowing, given: Mapping[str, Any]) -> str:
     match tool.name:
         case "propose_action":
             return f"I propose an action: {knowing.reason(0)}"
         case "request_rework":
-            return f"This is not right yet: {knowing.sentence(0)} I ask for it to be done again."
+            return f"This is not right yet. {given.get('reason') or knowing.reason(0)} I ask for it to be done again."
         case "ask_human":
             return f"Before I go on I ask: {reading.agent or 'I'} cannot decide this alone."
         case _:

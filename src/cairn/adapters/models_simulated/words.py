@@ -20,9 +20,17 @@ _COMMON = frozenset(
     whom why will with within without would write you your yourself them task file files json markdown text words
     answer answers content contents result results result. describe described list lists short whole step steps based
     following provide decide propose whether check found find look lead leads dear thank thanks kind regards well still
+    half three four five instead ours ourselves theirs large small week weeks month months year years need days said
+    says tell tells told build built know knows track tracks come comes work works offer offers argue mean means
+    goes right wrong long next ever never always only every even show shows sent send sends stop costs cost
     todo fixme speaks speak expected actual include including produce produced read agent agents good best
     """.split()  # noqa: SIM905
 )
+
+
+_JOINS = frozenset("without that which with and or instead because so when where while if than but for of by".split())  # noqa: SIM905
+_CODE = re.compile(r" \| |^(def|class|return|import|from \w+ import)\b|[!=]=|->|%%|;$|:$")
+_VERBAL = re.compile(r"(ed|ing|ly)$")
 
 
 def keywords(about: Iterable[str], task: str = "", most: int = 12) -> list[str]:
@@ -33,7 +41,7 @@ def keywords(about: Iterable[str], task: str = "", most: int = 12) -> list[str]:
     for weight, text in (*((3, text) for text in about), (2, task)):
         for word in _WORD.findall(text[:8000]):
             lower = word.lower()
-            if len(lower) > 3 and lower not in _COMMON and lower not in orders:
+            if len(lower) > 3 and not _VERBAL.search(lower) and lower not in _COMMON | orders:
                 counted[lower] += weight
                 spelled.setdefault(lower, lower if word.istitle() else word)
     return [spelled[word] for word, _ in counted.most_common(most)]
@@ -43,11 +51,12 @@ def sentences(text: str, most: int = 12) -> list[str]:
     """Whole ones, as they stand there."""
     found: list[str] = []
     for piece in _SENTENCE.split(text[:20_000]):
-        line = re.sub(r"^[\s#>*|`-]+|[\s|`]+$", "", piece).strip()
+        line = re.sub(r"^[\s#>*|`-]+(\d+\. )?|[\s|`]+$", "", piece).strip()
         if (
             20 <= len(line) <= 240
             and _WORD.search(line)
-            and not line.startswith(("{", "[", "<", '"', "File:", "Path:"))
+            and not line.startswith(("{", "[", "<", '"', "File:", "Path:", "Simulated:"))
+            and not _CODE.search(line)
         ):
             found.append(line)
     return list(dict.fromkeys(found))[:most]
@@ -81,3 +90,22 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(value, list):
         for inner in cast("list[Any]", value)[:20]:
             yield from leaves(inner)
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Every text in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in cast("dict[str, Any]", value).values():
+            yield from texts_in(inner)
+    elif isinstance(value, list):
+        for inner in cast("list[Any]", value)[:20]:
+            yield from texts_in(inner)
+
+
+def clause(sentence: str, most: int = 7) -> str:
+    """Its beginning, as far as it stands alone."""
+    words = re.sub(r"[^\w' -]", " ", re.split(r"[,;:(“]", sentence)[0]).split()
+    ends = [at for at, word in enumerate(words) if at > 2 and word.lower() in _JOINS]
+    return " ".join(words[: min([most, *ends])])

@@ -24,6 +24,7 @@ from cairn.services.views.pipelines import (
     RevisionPage,
     Template,
     TemplatePage,
+    TemplateStep,
     Validation,
 )
 from cairn.services.views.rollbacks import (
@@ -232,7 +233,16 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     "validate_definition": Validation(valid=False, errors=[_FINDING], warnings=[]),
     "get_definition_schema": {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"},
     "list_templates": _page(
-        TemplatePage, Template(name="goals", title="Goals to design", description="Three forms.", text=s.YAML)
+        TemplatePage,
+        Template(
+            name="goals",
+            title="Goals to design",
+            description="Three forms.",
+            uses=["people"],
+            checkpoints=[TemplateStep(key="goals", name="Goals", mode="human_only", approve="complete")],
+            sample_input=None,
+            text=s.YAML,
+        ),
     ),
     **dict.fromkeys(("add_checkpoint", "create_checkpoint", "get_checkpoint", "update_checkpoint"), s.CHECKPOINT),
     "list_scripts": _page(ScriptPage, _SCRIPT),

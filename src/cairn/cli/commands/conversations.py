@@ -11,7 +11,7 @@ from cairn.cli.client import Answer, Message
 from cairn.cli.desk import Desk, online
 from cairn.cli.following import follow_to
 from cairn.cli.resting import is_at_rest
-from cairn.cli.showing import as_text, used
+from cairn.cli.showing import shortened, used
 from cairn.cli.telling import Screen, moment, tell
 
 HIDDEN = "The definition does not show this conversation: only admins see it."
@@ -106,15 +106,10 @@ class Teller:
 
     def _rest(self, message: Answer) -> None:
         for call in message["tool_calls"]:
-            self._screen.line(f"  → {call['name']} {_short(call['arguments'])}", "dim")
+            self._screen.line(f"  → {call['name']} {shortened(call['arguments'], LONGEST)}", "dim")
         for result in message["tool_results"]:
-            told = f"  ← {result['name']} {_short(result['content'])}"
+            told = f"  ← {result['name']} {shortened(result['content'], LONGEST)}"
             self._screen.line(told, "dim" if result["went_well"] else "red")
         if message["usage"] is not None:
             self._screen.line(f"  {used(message['usage'])}, {message['usage']['seconds']:.1f} s", "dim")
         self._screen.out.flush()
-
-
-def _short(value: Any) -> str:
-    text = as_text(value)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"

@@ -147,22 +147,3 @@ async def _compare(desk: Desk, source: Source) -> Answer:
         return await desk.client.compare_definition(known["pipeline_id"], source.text, source.media_type)
     except Problem as problem:
         raise _placed(source, problem) from None
-
-
-@online("checks")
-async def templates(
-    desk: Desk, name: Annotated[str | None, typer.Argument(help="Print this one's text.")] = None
-) -> None:
-    """List the templates of pipelines that come with Cairn, or print one.
-
-    Example: cairn templates text-report > pipeline.yaml
-    """
-    found = await desk.client.list_templates()
-    if name is None:
-        rows = [(each["name"], each["title"], each["description"]) for each in found["items"]]
-        desk.show(found, lambda _: desk.screen.table(("name", "title", "description"), rows))
-        return
-    named = [each for each in found["items"] if each["name"] == name]
-    if not named:
-        raise Unknown("template", name, f"There are: {', '.join(each['name'] for each in found['items'])}.")
-    desk.show(named[0], lambda one: desk.screen.raw(one["text"]))

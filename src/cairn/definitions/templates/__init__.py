@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 
+from cairn.definitions.expansion import expand
+from cairn.definitions.lenient import objects, section
 from cairn.definitions.lenient import text as text_of
+from cairn.definitions.part import Document
+from cairn.definitions.schemas import check_value, fill_defaults
 from cairn.documents import Positions, Value, decode_yaml
+
+_DONE_BY = {"agentic": "agents", "script": "scripts", "function": "functions", "human_only": "people"}
+USES = ("agents", "scripts", "functions", "people", "actions")
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """A checkpoint of a template, in short."""
+
+    key: str
+    name: str
+    mode: str
+    approve: str | None  # start, complete or both
+
+
+@dataclass(frozen=True)
 class Template:
     name: str  # of the file
     title: str
@@ -19,6 +36,31 @@ class Template:
 
     def read(self) -> tuple[Value, Positions]:
         return decode_yaml(self.text)
+
+    @cached_property
+    def full(self) -> Document:
+        return expand(self.read()[0])
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        return tuple(_step(checkpoint) for _, checkpoint in objects(self.full, "checkpoints"))
+
+    @cached_property
+    def uses(self) -> tuple[str, ...]:
+        """Who carries it out, whether people are asked, whether something is done outside."""
+        found = {_DONE_BY[step.mode] for step in self.steps}
+        found |= {"people"} if any(step.approve for step in self.steps) else set()
+        found |= {"actions", "people"} if self.full.get("actions") else set()
+        return tuple(one for one in USES if one in found)
+
+    @cached_property
+    def sample_input(self) -> Value:
+        """What a run of it can be started with; None if it takes no input, or has no example of it."""
+        schema = self.full.get("input_schema")
+        if not isinstance(schema, dict):
+            return None
+        filled = fill_defaults(schema, {})
+        return None if check_value(schema, filled) else filled
 
 
 @cache
@@ -32,3 +74,11 @@ def _read(file: str, text: str) -> Template:
     document, _ = decode_yaml(text)
     name, title = file.removesuffix(".yaml"), text_of(document, "pipeline_name") or ""
     return Template(name, title, text_of(document, "pipeline_description") or "", text)
+
+
+def _step(checkpoint: Document) -> Step:
+    held = section(checkpoint, "human_interaction")
+    asked = [point for point in ("start", "complete") if held.get(f"requires_approval_to_{point}")]
+    approve = "both" if len(asked) > 1 else next(iter(asked), None)
+    name, mode = text_of(checkpoint, "checkpoint_name"), text_of(checkpoint, "execution", "mode")
+    return Step(text_of(checkpoint, "key") or "", name or "", mode or "", approve)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Literal
 from uuid import uuid4
 
 import sqlalchemy as sa
 
 from cairn.definitions import PipelineDefinition, assign_ids, diff, templates, text_diff, to_yaml, without_ids
+from cairn.definitions import Template as Ready
 from cairn.definitions.scripts import with_texts
 from cairn.documents import encode_json
 from cairn.services.errors import NotFound
@@ -70,8 +72,18 @@ def _compared(
 
 
 def list_templates() -> TemplatePage:
-    items = [
-        Template(name=found.name, title=found.title, description=found.description, text=found.text)
-        for found in templates()
-    ]
-    return TemplatePage(items=items, next_cursor=None)
+    return TemplatePage(items=[_template(found) for found in templates()], next_cursor=None)
+
+
+def _template(found: Ready) -> Template:
+    return Template.model_validate(
+        {
+            "name": found.name,
+            "title": found.title,
+            "description": found.description,
+            "uses": found.uses,
+            "checkpoints": [asdict(step) for step in found.steps],
+            "sample_input": found.sample_input,
+            "text": found.text,
+        }
+    )

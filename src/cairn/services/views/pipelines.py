@@ -127,10 +127,22 @@ class Validation(View):
     warnings: list[Finding]
 
 
+class TemplateStep(View):
+    key: str
+    name: str
+    mode: Literal["agentic", "script", "function", "human_only"]
+    approve: Literal["start", "complete", "both"] | None
+
+
 class Template(View):
+    """A pipeline that comes with Cairn. `sample_input` is what a run of it can be started with."""
+
     name: str
     title: str
     description: str
+    uses: list[Literal["agents", "scripts", "functions", "people", "actions"]]
+    checkpoints: list[TemplateStep]
+    sample_input: Any
     text: str
 
 

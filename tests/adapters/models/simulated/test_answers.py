@@ -110,7 +110,7 @@ async def test_files_of_every_format() -> None:
     HTMLParser().feed(files["page.html"])
     assert files["report.md"].startswith("# Report\n")
     assert "| Ticket id | T-1042 |" in files["report.md"]
-    assert files["mail.txt"].startswith("Subject: About ")
+    assert files["mail.txt"].startswith("Subject: Your ticket T-1042\n")
     labelled = {name for name, content in files.items() if NOTE in content}
     assert labelled == {"report.md", "flow.mmd", "check.py", "page.html", "mail.txt"}
     done = await talking.answer(written)
@@ -258,9 +258,35 @@ LAYOUTS = {
 async def test_its_part_of_a_discussion(layout: str) -> None:
     prompt = LAYOUTS[layout].format(part="=== YOUR PART ===\nAs the chair, decide.")
     text = (await talk(system="You are the Architect. You think of structure.").say(prompt)).text or ""
-    assert text.startswith("As Architect I see it so: ")
-    assert "With Analyst I say: The scheduler is late" in text
+    assert text.startswith("As Architect: I think of structure. ")
+    assert "Analyst says: The scheduler is late." in text
     assert "Having heard Analyst, I decide" in text
+
+
+DEBATE = (
+    "=== INPUT ===\n```json\n{facts}\n```\n\n=== DISCUSSION SO FAR ===\nBuyer, round 1:\n```text\n{said}\n```\n\n"
+    "=== YOUR PART ===\nYou are Builder in a debate of Builder, Buyer, round 2 of 2. Argue for your side.\n"
+)
+FACTS = [f"This is fact number {n} of the case." for n in range(4)]
+
+
+async def test_a_side_of_a_debate_goes_by_facts_of_its_own_and_answers_the_other() -> None:
+    said = f"As Buyer: I go by this: “{FACTS[1]}”\n\nSo I would look at “fact” first."
+    prompt = DEBATE.format(facts=json.dumps({"question": "Which one is it to be then?", "facts": FACTS}), said=said)
+    text = (await talk(system="You are Builder. You argue for your own work.").say(prompt)).text or ""
+    first, reply, _ = text.split("\n\n")
+    assert first == f"As Builder: I argue for my own work. I go by this: “{FACTS[2]}”"
+    assert reply == f"Buyer says: “{FACTS[1]}” That is right, but it does not settle the question."
+
+
+async def test_what_tools_have_returned_is_handed_on() -> None:
+    """It is newer than what was given before."""
+    text, amount = {"type": "string"}, {"type": "number"}
+    schema = {"type": "object", "properties": {"outcome": text, "amount": amount}, "required": ["outcome", "amount"]}
+    talking = talk(PROPOSE, schema=schema)
+    proposed = await talking.say(f"{INPUT}=== YOUR TASK ===\nPropose to send_email to the customer.\n")
+    told = 'What was decided:\n```json\n{"outcome": "rejected", "parameters": {"amount": 7.5}}\n```'
+    assert output(await talking.answer(proposed, told)) == {"outcome": "rejected", "amount": 7.5}
 
 
 async def test_material_in_every_layout() -> None:

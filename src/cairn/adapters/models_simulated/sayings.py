@@ -1,0 +1,68 @@
+"""What is written under a name of a schema, where nothing of that name was given."""
+
+from __future__ import annotations
+
+# By words of a name, then what is written, in turn for the items of a list; {topic} is what it is about.
+SAYINGS: tuple[tuple[str, ...], ...] = (
+    ("email mail", "{word}@example.com"),
+    ("url link website homepage uri", "https://example.com/{word}"),
+    ("phone telephone", "+1 555 01{n:02}"),
+    ("date day deadline due", "2026-03-{n:02}"),
+    ("time timestamp created updated", "2026-03-{n:02}T09:00:00Z"),
+    ("id identifier key reference number code", "{word}-{n}"),
+    ("subject", "{subject}"),
+    ("title heading headline", "{topics}"),
+    ("reasons arguments grounds", "{sentence}"),
+    ("reason reasoning rationale justification why explanation", "{reason}"),
+    ("solution remedy fix", "Do what is asked for: “{asked}”"),
+    ("change", "It would be otherwise if this did not hold: “{sentence}”"),
+    ("criterion criteria", "A test shows it: “{sentence}”"),
+    ("requirement requirements feature features goal goals objective", "{sentence}"),
+    (
+        "risk risks issue issues concern weakness problem gap",
+        "Nobody has measured yet how much hangs on “{topic}”.",
+        "It may take longer than planned until “{topic}” is right.",
+        "Those who use it may see “{topic}” in another way.",
+    ),
+    (
+        "recommendation recommendations suggestion action actions step steps task tasks next",
+        "Make sure with those concerned: “{sentence}”",
+        "Find out what can be done about “{topic}”, and what it takes.",
+        "Do it, and tell whoever asked what was done.",
+    ),
+    (
+        "finding findings insight insights observation point points highlight strength benefit",
+        "{sentence}",
+    ),
+    ("question questions", "What exactly is expected of “{topic}”?"),
+    ("assumption assumptions dependency", "{Topic} stays as it is for now."),
+    ("test tests check checks case scenario", "With {topic} given, the result is as expected."),
+    ("quote evidence source", "{sentence}"),
+    ("body message reply letter", "{letter}"),
+    ("note notes comment", "{sentence}"),
+    ("summary description overview abstract details text content analysis conclusion introduction", "{prose}"),
+    ("tag tags category type topic keyword label theme area kind group", "{topic}"),
+    ("owner assignee author reviewer team responsible department", "the team"),
+    ("customer client user person contact", "a customer"),
+    ("status state", "ready"),
+    ("priority severity level importance", "medium"),
+    ("language", "English"),
+    ("currency", "EUR"),
+    ("version", "1.{n}.0"),
+    ("color colour", "#4c6ef5"),
+    ("path file filename", "{word}-{n}.md"),
+    ("name", "{Topic}"),
+)
+NUMBERS: tuple[tuple[str, float], ...] = (
+    ("confidence probability likelihood certainty", 0.86),
+    ("score rating grade", 0.8),
+    ("ratio share rate", 0.4),
+    ("percent percentage", 80),
+    ("year", 2026),
+    ("price amount cost total sum refund fee value revenue", 49.9),
+    ("hours effort", 8),
+    ("days duration", 5),
+    ("minutes seconds", 30),
+    ("age", 36),
+    ("count quantity size items", 3),
+)

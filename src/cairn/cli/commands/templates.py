@@ -1,0 +1,66 @@
+"""Pipelines that come with Cairn."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cairn.cli.client import Answer
+from cairn.cli.desk import Desk, online
+from cairn.cli.groups import group
+from cairn.cli.naming import Unknown
+from cairn.cli.telling import tell
+
+templates_app = group("Pipelines that come with Cairn; without a command, all of them.")
+TemplateName = Annotated[str, typer.Argument(metavar="NAME", help="As the list names it.")]
+
+
+@templates_app.command("list")
+@online("checks")
+async def list_templates(
+    desk: Desk, name: Annotated[str | None, typer.Argument(metavar="NAME", help="Print this one's text.")] = None
+) -> None:
+    """List the templates of pipelines that come with Cairn, or print one.
+
+    Example: cairn templates text-report > pipeline.yaml
+    """
+    if name is not None:
+        desk.show(await _find(desk, name), lambda one: desk.screen.raw(one["text"]))
+        return
+    found = await desk.client.list_templates()
+    rows = [(each["name"], each["title"], ", ".join(each["uses"]), each["description"]) for each in found["items"]]
+    desk.show(found, lambda _: desk.screen.table(("name", "title", "uses", "description"), rows))
+
+
+@templates_app.command("show")
+@online("checks")
+async def show_template(desk: Desk, name: TemplateName) -> None:
+    """Print a template: a definition to change and apply.
+
+    Example: cairn templates show ticket-triage > pipeline.yaml
+    """
+    desk.show(await _find(desk, name), lambda one: desk.screen.raw(one["text"]))
+
+
+@templates_app.command("use")
+@online("saves")
+async def use_template(desk: Desk, name: TemplateName) -> None:
+    """Make a pipeline of a template.
+
+    Example: cairn templates use ticket-triage
+    """
+    from cairn.documents import encode_json
+
+    await _find(desk, name)
+    made = await desk.client.create_pipeline(encode_json({"template": name}), "application/json")
+    desk.show(made, lambda one: desk.screen.line(f"{one['pipeline_name']}: created  {one['pipeline_id']}"))
+    tell(f'Start it with: cairn run "{made["pipeline_name"]}"')
+
+
+async def _find(desk: Desk, name: str) -> Answer:
+    found = await desk.client.list_templates()
+    named = [each for each in found["items"] if each["name"] == name]
+    if not named:
+        raise Unknown("template", name, f"There are: {', '.join(each['name'] for each in found['items'])}.")
+    return named[0]

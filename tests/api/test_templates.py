@@ -1,0 +1,214 @@
+"""P6: the templates with agents run to their end on the simulated model, over HTTP; people's part is played here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cairn.adapters.models_simulated.documents import NOTE
+from cairn.definitions import templates
+from tests.api.house import House, Json, until
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+AGENTS = [template.name for template in templates() if "agents" in template.uses]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A run of a template that has come to its end."""
+
+    house: House
+    run: Json
+    executions: list[Json]
+    asked: list[Json]  # approvals that were decided
+
+    def of(self, key: str) -> Json:
+        """The execution that counts for a checkpoint."""
+        return [one for one in self.executions if one["checkpoint_key"] == key][-1]
+
+    def file(self, key: str, name: str) -> str:
+        """An artifact as it lies on disk, in its permanent place."""
+        (path,) = (one["file_path"] for one in self.of(key)["artifacts_generated"] if one["artifact_name"] == name)
+        assert "/outputs/" in path
+        folder = Path(self.house.cairn.settings.data_dir) / "pipelines" / self.run["pipeline_id"]
+        return (folder / path).read_text()
+
+    def json(self, key: str, name: str) -> Any:
+        return json.loads(self.file(key, name))
+
+    async def said(self, key: str) -> list[Json]:
+        """What models have said in it."""
+        path = f"/api/executions/{self.of(key)['execution_id']}/messages"
+        messages = (await self.house.get(path, limit=100))["items"]
+        spoken = [message for message in messages if message["role"] == "assistant"]
+        assert spoken
+        assert all(message["is_simulated"] for message in spoken)
+        return spoken
+
+
+async def play(house: House, name: str, correct: Json | None = None) -> Ended:
+    """Make it, start it with its sample, approve whatever waits, and see it completed."""
+    (template,) = (one for one in (await house.get("/api/templates"))["items"] if one["name"] == name)
+    pipeline = await house.post("/api/pipelines", {"template": name}, 201)
+    assert pipeline["warnings"] == []
+    return await finish(house, await house.run(pipeline, input=template["sample_input"]), correct)
+
+
+async def finish(house: House, run: Json, correct: Json | None = None) -> Ended:
+    asked: list[Json] = []
+
+    async def over() -> Json | None:
+        now = await house.get(f"/api/runs/{run['run_id']}")
+        assert now["status"] in ("in_progress", "completed"), now
+        waiting = (await house.get("/api/approvals", status="pending", run_id=run["run_id"]))["items"]
+        for approval in waiting:
+            seen = await house.get(f"/api/approvals/{approval['approval_id']}")
+            body = {"digest": seen["digest"]}
+            if correct is not None and seen["kind"] == "action":
+                body["modified_params"] = correct
+            await house.put(f"/api/approvals/{seen['approval_id']}/approve", body)
+            asked.append(seen)
+        return now if now["status"] == "completed" else None
+
+    ended = await until(over, 60)
+    listed = (await house.get(f"/api/runs/{run['run_id']}/checkpoints", limit=50))["items"]
+    whole = [await house.get(f"/api/executions/{one['execution_id']}") for one in listed]
+    return Ended(house, ended, whole, asked)
+
+
+async def test_ticket_triage(house: House) -> None:
+    """Seed 3, F1-001: fields are handed on from agent to agent, types and all."""
+    ended = await play(house, "ticket-triage")
+    assert ended.json("analyze", "analysis") == {
+        "ticket_id": "CS-1234",
+        "customer_id": "CUST-5678",
+        "category": "replacement",
+        "priority": "medium",
+        "summary": "The headphones of order 12345 stopped charging after two days. I have tried another cable.",
+    }
+    assert ended.json("customer_data", "customer_360") == {
+        "customer_id": "CUST-5678",
+        "name": "A customer",
+        "email": "customer@example.com",
+        "account_age_years": 3,
+        "orders": 15,
+        "open_tickets": 0,
+    }
+    solution = ended.json("solve", "solution")
+    assert (solution["ticket_id"], solution["customer_id"]) == ("CS-1234", "CUST-5678")
+    assert solution["solution"] == "Do what is asked for: “Please send a replacement.”"
+    assert (len(solution["steps"]), 0 < solution["confidence"] < 1) == (3, True)
+    letter = ended.file("solve", "answer")
+    assert letter.startswith("Subject: Your ticket CS-1234\n\nDear customer,\n\n")
+    assert (NOTE in letter, [one["kind"] for one in ended.asked]) == (True, ["completion"])
+    (spoken,) = await ended.said("solve")
+    assert (spoken["agent_name"], spoken["model"]) == ("Solution generator", "simulated:default")
+    assert ended.of("solve")["usage"]["simulated_calls"] == 1
+
+
+async def test_refund_by_an_agent(house: House) -> None:
+    """H3, D28: proposed with reasons and confidence, corrected, approved; the agent is told what was decided."""
+    ended = await play(house, "refund-by-agent", correct={"amount": 89.99})
+    (asked,) = ended.asked
+    assert (asked["operation_type"], asked["risk_level"], asked["confidence"]) == ("send_email", "high", 0.86)
+    proposed = asked["action"]["parameters"]
+    assert (proposed["to"], proposed["subject"]) == ("customer@example.com", "Refund for order 12345")
+    assert "We pay back {{ amount }} for order 12345." in proposed["body"]
+    assert "“The headphones of order 12345 are defective.”" in asked["action"]["reasoning"]
+    assert asked["action"]["supporting_data"]["Order"]["amount"] == 99.99
+    assert ended.json("weigh", "refund")["amount"] == 99.99
+    assert ended.json("send", "outcome") == {
+        "outcome": "failed",  # there is no mail server
+        "modified": True,
+        "amount": 89.99,
+        "to": "customer@example.com",
+    }
+    assert [call["name"] for one in await ended.said("send") for call in one["tool_calls"]] == [
+        "propose_action",
+        "final_result",
+    ]
+
+
+async def test_business_analysis(house: House) -> None:
+    """A1: a council of three, reviews, a chair."""
+    ended = await play(house, "business-analysis")
+    spoken = await ended.said("analysis")
+    members = {"Market analyst", "Financial analyst", "Risk reviewer"}
+    assert {one["agent_name"] for one in spoken} == {*members, "Chair"}
+    assert len({one["content"] for one in spoken[:3]}) == 3
+    assert len(spoken) == 7
+    report = ended.file("analysis", "analysis")
+    assert all(f"- **{name}**: “" in report for name in members)
+    found = ended.json("recommendation", "recommendation")
+    assert (found["budget_usd"], found["horizon_months"], found["decision"]) == (60000, 9, "do it")
+    assert len({one["risk"] for one in found["risks"]}) == 3
+
+
+async def test_requirements_to_design(house: House) -> None:
+    """X9: each reads what the ones before have made; the next run has the version before at hand."""
+    ended = await play(house, "requirements-to-design")
+    requirements = ended.json("requirements", "requirements")["requirements"]
+    assert [one["id"] for one in requirements] == ["R1", "R2", "R3"]
+    assert requirements[1]["requirement"] == "They sign in with a link that is sent to them."
+    assert all(one["requirement"] in ended.file("design", "design") for one in requirements)
+    diagram = ended.file("diagram", "architecture")
+    assert diagram.startswith("flowchart TD\n")
+    assert "[The portal shows every order]" in diagram
+    assert [one["checkpoint_name"] for one in ended.asked] == ["Requirements", "Diagram"]
+    again = await finish(house, await house.run({"pipeline_id": ended.run["pipeline_id"]}))
+    context = await house.get(f"/api/executions/{again.of('design')['execution_id']}/context")
+    assert "PREVIOUS VERSION" in json.dumps(context)
+    assert again.run["run_version"] == 2
+
+
+async def test_a_debate(house: House) -> None:
+    """A1: two rounds, both sides, a judge; each answers what the other has said."""
+    ended = await play(house, "build-or-buy")
+    spoken = await ended.said("debate")
+    assert [one["agent_name"] for one in spoken] == ["Builder", "Buyer", "Builder", "Buyer", "Judge"]
+    facts = [
+        "Two developers are free from April, and both know the order system.",
+        "A bought portal costs 1,900 dollars a month and is ready within four weeks.",
+    ]
+    assert facts[0] in spoken[1]["content"].split("Builder says: ")[1]
+    assert facts[1] in spoken[2]["content"].split("Buyer says: ")[1]
+    decision = ended.json("debate", "decision")
+    assert (decision["decision"], decision["reasons"][:2]) == ("build", facts)
+    assert "- **Buyer, round 1**: “A bought portal" in ended.file("debate", "minutes")
+
+
+async def test_develop_and_test(house: House) -> None:
+    """R2: the tester sends the work back once, and goes on with what is new; what stands then is right."""
+    ended = await play(house, "develop-and-test")
+    assert [one["checkpoint_key"] for one in ended.executions] == ["develop", "test", "develop", "verify"]
+    reworked = ended.of("develop")
+    assert reworked["parent_execution_id"] == ended.of("test")["execution_id"]
+    room: dict[str, Any] = {}
+    exec(ended.file("develop", "function"), room)
+    report = ended.json("test", "report")
+    assert {year: room["is_leap"](int(year)) for year in report["cases"]} == report["cases"]
+    assert (report["passed"], room["is_leap"](1900)) == (True, False)
+    assert "`is_leap(year)`" in ended.file("verify", "verification")
+    used = [call["name"] for one in await ended.said("test") for call in one["tool_calls"]]
+    assert used == ["request_rework", "final_result"]
+
+
+async def test_templates_say_what_they_are(house: House) -> None:
+    found = {one["name"]: one for one in (await house.get("/api/templates"))["items"]}
+    assert [name for name, one in found.items() if "agents" in one["uses"]] == AGENTS
+    assert len(AGENTS) == 6
+    refund = found["refund-by-agent"]
+    assert refund["uses"] == ["agents", "people", "actions"]
+    assert refund["sample_input"]["order"]["amount"] == 99.99
+    assert found["product-discovery"]["sample_input"] is None
+    assert found["product-discovery"]["checkpoints"][2] == {
+        "key": "design",
+        "name": "Design",
+        "mode": "human_only",
+        "approve": "both",
+    }
+    assert found["text-report"]["uses"] == ["functions", "people"]
