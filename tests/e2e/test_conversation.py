@@ -36,7 +36,7 @@ def test_it_is_shown_as_it_happens(signed_in: Page, server: Server) -> None:
     expect(tool).to_contain_text("failed")
     tool.click()
     expect(log.get_by_role("region", name="Result of file_operations")).to_have_text("The file is not there.")
-    log.get_by_role("button", name="What was asked").click()
+    log.get_by_role("button", name="What Advocate was told").click()
     expect(log.get_by_text("At length.")).to_be_visible()
 
     talk.hear("Peers signed 🙂", 0)

@@ -1,7 +1,16 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { MessagePage } from '~/api/types'
+import type { Message, MessagePage } from '~/api/types'
 import { openTalk } from '~/features/conversation/store'
-import { callWords, deedOf, entriesOf, isDocument, joined, speakersOf, withPiece } from '~/lib/conversation'
+import {
+  callingOf,
+  callWords,
+  deedOf,
+  entriesOf,
+  isDocument,
+  joined,
+  speakersOf,
+  withPiece,
+} from '~/lib/conversation'
 import { message, piece } from './samples'
 
 const ids = (found: readonly { message_id: number }[] | undefined) => found?.map((one) => one.message_id)
@@ -9,10 +18,9 @@ const shown = (...given: Parameters<typeof entriesOf>) =>
   entriesOf(...given).map((entry) => {
     if (entry.kind === 'part') return `# ${entry.words}`
     if (entry.kind === 'coming') return `… ${entry.coming.texts.text}`
+    if (entry.kind === 'given') return `${entry.to ?? 'nobody'} is told ${ids(entry.messages)?.join(' ')}`
     const { message_id, agent_name } = entry.message
-    return entry.kind === 'given'
-      ? `given ${message_id}`
-      : `${entry.goesOn ? '' : `${agent_name} `}${message_id}`
+    return `${entry.goesOn ? '' : `${agent_name} `}${message_id}`
   })
 
 describe('a conversation', () => {
@@ -31,13 +39,13 @@ describe('a conversation', () => {
       message(3, { role: 'tool', tool_results: [result] }),
       message(4, { is_last: true }),
     ]
-    expect(shown(messages, [])).toEqual(['given 1', 'Writer 2', '4'])
+    expect(shown(messages, [])).toEqual(['Writer is told 1', 'Writer 2', '4'])
     expect(entriesOf(messages, [])[1]).toMatchObject({ results: [result] })
   })
 
   it('shows a result whose call it does not know', () => {
     const result = { call_id: 'other', name: 'web_search', content: 'x', went_well: false }
-    expect(shown([message(3, { role: 'tool', tool_results: [result] })], [])).toEqual(['given 3'])
+    expect(shown([message(3, { role: 'tool', tool_results: [result] })], [])).toEqual(['nobody is told 3'])
   })
 
   it('is divided by rounds, and by what was begun anew', () => {
@@ -62,6 +70,34 @@ describe('a conversation', () => {
       '# Revision 1 · Round 1',
       'Pro 6',
     ])
+  })
+
+  it('keeps together what each says who speaks at the same time, with what each was told', () => {
+    const turn = (name: string, facts: Partial<Message> = {}) => ({
+      turn: `council/answer/${name.toLowerCase()}`,
+      agent_name: name,
+      ...facts,
+    })
+    const messages = [
+      message(1, turn('Ann', { role: 'system' })),
+      message(2, turn('Bo', { role: 'system' })),
+      message(3, turn('Ann', { role: 'user' })),
+      message(4, turn('Bo', { role: 'user' })),
+      message(5, turn('Bo')),
+      message(6, turn('Ann')),
+      message(7, turn('Bo')),
+    ]
+    const coming = withPiece(undefined, piece('Half', 0, { ...turn('Cy'), number: 1 }))
+    expect(shown(messages, [coming])).toEqual([
+      '# Answers',
+      'Ann is told 1 3',
+      'Ann 6',
+      'Bo is told 2 4',
+      'Bo 5',
+      '7',
+      '… Half',
+    ])
+    expect(shown(messages.slice(0, 1), [])).toEqual(['# Answers', 'nobody is told 1'])
   })
 
   it('ends with what is on its way, until that is whole', () => {
@@ -117,6 +153,11 @@ it('tells what a call is about', () => {
   expect(callWords(call({ operation: 'read', path: 'a.csv' }))).toBe('a.csv')
   expect(callWords(call('{broken'))).toBe('{broken')
   expect(callWords(call(null))).toBe('')
+})
+
+it('tells a call on its way from what it is called with', () => {
+  expect(callingOf('write_file{"path": "a')).toEqual({ name: 'write_file', rest: '{"path": "a' })
+  expect(callingOf('write_fi')).toEqual({ name: 'write_fi', rest: '' })
 })
 
 it('knows a document from words', () => {

@@ -141,6 +141,7 @@ function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
               ? null
               : `revision ${current.revision_iteration} of ${current.max_revision_iterations}`
           }
+          isSimulated={(current?.usage.simulated_calls ?? 0) > 0}
           mayDecide={mayDecide(roles)}
           onTooLate={setTooLate}
           onLook={() => select(selected?.checkpoint_id, 'artifacts')}

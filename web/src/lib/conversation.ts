@@ -12,7 +12,7 @@ export type Coming = Pick<Piece, 'scope' | 'turn' | 'number' | 'agent_name' | 'i
 /** One row of a conversation as it is shown. */
 export type Entry =
   | { kind: 'part'; key: string; words: string }
-  | { kind: 'given'; key: string; message: Message }
+  | { kind: 'given'; key: string; messages: readonly Message[]; to: string | null }
   | { kind: 'said'; key: string; message: Message; results: readonly ToolResult[]; goesOn: boolean }
   | { kind: 'coming'; key: string; coming: Coming; goesOn: boolean }
 
@@ -42,42 +42,58 @@ export function withPiece(coming: Coming | undefined, piece: Piece): Coming {
   return { ...begun, texts: { ...begun.texts, [kind]: before + text } }
 }
 
-/** The rows: parts told apart by headings, results put to their calls, what is coming last. */
+type Turn = { messages: Message[]; coming: Coming[] }
+
+/** What is said in one turn stands together, however many speak at a time; turns stand as they began. */
+function turnsOf(messages: readonly Message[], coming: readonly Coming[]): Turn[] {
+  const turns = new Map<string, Turn>()
+  const of = ({ scope, turn }: Placed) => {
+    const key = `${scope} ${turn}`
+    const found = turns.get(key) ?? { messages: [], coming: [] }
+    turns.set(key, found)
+    return found
+  }
+  for (const message of messages) of(message).messages.push(message)
+  const whole = new Set(messages.map(placeOf))
+  for (const one of coming) if (!whole.has(placeOf(one))) of(one).coming.push(one)
+  return [...turns.values()]
+}
+
+/** The rows: parts told apart by headings, what was asked as one, results put to their calls, what is coming last. */
 export function entriesOf(messages: readonly Message[], coming: readonly Coming[]): Entry[] {
   const results = resultsOf(messages)
   const called = new Set(messages.flatMap((message) => message.tool_calls.map(callKey(message))))
+  const isPut = (message: Message) =>
+    message.role === 'tool' && message.tool_results.every((result) => called.has(callKey(message)(result)))
   const entries: Entry[] = []
   let part = ''
-  let last: string | null = null // the turn whose speaker stands above
-  const enter = (placed: Placed) => {
-    const words = partOf(placed)
-    if (words !== part && words !== '') {
-      entries.push({ kind: 'part', key: `part ${placeOf(placed)}`, words })
-      last = null
-    }
+  for (const turn of turnsOf(messages, coming)) {
+    const shown = turn.messages.filter((message) => !isPut(message))
+    const first = shown[0] ?? turn.coming[0]
+    if (first === undefined) continue
+    const words = partOf(first)
+    if (words !== part && words !== '') entries.push({ kind: 'part', key: `part ${placeOf(first)}`, words })
     part = words
-  }
-  for (const message of messages) {
-    const key = `message ${message.message_id}`
-    const isAnswered = message.tool_results.every((result) => called.has(callKey(message)(result)))
-    if (message.role === 'tool' && isAnswered) continue
-    enter(message)
-    const turn = `${message.scope} ${message.turn}`
-    if (message.role !== 'assistant') {
-      entries.push({ kind: 'given', key, message })
-      last = null
-      continue
+    const to =
+      shown.find((message) => message.role === 'assistant')?.agent_name ?? turn.coming[0]?.agent_name ?? null
+    let goesOn = false
+    for (const message of shown) {
+      const key = `message ${message.message_id}`
+      if (message.role === 'assistant') {
+        const own = message.tool_calls.flatMap((call) => results.get(callKey(message)(call)) ?? [])
+        entries.push({ kind: 'said', key, message, results: own, goesOn })
+        goesOn = true
+        continue
+      }
+      const last = entries.at(-1)
+      if (last?.kind === 'given' && message !== first) last.messages = [...last.messages, message]
+      else entries.push({ kind: 'given', key, messages: [message], to })
+      goesOn = false
     }
-    const own = message.tool_calls.flatMap((call) => results.get(callKey(message)(call)) ?? [])
-    entries.push({ kind: 'said', key, message, results: own, goesOn: last === turn })
-    last = turn
-  }
-  const whole = new Set(messages.map(placeOf))
-  for (const one of coming.filter((each) => !whole.has(placeOf(each)))) {
-    enter(one)
-    const turn = `${one.scope} ${one.turn}`
-    entries.push({ kind: 'coming', key: `coming ${placeOf(one)}`, coming: one, goesOn: last === turn })
-    last = turn
+    for (const one of turn.coming) {
+      entries.push({ kind: 'coming', key: `coming ${placeOf(one)}`, coming: one, goesOn })
+      goesOn = true
+    }
   }
   return entries
 }
@@ -197,6 +213,15 @@ export function callWords(call: ToolCall): string {
   const told = Object.entries(given).filter(([, value]) => typeof value === 'string' && value !== '')
   const [, value] = told.find(([name]) => SUBJECTS.has(name)) ?? told[0] ?? []
   return String(value ?? '').split('\n')[0] ?? ''
+}
+
+/** The tool by which a model hands over an object; what it is called with is its answer. */
+export const HANDS_OVER = 'final_result'
+
+/** A call on its way, as `name{"argument": …`: the name, and the newest of the rest. */
+export function callingOf(text: string): { name: string; rest: string } {
+  const at = text.indexOf('{')
+  return at < 0 ? { name: text, rest: '' } : { name: text.slice(0, at), rest: text.slice(at).slice(-200) }
 }
 
 /** An answer that is a JSON document is shown as one. */

@@ -16,6 +16,8 @@ import { useDeciding, usePinned } from './useDeciding'
 type Shown = { approval: Approval; artifacts: readonly Artifact[] }
 type Props = Shown & {
   revision: string | null
+  /** A simulated model had a part in it. */
+  isSimulated: boolean
   /** By role. */
   mayDecide: boolean
   onLook: () => void
@@ -24,7 +26,8 @@ type Props = Shown & {
 }
 
 /** The bar of a run that asks for a decision on exactly what is shown. */
-export function DecisionBar({ approval, artifacts, revision, mayDecide, onLook, onTooLate }: Props) {
+export function DecisionBar(props: Props) {
+  const { approval, artifacts, revision, isSimulated, mayDecide, onLook, onTooLate } = props
   const now = useNow()
   const current = useMemo(() => ({ approval, artifacts }), [approval, artifacts])
   const pinned = usePinned(approval.digest, current)
@@ -34,6 +37,7 @@ export function DecisionBar({ approval, artifacts, revision, mayDecide, onLook, 
   const deadline = left(approval.expires_at, now)
   const facts = [
     artifacts.length > 0 && count(artifacts.length, 'artifact'),
+    isSimulated && 'the model was simulated',
     revision,
     approval.needed > 1 && `${approval.given} of ${approval.needed} approvals given`,
     deadline && [deadline, thenWords(approval)].filter(Boolean).join(', '),

@@ -26,6 +26,8 @@ export function Entries({ entries, reading, works, label }: Props) {
     getScrollElement: () => box.current,
     estimateSize: (index) => HEIGHTS[entries[index]?.kind ?? 'said'],
     getItemKey: (index) => entries[index]?.key ?? index,
+    // What is read stays where it is when something comes above it.
+    anchorTo: 'end',
     overscan: 6,
     paddingStart: 8,
     paddingEnd: 20,
@@ -97,7 +99,7 @@ export function Entries({ entries, reading, works, label }: Props) {
                   {entry.kind === 'part' ? (
                     <Part words={entry.words} />
                   ) : entry.kind === 'given' ? (
-                    <Given message={entry.message} folds={folds} />
+                    <Given messages={entry.messages} to={entry.to} folds={folds} />
                   ) : entry.kind === 'said' ? (
                     <Said {...entry} speaker={speaker(entry.message.agent_name)} folds={folds} />
                   ) : (

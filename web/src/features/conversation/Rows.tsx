@@ -1,7 +1,14 @@
-import { lazy, memo, type ReactNode, Suspense } from 'react'
+import { Fragment, lazy, memo, type ReactNode, Suspense } from 'react'
 import type { Message } from '~/api/types'
 import { costWords, short, tokensOf, usageWords } from '~/lib/amounts'
-import { deedOf, isDocument, type Coming as OnItsWay, type ToolResult } from '~/lib/conversation'
+import {
+  callingOf,
+  deedOf,
+  HANDS_OVER,
+  isDocument,
+  type Coming as OnItsWay,
+  type ToolResult,
+} from '~/lib/conversation'
 import { exact, second } from '~/lib/durations'
 import { prettyJson } from '~/lib/lossless'
 import { Code } from '~/ui/Code'
@@ -22,22 +29,39 @@ export function Part({ words }: { words: string }) {
 
 const GIVEN: Record<string, string> = {
   system: 'System prompt',
-  user: 'What was asked',
+  user: 'Task',
   tool: 'Result of a tool',
 }
 
 /** What a model was told: long, and seldom looked at. */
-export function Given({ message, folds }: { message: Message; folds: Folds }) {
+export function Given({
+  messages,
+  to,
+  folds,
+}: {
+  messages: readonly Message[]
+  to: string | null
+  folds: Folds
+}) {
+  const [first] = messages
+  if (first === undefined) return null
+  const names = [...new Set(messages.map(({ role }) => (GIVEN[role] ?? role).toLowerCase()))].join(', ')
+  const size = messages.reduce((sum, message) => sum + message.content.length, 0)
   return (
-    <div className={styles.given} data-old={!message.is_current || undefined}>
+    <div className={styles.given} data-old={!first.is_current || undefined}>
       <Fold
         name="text"
         folds={folds}
-        title={GIVEN[message.role] ?? message.role}
-        words={message.content.trim().split('\n')[0] ?? ''}
-        end={second(message.timestamp)}
+        title={to === null ? 'What was asked' : `What ${to} was told`}
+        words={`${names}, ${short(size)} characters`}
+        end={second(first.timestamp)}
       >
-        <Code text={message.content} label={`${GIVEN[message.role]}, whole`} wrap />
+        {messages.map(({ message_id, role, content }) => (
+          <Fragment key={message_id}>
+            <h4>{GIVEN[role] ?? role}</h4>
+            <Code text={content} label={`${GIVEN[role] ?? role}, whole`} wrap />
+          </Fragment>
+        ))}
       </Fold>
     </div>
   )
@@ -108,8 +132,16 @@ export function Coming({ coming, goesOn, speaker, folds }: ComingProps) {
           <Words text={text} label={`Answer of ${coming.agent_name}`} />
         </div>
       )}
-      {tool_call !== '' && <p className={styles.calling}>Calls a tool: {tool_call.slice(-200)}</p>}
+      {tool_call !== '' && <Calling {...callingOf(tool_call)} />}
     </Row>
+  )
+}
+
+function Calling({ name, rest }: ReturnType<typeof callingOf>) {
+  return (
+    <p className={styles.calling}>
+      {name === HANDS_OVER ? 'Hands over its result' : `Calls ${name}`} <code>{rest}</code>
+    </p>
   )
 }
 

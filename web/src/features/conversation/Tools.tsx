@@ -1,5 +1,5 @@
 import { IconAlertTriangleFilled, IconTool } from '@tabler/icons-react'
-import { type ToolCall as Call, callWords, type ToolResult } from '~/lib/conversation'
+import { type ToolCall as Call, callWords, HANDS_OVER, type ToolResult } from '~/lib/conversation'
 import { prettyValue } from '~/lib/lossless'
 import { Code } from '~/ui/Code'
 import { Fold, type Folds } from './Fold'
@@ -7,12 +7,15 @@ import styles from './Fold.module.css'
 
 /** A call of a tool: its name and what it is about; arguments and result unfold. */
 export function ToolCall({ call, result, folds }: { call: Call; result?: ToolResult; folds: Folds }) {
+  const isAnswer = call.name === HANDS_OVER
+  if (isAnswer && result?.went_well !== false)
+    return <Code text={shown(call.arguments)} label="Result, as it was handed over" wrap />
   return (
     <Fold
       name={`call ${call.call_id}`}
       folds={folds}
       sign={<IconTool size={14} stroke={1.6} aria-hidden="true" />}
-      title={<code>{call.name}</code>}
+      title={isAnswer ? 'A result that does not fit' : <code>{call.name}</code>}
       words={callWords(call)}
       end={
         result === undefined ? (
@@ -21,17 +24,25 @@ export function ToolCall({ call, result, folds }: { call: Call; result?: ToolRes
           sizeWords(result.content)
         ) : (
           <span className={styles.failed}>
-            <IconAlertTriangleFilled size={13} aria-hidden="true" /> failed
+            <IconAlertTriangleFilled size={13} aria-hidden="true" /> {isAnswer ? 'sent back' : 'failed'}
           </span>
         )
       }
     >
-      <h4>Arguments</h4>
-      <Code text={shown(call.arguments)} label={`Arguments of ${call.name}`} wrap />
+      <h4>{isAnswer ? 'Result' : 'Arguments'}</h4>
+      <Code
+        text={shown(call.arguments)}
+        label={isAnswer ? 'Result that does not fit' : `Arguments of ${call.name}`}
+        wrap
+      />
       {result !== undefined && (
         <>
           <h4>{result.went_well ? 'Result' : 'What went wrong'}</h4>
-          <Code text={shown(result.content)} label={`Result of ${call.name}`} wrap />
+          <Code
+            text={shown(result.content)}
+            label={isAnswer ? 'What does not fit' : `Result of ${call.name}`}
+            wrap
+          />
         </>
       )}
     </Fold>

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { context } from '~/api/queries'
+import { short } from '~/lib/amounts'
 import { prettyJson, prettyValue } from '~/lib/lossless'
 import { size } from '~/lib/sizes'
 import { Code } from '~/ui/Code'
@@ -23,11 +24,13 @@ export function ContextView({ runId, executionId }: { runId: string; executionId
         {data.stored
           ? 'Stored with the execution when it started. '
           : 'A preview: it is stored when the execution starts. '}
-        {data.size_characters.toLocaleString('en')} characters, laid out as {data.content_format}.
+        {data.size_characters.toLocaleString('en')} characters
+        {data.estimated_tokens > 0 && `, about ${short(data.estimated_tokens)} tokens`}, laid out as{' '}
+        {data.content_format}.
       </p>
       {data.input !== null && data.input !== undefined && (
-        <Part title="Input" open>
-          <Code text={prettyValue(data.input)} label="Input" wrap />
+        <Part title="All of its input" open={!data.blocks.some(({ kind }) => kind === 'input')}>
+          <Code text={prettyValue(data.input)} label="All of its input" wrap />
         </Part>
       )}
       {data.blocks.map((block) => (

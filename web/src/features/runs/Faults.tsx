@@ -12,7 +12,11 @@ type Fault = Execution['error_details']['attempts'][number]
  * end is said above it already.
  */
 export function Faults({ execution, failed }: { execution: Execution; failed: boolean }) {
-  const faults = faultsOf(execution).toReversed()
+  // What validation has found is told by itself.
+  const isTold = execution.validations.some((validation) => !validation.passes)
+  const faults = faultsOf(execution)
+    .filter((fault) => fault.error_type !== 'not_valid' || !isTold)
+    .toReversed()
   const now = useNow()
   if (faults.length === 0) return null
   return (

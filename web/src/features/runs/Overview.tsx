@@ -1,5 +1,7 @@
 import type { Execution, TrailItem } from '~/api/types'
+import { costWords, short, tokensOf } from '~/lib/amounts'
 import { clock, duration } from '~/lib/durations'
+import { count } from '~/lib/sizes'
 import { executionState, modeWord } from '~/lib/states'
 import { waitWords } from '~/lib/waits'
 import { Notice } from '~/ui/Notice'
@@ -60,6 +62,12 @@ export function Overview({ item, execution }: { item: TrailItem; execution: Exec
         {execution !== undefined && execution.revision_iteration > 0 && (
           <Fact name="Revision">
             {execution.revision_iteration} of {execution.max_revision_iterations}
+          </Fact>
+        )}
+        {execution !== undefined && execution.usage.calls > 0 && (
+          <Fact name="Models">
+            {short(tokensOf(execution.usage))} tokens in {count(execution.usage.calls, 'call')},{' '}
+            {costWords(execution.usage)}
           </Fact>
         )}
         {execution?.sandbox != null && <Fact name="Sandbox">{SANDBOXES[execution.sandbox]}</Fact>}

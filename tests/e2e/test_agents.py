@@ -1,0 +1,188 @@
+"""Agents at work, from the start to the approval: a real run with the simulated model (A1, A3 to A7, X9, F2)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.looking import axe, overflow
+from tests.e2e.server import Server
+
+SPEECH = "A refund keeps the customer. " * 60  # some seconds at the pace of the simulated model
+REFUNDS = f"""
+pipeline_name: Refund council
+config: {{ auto_advance: true }}
+budget: {{ max_cost_usd: 2 }}
+input_schema:
+  type: object
+  properties:
+    ticket: {{ type: string, default: The invoice was charged twice. }}
+checkpoints:
+  - key: triage
+    checkpoint_name: Triage
+    prompt: Read the ticket. Say what it is about and how urgent it is.
+    approve: start
+    execution:
+      agent_config:
+        model_settings:
+          simulation:
+            - {{ when: "=== VALIDATION FINDINGS", output: {{ subject: Invoice, urgency: high }} }}
+            - {{ output: {{ subject: Invoice, urgency: soon }} }}
+    outputs:
+      - name: triage
+        format: json
+        schema:
+          type: object
+          properties: {{ subject: {{ type: string }}, urgency: {{ enum: [low, medium, high] }} }}
+          required: [subject, urgency]
+    output: {{ validation: {{ validation_mode: llm_schema, max_validation_retries: 1 }} }}
+  - key: decide
+    checkpoint_name: Decide
+    prompt: Decide whether the customer gets a refund.
+    inputs: {{ include_checkpoint_outputs: [{{ checkpoint_id: triage }}] }}
+    execution:
+      agent_config:
+        creation_mode: predefined
+        discussion_mode: council
+        tools: [file_operations]
+        agents:
+          - {{ name: Advocate, role: You speak for the customer. }}
+          - {{ name: Sceptic, role: You doubt. }}
+          - {{ name: Accountant, role: You count. }}
+        model_settings:
+          simulation:
+            - {{ when: You are Advocate, call: 1, say: "{SPEECH.strip()}" }}
+    outputs: [decision.md]
+    approve: complete
+"""
+FAULTY = """
+pipeline_name: No tokens left
+checkpoints:
+  - key: work
+    checkpoint_name: Work
+    prompt: Write it down.
+    execution: { agent_config: { model: "simulated:quota" }, retry_config: { max_auto_retries: 2 } }
+"""
+LOOKS: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 1440), ("light", 360), ("dark", 360)]
+
+
+@pytest.fixture(scope="module")
+def paced(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
+    """A server whose simulated model speaks at a pace that can be followed."""
+    running = Server(tmp_path_factory.mktemp("paced"), CAIRN_SIMULATION_PACE="400")
+    yield running
+    running.stop()
+
+
+def look(page: Page, there: Locator) -> None:
+    """Nothing is wrong with what is shown, on a desk and on a phone, light and dark."""
+    for scheme, width in LOOKS:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 900})
+        expect(there).to_be_visible()
+        assert (axe(page), overflow(page)) == ([], 0), (scheme, width)
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+
+def answers(server: Server, execution_id: str) -> list[dict[str, Any]]:
+    found = server.call("GET", f"/api/executions/{execution_id}/messages?limit=100")["items"]
+    return [message for message in found if message["role"] == "assistant"]
+
+
+@pytest.mark.timeout(180)
+def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None:
+    page.goto(paced.start_link)
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
+    run_id = paced.start(paced.define(REFUNDS))
+    page.goto(f"{paced.address}/runs/{run_id}")
+    page.get_by_role("button", name="Approve").click()
+
+    # As it happens: words are there before the message is.
+    log = page.get_by_role("log", name="Conversation of Decide")
+    speaking = log.get_by_role("article", name="Advocate answers")
+    expect(speaking).to_contain_text("A refund keeps the customer. A refund")
+    expect(speaking).to_contain_text("now")
+    execution_id = paced.execution(run_id, 1)["execution_id"]
+    assert [said["agent_name"] for said in answers(paced, execution_id) if said["agent_name"] == "Advocate"] == []
+    expect(speaking.get_by_text("simulated")).to_be_visible()
+    expect(speaking).to_contain_text("free")
+
+    # Speakers are told apart, and what each was told is folded away.
+    bar = page.get_by_role("region", name="What happens now")
+    expect(bar).to_contain_text("the model was simulated", timeout=40_000)
+    page.set_viewport_size({"width": 1440, "height": 3000})
+    parts = log.get_by_role("heading", level=3)
+    expect(parts).to_have_text(["Answers", "Reviews", "Decision"])
+    rows = log.get_by_role("article")
+    names = [row.get_attribute("aria-label") for row in rows.all()]
+    assert names[:3] == ["Advocate answers", "Sceptic answers", "Accountant answers"]
+    assert set(names[3:]) == {f"{who} reviews the others" for who in ("Advocate", "Sceptic", "Accountant")} | {
+        "Chair decides"
+    }
+    assert [rows.nth(place).get_attribute("data-speaker") for place in range(3)] == ["1", "2", "3"]
+    heads = rows.filter(has=page.locator("header strong"))
+    expect(heads).to_have_count(7)
+    expect(heads.get_by_text("simulated")).to_have_count(7)
+    told = log.get_by_role("button", name="What Sceptic was told").first
+    expect(told).to_have_attribute("aria-expanded", "false")
+    told.click()
+    expect(log.get_by_role("region", name="System prompt, whole").first).to_contain_text("You are Sceptic. You doubt.")
+    expect(log.get_by_role("region", name="Task, whole").first).to_contain_text("The invoice was charged twice.")
+
+    # Tools are folded, with their results.
+    tool = log.get_by_role("button", name="write_file").first
+    expect(tool).to_contain_text("artifacts_staging/decision.md")
+    expect(tool).to_have_attribute("aria-expanded", "false")
+    tool.click()
+    expect(log.get_by_role("region", name="Result of write_file").first).to_contain_text("Written")
+    page.get_by_role("tab", name="Conversation").click()
+    look(page, log)
+
+    # What it made, what it cost, what it was given.
+    rail = page.get_by_role("complementary", name="Artifacts")
+    expect(rail).to_contain_text("decision.md")
+    expect(rail).to_contain_text("Simulated: made by the built-in model")
+    expect(page.locator("main")).to_contain_text("0 of $2.00")
+    assert paced.run(run_id)["usage"]["cost_usd"] == 0
+    page.get_by_role("tab", name="Context").click()
+    expect(page.get_by_role("region", name="REFERENCED OUTPUT: Checkpoint 1 from v1")).to_contain_text('"high"')
+    panel = page.get_by_role("tabpanel", name="Context")
+    expect(panel).to_contain_text("tokens, laid out as markdown")
+    look(page, panel)
+
+    # The result that did not fit: where, what was wanted, what came.
+    page.get_by_role("list", name="Checkpoints").get_by_role("button", name="Triage").click()
+    expect(page.get_by_role("log").get_by_role("heading", level=3)).to_have_text(["Again after validation 1"])
+    expect(page.get_by_role("log").get_by_role("button", name="A result that does not fit")).to_have_count(2)
+    expect(page.get_by_role("region", name="Result, as it was handed over").last).to_contain_text('"high"')
+    page.get_by_role("tab", name="Overview").click()
+    validation = page.get_by_role("region", name="Validation")
+    expect(validation.get_by_text("Does not pass")).to_be_visible()
+    expect(validation.get_by_text("triage.json#/urgency")).to_be_visible()
+    expect(validation.locator("dd")).to_have_text(['one of "low", "medium", "high"', '"soon"'])
+    expect(page.get_by_role("tabpanel", name="Overview")).to_contain_text("in 4 calls, simulated, free")
+    look(page, validation)
+
+    # It is decided on, and stays to be read.
+    page.get_by_role("list", name="Checkpoints").get_by_role("button", name="Decide").click()
+    page.get_by_role("button", name="Approve").click()
+    paced.until(run_id, "completed")
+    page.goto(f"{paced.address}/runs/{run_id}?checkpoint={paced.run(run_id)['trail'][1]['checkpoint_id']}")
+    expect(log.get_by_role("article", name="Chair decides").last).to_contain_text("Written")
+
+
+def test_a_fault_of_a_model_is_told_in_plain_words(signed_in: Page, server: Server) -> None:
+    run_id = server.start(server.define(FAULTY))
+    server.until(run_id, "paused")
+    signed_in.goto(f"{server.address}/runs/{run_id}")
+    words = server.execution(run_id, 0)["error_details"]["last_error"]["error_message"]
+    failed = signed_in.get_by_role("tabpanel", name="Overview")
+    expect(failed).to_contain_text("Work failed.")
+    expect(failed).to_contain_text(words)
+    assert "add credit there" in words
+    expect(failed.get_by_role("region", name="What went wrong")).to_contain_text("quota")
+    look(signed_in, failed)
