@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from uuid import uuid4
 
@@ -19,6 +19,7 @@ import sqlalchemy as sa
 
 from cairn.store import Database
 
+FILE = "cairn.db"
 KINDS = [pytest.param("sqlite"), pytest.param("postgresql", marks=pytest.mark.postgres)]
 
 
@@ -139,13 +140,21 @@ def postgres() -> Iterator[PostgresServer]:
         yield PostgresServer(server.get_uri())
 
 
-@pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A SQLite file with the schema and nothing else."""
-    file = tmp_path_factory.mktemp("sqlite") / "cairn.db"
-    with closing(Database(f"sqlite:///{file}")) as database:
-        database.migrate()
-    return file
+@cache
+def _migrated_file() -> bytes:
+    """A SQLite file with the schema and nothing else: every migration from the first takes a while."""
+    with tempfile.TemporaryDirectory(prefix="cairn-sqlite-") as folder:
+        file = Path(folder) / FILE
+        with closing(Database(f"sqlite:///{file}")) as database:
+            database.migrate()
+        return file.read_bytes()
+
+
+def prepare(folder: Path) -> None:
+    """Make it a data folder that was opened once, unless it was."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not (folder / FILE).exists():
+        (folder / FILE).write_bytes(_migrated_file())
 
 
 @pytest.fixture(params=KINDS)
@@ -156,8 +165,8 @@ def database_kind(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def database_url(database_kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if database_kind == "sqlite":
-        file = shutil.copy(request.getfixturevalue("migrated_file"), tmp_path / "cairn.db")
-        yield f"sqlite:///{file}"
+        prepare(tmp_path)
+        yield f"sqlite:///{tmp_path / FILE}"
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
         with server.new_database(migrated=True) as url:

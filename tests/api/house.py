@@ -20,6 +20,7 @@ from cairn.bootstrap import Cairn, build
 from cairn.config import Settings
 from cairn.runners import FunctionRegistry
 from cairn.worker import Worker
+from tests.databases import prepare
 
 TOKEN = "a-token-for-tests"
 BASE = "http://127.0.0.1:8700"
@@ -112,6 +113,8 @@ def transport(app: FastAPI) -> httpx.ASGITransport:
 async def open_house(
     folder: Path, url: str | None = None, functions: FunctionRegistry | None = None, **settings: Any
 ) -> AsyncGenerator[House, None]:
+    if url is None:
+        prepare(folder)
     chosen = Settings(data_dir=folder, database_url=url, admin_token=SecretStr(TOKEN), poll_seconds=0.05, **settings)
     cairn = build(chosen, functions=functions) if functions is not None else build(chosen)
     worker = Worker(cairn)

@@ -10,6 +10,7 @@ import pytest
 
 from tests.chaos.server import Server
 from tests.cli.shell import ENVIRONMENT, HERE, Shell
+from tests.databases import prepare
 
 PIPELINE = """\
 pipeline_name: Notes
@@ -67,6 +68,7 @@ def served(server: Server) -> Shell:
 @pytest.fixture
 def alone(tmp_path: Path) -> Shell:
     """Commands on a folder of their own."""
+    prepare(tmp_path / "cairn-data")
     return Shell(tmp_path / "cairn-data")
 
 

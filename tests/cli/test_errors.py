@@ -173,7 +173,7 @@ def test_a_stale_server_file_is_recognised(alone: Shell, notes: Path) -> None:
 
 def test_a_held_folder_names_its_holder(alone: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "LOCK_SECONDS", 0.1)
-    alone.data.mkdir()
+    alone.data.mkdir(exist_ok=True)
     lock = FolderLock(alone.data)
     lock.acquire()
     try:
@@ -184,7 +184,7 @@ def test_a_held_folder_names_its_holder(alone: Shell, monkeypatch: pytest.Monkey
 
 
 def test_a_damaged_or_newer_database(alone: Shell) -> None:
-    alone.data.mkdir()
+    alone.data.mkdir(exist_ok=True)
     (alone.data / "cairn.db").write_bytes(b"not a database, but long enough to look at" * 100)
     assert alone("runs", code=4).err == "cairn: the database cannot be read: file is not a database\n"
     assert alone("doctor", code=1).out.startswith("fault    database: the database cannot be read")

@@ -119,7 +119,7 @@ def test_one_command_stops_everything(alone: Shell, notes: Path, name: str, tmp_
 
 
 def test_what_is_wrong_in_the_file_is_told(alone: Shell) -> None:
-    alone.data.mkdir()
+    alone.data.mkdir(exist_ok=True)
     (alone.data / "rules.yaml").write_text("checkpoints: 5\n")
     said = alone("rules", "apply", "-", given="")
     assert said.out == "global rules: revision 0 (0 rules)\n"

@@ -33,6 +33,7 @@ from cairn.services.views.runs import Run
 from cairn.store import tables as t
 from cairn.store.verification import Broken, verify
 from cairn.worker import Worker
+from tests.databases import prepare
 from tests.outward.servers import MailServer, WebServer
 
 Json = dict[str, Any]
@@ -148,6 +149,8 @@ class House:
     # ---- its life ------------------------------------------------------------------------------------
     async def open(self) -> None:
         """As `cairn serve` does it."""
+        if self.url is None:
+            prepare(self.folder)
         given: Json = {"poll_seconds": 0.05, **self.settings}
         settings = Settings(data_dir=self.folder, database_url=self.url, **given)
         self.cairn = build(settings, functions=self.functions, models=self.minds)
