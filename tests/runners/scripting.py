@@ -111,6 +111,20 @@ def alive(marks: str, server: int | None = None) -> list[str]:
     return found
 
 
+def running(mark: str) -> list[int]:
+    """Processes with the mark as a part of their command line, or as a value in their environment."""
+    found: list[int] = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit() and int(folder.name) != os.getpid():
+            try:
+                told = b"\0".join((folder / name).read_bytes() for name in ("cmdline", "environ"))
+            except OSError:
+                continue
+            if mark.encode() in (part.rpartition(b"=")[2] for part in told.split(b"\0")):
+                found.append(int(folder.name))
+    return found
+
+
 def until(probe: Any, seconds: float = 10.0) -> Any:
     deadline = time.monotonic() + seconds
     while not (found := probe()):

@@ -17,7 +17,7 @@ import pytest
 from cairn.ports import Bounds, Level, NotSent, Produced, Reached, WebAnswer
 from cairn.runners.agents.rules import AgentRules, McpServer, SearchRules
 from tests.runners.agenting import Agents, Asked, FakeModels, Reply, Uses, faulted
-from tests.runners.scripting import alive, make_sandbox, until
+from tests.runners.scripting import alive, make_sandbox, running, until
 
 Json = dict[str, Any]
 FILES = {"tools": ["file_operations"]}
@@ -368,20 +368,6 @@ async def test_cancelled_a_server_ends_with_all_that_it_started_within_a_second(
         await task
     assert time.monotonic() - started < 1.0
     assert not running(mark)
-
-
-def running(mark: str) -> list[int]:
-    """Processes whose command line has the mark as its last part."""
-    found: list[int] = []
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
-            try:
-                parts = (folder / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if mark.encode() in parts:
-                found.append(int(folder.name))
-    return found
 
 
 async def test_tools_of_a_server_at_an_address(tmp_path: Path) -> None:
