@@ -70,6 +70,10 @@ class Server:
         """As a person does."""
         assert self.process is not None
         self.process.send_signal(signal.SIGINT)
+        return self.ended()
+
+    def ended(self) -> int:
+        assert self.process is not None
         code = self.process.wait(timeout=20)
         if self.process.stdout is not None:
             self.process.stdout.close()

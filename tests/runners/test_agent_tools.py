@@ -249,6 +249,9 @@ class Weak:
     async def start(self, job: Any) -> Any:
         raise AssertionError
 
+    def marks(self, name: str) -> dict[str, str]:
+        return {}
+
     def end_leftovers(self) -> int:
         return 0
 

@@ -123,6 +123,9 @@ class BubblewrapSandbox:
         started.end = partial(_end, started, mark)
         return started
 
+    def marks(self, name: str) -> dict[str, str]:
+        return {leftovers.MARK: leftovers.mark(self._house, name)}
+
     def end_leftovers(self) -> int:
         return leftovers.end_left_behind(self._house)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from io import FileIO
@@ -93,6 +94,10 @@ class Sandbox(Protocol):
         ...
 
     async def start(self, job: Job) -> Process: ...
+
+    def marks(self, name: str) -> Mapping[str, str]:
+        """Variables for what runs outside of it, by which it is found if this process leaves it behind."""
+        ...
 
     def end_leftovers(self) -> int:
         """End what an earlier process of this server has left behind; the answer is how many there were."""

@@ -58,7 +58,9 @@ class Equipment:
         from cairn.runners.agents.tools.mcp import McpServers
 
         if self._servers is None:
-            self._servers = McpServers(self._office.rules.mcp_servers, self._office.rules.secret)
+            rules, sandbox = self._office.rules, self._office.sandbox
+            marks = sandbox.marks(f"{self._work.execution_id}/tools") if sandbox is not None else None
+            self._servers = McpServers(rules.mcp_servers, rules.secret, marks)
         return self._servers
 
     async def close(self) -> None:

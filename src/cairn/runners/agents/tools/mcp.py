@@ -30,9 +30,16 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 class McpServers:
     """The servers of one execution; each is started when it is first wanted, and ends with the execution."""
 
-    def __init__(self, servers: Mapping[str, McpServer], secret: Callable[[str], str | None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        servers: Mapping[str, McpServer],
+        secret: Callable[[str], str | None] = lambda _: None,
+        marks: Mapping[str, str] | None = None,
+    ) -> None:
+        """`marks`: variables by which a program is found that outlives this process."""
         self._servers = servers
         self._secret = secret
+        self._marks = marks or {}
         self._links: dict[str, Link] = {}
 
     async def tools(self, names: Sequence[str]) -> list[Tool]:
@@ -73,7 +80,7 @@ class McpServers:
                 found[key] = opened
             return found
 
-        return replace(server, env=open_all(server.env), headers=open_all(server.headers))
+        return replace(server, env={**open_all(server.env), **self._marks}, headers=open_all(server.headers))
 
     async def close(self) -> None:
         await asyncio.gather(*(link.close() for link in self._links.values()), return_exceptions=True)
