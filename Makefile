@@ -72,13 +72,13 @@ check-layers: $(DEV) $(PACKAGE)
 # The browser's driver leaves an event loop running, which other tests cannot have.
 BROWSER := tests/e2e
 test-python: $(DEV) $(PACKAGE) ## run the Python tests, those that kill the server included
-	$(VENV)/bin/pytest -n 2 --dist worksteal --junit-xml $(REPORTS)/python.xml --ignore=$(BROWSER) $(ARGS)
+	scripts/in-memory $(VENV)/bin/pytest -n 2 --dist worksteal --junit-xml $(REPORTS)/python.xml --ignore=$(BROWSER) $(ARGS)
 
 test-browser: $(DEV) $(PACKAGE) $(WEB_BUILT) ## run the tests with a browser
-	$(VENV)/bin/pytest -n 2 --dist worksteal --junit-xml $(REPORTS)/browser.xml $(BROWSER) $(ARGS)
+	scripts/in-memory $(VENV)/bin/pytest -n 2 --dist worksteal --junit-xml $(REPORTS)/browser.xml $(BROWSER) $(ARGS)
 
 coverage: dev system-packages ## run the Python tests and show which branches they miss
-	$(VENV)/bin/pytest -n 2 --dist worksteal --ignore=$(BROWSER) --cov --cov-report term --cov-report html:$(REPORTS)/coverage $(ARGS)
+	scripts/in-memory $(VENV)/bin/pytest -n 2 --dist worksteal --ignore=$(BROWSER) --cov --cov-report term --cov-report html:$(REPORTS)/coverage $(ARGS)
 
 ifdef WEB_MODULES
 check-web: $(WEB_MODULES)
