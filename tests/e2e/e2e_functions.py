@@ -94,10 +94,27 @@ def refund(ctx: Ctx, amount: float) -> dict[str, Any]:
     return {"decision": answer.decision}
 
 
+FLOW = """%%{init: {"securityLevel": "loose", "htmlLabels": true, "themeCSS": "* { display: none }"}}%%
+graph TD
+  intake --> answer
+  answer --> odd["<img src=x onerror=document.title='broken'>"]
+  click odd "https://elsewhere.invalid/"
+"""
+PAGE = """<!doctype html>
+<html lang="en"><head><title>Hello</title><style>h1 { color: #22633d }</style></head>
+<body><h1>Hello</h1>
+<script>document.title = 'broken'; parent.document.title = 'broken'</script>
+<img src="https://elsewhere.invalid/seen.png" alt="">
+<form action="https://elsewhere.invalid/"><button>Send</button></form>
+</body></html>
+"""
+
+
 @function("e2e.files")
 def files(ctx: Ctx) -> None:
     """A file of each format that a browser shows in its own way."""
     ctx.stage("figures.csv", 'customer,note,amount\n"Nordwind, Ltd.","said ""yes""\nat last",1200.50\nSüdwind,,80\n')
-    ctx.stage("page.html", "<h1>Hello</h1>\n<script>document.title = 'broken'</script>\n")
-    ctx.stage("flow.mmd", "graph TD\n  intake --> answer\n")
+    ctx.stage("page.html", PAGE)
+    ctx.stage("flow.mmd", FLOW)
+    ctx.stage("wrong.mmd", "graph TD\n  intake --> ((\n")
     ctx.stage("code.py", "def main(ctx):\n    return {'a': 1}\n")

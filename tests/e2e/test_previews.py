@@ -1,10 +1,13 @@
-"""What an artifact holds, by its format, as far as a browser shows it safely (A4)."""
+"""What an artifact holds, by its format, as far as a browser shows it safely, and what changed in it (A4, S3)."""
 
 from __future__ import annotations
 
+import re
+from typing import Literal
+
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import axe, overflow
+from tests.e2e.looking import Complaints, axe, overflow
 from tests.e2e.server import Server
 
 FILES = """
@@ -14,13 +17,36 @@ checkpoints:
   - key: files
     checkpoint_name: Files
     function: e2e.files
-    outputs: [figures.csv, page.html, flow.mmd, code.py]
+    outputs: [figures.csv, page.html, flow.mmd, wrong.mmd, code.py]
 """
+REVISED = """
+pipeline_name: Told twice
+config: { auto_advance: true }
+checkpoints:
+  - key: told
+    checkpoint_name: Told
+    form: [{ name: text, label: Text, type: multiline_text }]
+    outputs: [text.md]
+"""
+LOOKS: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 1440), ("light", 360), ("dark", 360)]
 
 
-def test_each_format_has_a_look_of_its_own(signed_in: Page, server: Server) -> None:
+def look(page: Page) -> None:
+    for scheme, width in LOOKS:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 900})
+        expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+        assert (axe(page), overflow(page)) == ([], 0), (scheme, width)
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+
+def test_each_format_has_a_look_of_its_own(signed_in: Page, server: Server, complaints: Complaints) -> None:
     run_id = server.start(server.define(FILES))
     server.until(run_id, "completed")
+    asked: list[str] = []
+
+    signed_in.on("request", lambda request: asked.append(request.url))
     signed_in.goto(f"{server.address}/runs/{run_id}?tab=artifacts")
 
     signed_in.get_by_role("button", name="figures.csv").click()
@@ -28,23 +54,59 @@ def test_each_format_has_a_look_of_its_own(signed_in: Page, server: Server) -> N
     expect(table.get_by_role("columnheader")).to_have_text(["customer", "note", "amount"])
     expect(table.get_by_role("cell", name="Nordwind, Ltd.")).to_be_visible()
     expect(table.get_by_role("cell", name="1200.50")).to_have_css("text-align", "right")
-    assert axe(signed_in) == []
-
-    signed_in.get_by_role("button", name="page.html").click()
-    expect(signed_in.get_by_text("Pages that others have made are not opened here.")).to_be_visible()
-    source = signed_in.get_by_role("region", name="Content of page.html")
-    expect(source).to_contain_text("<script>document.title = 'broken'</script>")
-    assert "broken" not in signed_in.title()
-
-    signed_in.get_by_role("button", name="flow.mmd").click()
-    expect(signed_in.get_by_text("The source of a Mermaid diagram.")).to_be_visible()
+    look(signed_in)
 
     signed_in.get_by_role("button", name="code.py").click()
     code = signed_in.get_by_role("region", name="Content of code.py")
     expect(code.locator("pre").first).to_have_text("1\n2")
 
-    signed_in.set_viewport_size({"width": 360, "height": 800})
-    signed_in.emulate_media(color_scheme="dark")
-    signed_in.get_by_role("button", name="figures.csv").click()
-    expect(table).to_be_visible()
-    assert (axe(signed_in), overflow(signed_in)) == ([], 0)
+    signed_in.get_by_role("button", name="flow.mmd").click()
+    drawing = signed_in.get_by_role("region", name="Diagram of flow.mmd").get_by_role("img")
+    expect(drawing).to_be_visible()
+    signed_in.wait_for_function("(image) => image.complete && image.naturalWidth > 20", arg=drawing.element_handle())
+    expect(signed_in.get_by_role("region", name="Content of flow.mmd")).to_contain_text("intake --> answer")
+    assert [url for url in asked if "mermaid" in url]
+    signed_in.get_by_role("button", name="Show in full size").click()
+    expect(signed_in.get_by_role("button", name="Fit into the page")).to_be_visible()
+    look(signed_in)
+
+    signed_in.get_by_role("button", name="wrong.mmd").click()
+    expect(signed_in.get_by_text("This diagram cannot be drawn.")).to_be_visible()
+    expect(signed_in.get_by_text(re.compile("Parse error on line 2"))).to_be_visible()
+    expect(signed_in.get_by_role("region", name="Content of wrong.mmd")).to_contain_text("intake --> ((")
+    look(signed_in)
+
+    signed_in.get_by_role("button", name="page.html").click()
+    frame = signed_in.frame_locator("iframe[title='Page page.html']")
+    expect(frame.get_by_role("heading", name="Hello")).to_be_visible()
+    assert signed_in.locator("iframe").get_attribute("sandbox") == ""
+    look(signed_in)
+    signed_in.get_by_text("Source", exact=True).click()
+    source = signed_in.get_by_role("region", name="Content of page.html")
+    expect(source).to_contain_text("<script>document.title = 'broken'")
+    assert "broken" not in signed_in.title()
+    assert [url for url in asked if "elsewhere.invalid" in url] == []
+    blocked = [words for words in complaints.found if "srcdoc" in words or "elsewhere.invalid" in words]
+    assert any("Blocked script execution" in words for words in blocked), complaints.found
+    complaints.found[:] = [words for words in complaints.found if words not in blocked]
+
+
+def test_what_changed_since_the_version_before(signed_in: Page, server: Server) -> None:
+    asked: list[str] = []
+    signed_in.on("request", lambda request: asked.append(request.url))
+    pipeline_id = server.define(REVISED)
+    for text in ("# Cap\n\nSix months of fees.\n", "# Cap\n\nTwelve months of fees.\n\nBut for leaks.\n"):
+        run_id = server.start(pipeline_id)
+        execution_id = server.asked(run_id, 0, "input")["execution_id"]
+        server.call("POST", f"/api/executions/{execution_id}/submit", {"fields": {"text": text}})
+        server.until(run_id, "completed")
+    signed_in.goto(f"{server.address}/runs/{run_id}?tab=artifacts")
+    expect(signed_in.get_by_role("button", name="text.md")).to_contain_text("changed since v1")
+    expect(signed_in.get_by_role("tabpanel", name="Artifacts")).to_contain_text("Twelve months of fees.")
+    signed_in.get_by_text("Changes since v1", exact=True).click()
+    changes = signed_in.get_by_role("region", name="Changes of text.md")
+    expect(changes.locator("mark").first).to_have_text("Six")
+    expect(changes.locator("p[data-sign='+'] mark").first).to_have_text("Twelve")
+    expect(signed_in.get_by_text("3 lines added, 1 removed.")).to_be_visible()
+    look(signed_in)
+    assert [url for url in asked if "mermaid" in url] == []  # it is large: only a diagram brings it

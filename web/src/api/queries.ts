@@ -197,6 +197,16 @@ export const rollbacks = (run_id: string) =>
     queryFn: ({ signal }) => answer(client.GET('/api/rollback', { params: { query: { run_id } }, signal })),
   })
 
+/** What stands of a run's artifacts. */
+export const artifactsOf = (run_id: string) =>
+  queryOptions({
+    queryKey: ['run', run_id, 'artifacts'],
+    queryFn: async ({ signal }) => {
+      const query = { run_id, limit: 500 }
+      return (await answer(client.GET('/api/artifacts/list', { params: { query }, signal }))).items
+    },
+  })
+
 /** Contents never change under their record: what was read once is kept. */
 export const content = (artifact_record_id: string, checksum: string) =>
   queryOptions({

@@ -44,7 +44,13 @@ export function ExecutionPane(props: Props) {
   const tabs = talks ? TABS : TABS.slice(1)
   const tab = tabs.includes(props.tab ?? '') ? (props.tab as string) : firstTab(item, artifacts.length, wide)
   const files = (
-    <Artifacts artifacts={artifacts} chosen={artifact} onChoose={onArtifact} none={noArtifacts(item)} />
+    <Artifacts
+      artifacts={artifacts}
+      chosen={artifact}
+      onChoose={onArtifact}
+      none={noArtifacts(item)}
+      before={beforeOf(run)}
+    />
   )
   return (
     <>
@@ -163,6 +169,10 @@ function Main(props: Props & { wide: boolean }) {
       {execution !== undefined && <Reworks execution={execution} />}
     </>
   )
+}
+
+function beforeOf({ previous_run_id: runId, extends_from_run_version: version }: Run) {
+  return runId === null || version === null ? undefined : { runId, version }
 }
 
 /** While nothing is asked of a person, an agent's words come first. */

@@ -14,3 +14,23 @@ export function changedArtifacts(before: readonly Facts[], after: readonly Facts
   for (const name of earlier.keys()) if (!later.has(name)) lines.push(`${name} is gone`)
   return lines
 }
+
+type Placed = Pick<Artifact, 'checkpoint_id' | 'artifact_name' | 'format' | 'checksum'>
+
+/** The same file of the same checkpoint, as an earlier version made it. */
+export function earlierOf<T extends Placed>(
+  artifact: Placed,
+  earlier: readonly T[] | undefined,
+): T | undefined {
+  return earlier?.findLast(
+    (one) =>
+      one.checkpoint_id === artifact.checkpoint_id &&
+      one.artifact_name === artifact.artifact_name &&
+      one.format === artifact.format,
+  )
+}
+
+export function sinceWords(artifact: Placed, earlier: Placed | undefined, version: number): string {
+  if (earlier === undefined) return 'new'
+  return earlier.checksum === artifact.checksum ? `as in v${version}` : `changed since v${version}`
+}

@@ -11,3 +11,11 @@ export function fileName(artifact: Pick<Artifact, 'artifact_name' | 'format'>): 
 export function downloadAddress(artifact: Pick<Artifact, 'artifact_record_id'>): string {
   return `/api/artifacts/${artifact.artifact_record_id}/download`
 }
+
+const CLOSED =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'; base-uri 'none'"
+
+/** A page of somebody else's with a policy before all of it: what a frame lets through, this does not. */
+export function enclosed(html: string): string {
+  return `<!doctype html><meta http-equiv="Content-Security-Policy" content="${CLOSED}">${html}`
+}

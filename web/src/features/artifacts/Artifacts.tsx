@@ -1,4 +1,4 @@
-import { ActionIcon, Tooltip, UnstyledButton } from '@mantine/core'
+import { ActionIcon, SegmentedControl, Tooltip, UnstyledButton } from '@mantine/core'
 import {
   IconBraces,
   IconDownload,
@@ -10,11 +10,16 @@ import {
   IconSchema,
   IconTable,
 } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { artifactsOf } from '~/api/queries'
 import type { Artifact } from '~/api/types'
+import { earlierOf, sinceWords } from '~/lib/changes'
 import { downloadAddress, fileName } from '~/lib/files'
 import { shortDigest, size } from '~/lib/sizes'
 import styles from './Artifacts.module.css'
-import { Preview } from './Preview'
+import { Compared } from './Compared'
+import { isReadable, MOST, Preview } from './Preview'
 
 const ICONS: Record<string, typeof IconFile> = {
   json: IconBraces,
@@ -26,6 +31,8 @@ const ICONS: Record<string, typeof IconFile> = {
   py: IconFileCode,
 }
 
+const isShown = (artifact: Artifact) => isReadable(artifact) && artifact.size_bytes <= MOST
+
 type Props = {
   artifacts: readonly Artifact[]
   /** The record that is looked at; the first one otherwise. */
@@ -33,12 +40,21 @@ type Props = {
   onChoose: (recordId: string) => void
   /** Why there are none, in words. */
   none: string
+  /** The run whose version these extend, if there is one. */
+  before?: { runId: string; version: number } | undefined
 }
 
 /** The files of one execution, with a look into one of them. */
-export function Artifacts({ artifacts, chosen, onChoose, none }: Props) {
+export function Artifacts({ artifacts, chosen, onChoose, none, before }: Props) {
   const artifact = artifacts.find((item) => item.artifact_record_id === chosen) ?? artifacts[0]
+  const [view, setView] = useState('now')
+  const { data: earlier } = useQuery({
+    ...artifactsOf(before?.runId ?? ''),
+    enabled: before !== undefined && artifacts.length > 0,
+  })
   if (artifact === undefined) return <p className={styles.none}>{none}</p>
+  const old = earlierOf(artifact, earlier)
+  const isCompared = old !== undefined && old.checksum !== artifact.checksum && [old, artifact].every(isShown)
   return (
     <div className={styles.pane}>
       <ul className={styles.list}>
@@ -54,6 +70,11 @@ export function Artifacts({ artifacts, chosen, onChoose, none }: Props) {
                 <Icon size={16} stroke={1.6} aria-hidden="true" />
                 <code className={styles.name}>{fileName(item)}</code>
                 {item.promoted_to_permanent_at === null && <span className={styles.note}>staged</span>}
+                {before !== undefined && earlier !== undefined && (
+                  <span className={styles.note}>
+                    {sinceWords(item, earlierOf(item, earlier), before.version)}
+                  </span>
+                )}
                 {item.stale && <span className={styles.note}>stale</span>}
                 <span className={styles.size}>{size(item.size_bytes)}</span>
               </UnstyledButton>
@@ -62,9 +83,21 @@ export function Artifacts({ artifacts, chosen, onChoose, none }: Props) {
         })}
       </ul>
       <div className={styles.tools}>
-        <span className={styles.note}>
-          SHA-256 <code>{shortDigest(artifact.checksum)}</code>
-        </span>
+        {isCompared ? (
+          <SegmentedControl
+            aria-label="What is shown"
+            value={view}
+            onChange={setView}
+            data={[
+              { value: 'now', label: artifact.run_version === null ? 'Now' : `v${artifact.run_version}` },
+              { value: 'changes', label: `Changes since v${before?.version}` },
+            ]}
+          />
+        ) : (
+          <span className={styles.note}>
+            SHA-256 <code>{shortDigest(artifact.checksum)}</code>
+          </span>
+        )}
         <Tooltip label={`Download ${fileName(artifact)}`}>
           <ActionIcon
             component="a"
@@ -77,7 +110,11 @@ export function Artifacts({ artifacts, chosen, onChoose, none }: Props) {
         </Tooltip>
       </div>
       <div className={styles.preview}>
-        <Preview key={artifact.artifact_record_id} artifact={artifact} />
+        {isCompared && view === 'changes' ? (
+          <Compared before={old} after={artifact} />
+        ) : (
+          <Preview key={artifact.artifact_record_id} artifact={artifact} />
+        )}
       </div>
     </div>
   )

@@ -8,23 +8,21 @@ import { size } from '~/lib/sizes'
 import { Code } from '~/ui/Code'
 import { Failure } from '~/ui/Failure'
 import { LoadingText } from '~/ui/Loading'
-import styles from './Artifacts.module.css'
 import { CsvTable } from './CsvTable'
+import { HtmlPage } from './HtmlPage'
 
+const Diagram = lazy(() => import('./Diagram').then((module) => ({ default: module.Diagram })))
 const Markdown = lazy(() => import('~/ui/Markdown'))
 
 /** More than this is not drawn; it can be downloaded. */
-const MOST = 1_000_000
+export const MOST = 1_000_000
 const READABLE = /^(json|md|mmd|txt|py|html|csv|yaml|yml|xml|log|sql|js|ts|sh|css|toml|ini)$/
-/** What could be drawn, and is shown as it is written. */
-const SOURCES: Record<string, string> = {
-  html: 'The source of a page. Pages that others have made are not opened here.',
-  mmd: 'The source of a Mermaid diagram.',
-}
+export const isReadable = ({ format, media_type }: Artifact) =>
+  READABLE.test(format) || /^text\/|json/.test(media_type)
 
 /** What an artifact holds, as far as a browser can show it safely. */
 export function Preview({ artifact }: { artifact: Artifact }) {
-  const shown = READABLE.test(artifact.format) || /^text\/|json/.test(artifact.media_type)
+  const shown = isReadable(artifact)
   if (!shown || artifact.size_bytes > MOST) {
     return (
       <p>
@@ -61,14 +59,15 @@ function Readable({ artifact }: { artifact: Artifact }) {
     case 'txt':
     case 'log':
       return <Code text={data} label={label} wrap />
-    default:
+    case 'mmd':
       return (
-        <>
-          {SOURCES[artifact.format] !== undefined && (
-            <p className={styles.source}>{SOURCES[artifact.format]}</p>
-          )}
-          <Code text={data} label={label} lines />
-        </>
+        <Suspense fallback={<LoadingText />}>
+          <Diagram text={data} name={fileName(artifact)} />
+        </Suspense>
       )
+    case 'html':
+      return <HtmlPage text={data} name={fileName(artifact)} />
+    default:
+      return <Code text={data} label={label} lines />
   }
 }

@@ -1,0 +1,37 @@
+import { SegmentedControl } from '@mantine/core'
+import { useState } from 'react'
+import { enclosed } from '~/lib/files'
+import { Code } from '~/ui/Code'
+import styles from './Artifacts.module.css'
+
+/** A page that somebody else has made: without scripts, forms, and anything from elsewhere. */
+export function HtmlPage({ text, name }: { text: string; name: string }) {
+  const [view, setView] = useState('page')
+  return (
+    <>
+      <div className={styles.choice}>
+        <SegmentedControl
+          aria-label={`How ${name} is shown`}
+          value={view}
+          onChange={setView}
+          data={[
+            { value: 'page', label: 'Page' },
+            { value: 'source', label: 'Source' },
+          ]}
+        />
+        {view === 'page' && <span className={styles.note}>Scripts and what is elsewhere are left out.</span>}
+      </div>
+      {view === 'page' ? (
+        <iframe
+          className={styles.page}
+          title={`Page ${name}`}
+          sandbox=""
+          referrerPolicy="no-referrer"
+          srcDoc={enclosed(text)}
+        />
+      ) : (
+        <Code text={text} label={`Content of ${name}`} lines />
+      )}
+    </>
+  )
+}
