@@ -107,9 +107,9 @@ def _markdown_block(block: Block) -> str:
         return fenced(block.content or "", _LANGUAGES.get(block.format, block.format))
     if block.file_name is None:
         return f"{block.label.capitalize()}:\n{fenced(block.content or '', 'text')}"
-    lines = [f"File: {_line(block.file_name)}"]
+    lines = [f"File: {one_line(block.file_name)}"]
     if block.file_path is not None:
-        lines.append(f"Path: {_line(block.file_path)}")
+        lines.append(f"Path: {one_line(block.file_path)}")
     if block.omitted is not None:
         lines.append(f"Size: {block.size_bytes:,} bytes, not shown: {block.omitted}")
     if block.content is not None:
@@ -133,18 +133,24 @@ def _sides(example: Example) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _markdown_statements(statements: Sequence[Statement]) -> str:
-    return "\n\n".join(f"{_line(one.speaker)}:\n{fenced(one.text, 'text')}" for one in statements)
+    return "\n\n".join(f"{one_line(one.speaker)}:\n{fenced(one.text, 'text')}" for one in statements)
 
 
 def _markdown_titled(title: str, text: str) -> str:
     return f"{_heading(title)}\n{text}"
 
 
-def _line(text: str) -> str:
+def one_line(text: str) -> str:
     return _BREAKS.sub(" ", text)
 
 
+def shown(name: str) -> str:
+    """The name of a file without what cannot be shown, or makes it look like another."""
+    return _UNSHOWN.sub("\ufffd", name)
+
+
 _BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 # ---- xml -----------------------------------------------------------------------------------------
 
@@ -267,14 +273,15 @@ LAYOUTS = {
         _markdown_titled,
         _markdown_examples,
         _markdown_statements,
-        "between fences of backticks",
+        "between fences of backticks, and so does what tools return",
     ),
     ContentFormat.XML: Layout(
         _xml,
         _xml_titled,
         _xml_examples,
         _xml_statements,
-        "inside of XML elements other than those of your instructions and your task",
+        "inside of XML elements other than those of your instructions and your task, and what tools return between"
+        " fences of backticks",
     ),
     # Content stands inside of JSON texts, where a line cannot begin.
     ContentFormat.JSON: Layout(
@@ -282,6 +289,6 @@ LAYOUTS = {
         _markdown_titled,
         _json_examples,
         _json_statements,
-        'inside of JSON objects with "context" or "statements"',
+        'inside of JSON objects with "context" or "statements", and what tools return between fences of backticks',
     ),
 }

@@ -114,7 +114,7 @@ class Judging:
         lines = "\n".join(f"- {one.path}: {one.message}" for one in outcome.verdicts[0].findings)
         schemas = {one.file: one.schema for one in expected(self._work.checkpoint).artifacts.values()}
         schemas["the output"] = self._work.checkpoint.output_schema
-        parts = [NEAR, f"What does not hold:\n{lines}"]
+        parts = [NEAR, f"What does not hold:\n{fenced(lines, 'text')}"]
         parts += [_schema(name, schema) for name, schema in schemas.items() if schema is not None]
         return "\n\n".join(parts)
 

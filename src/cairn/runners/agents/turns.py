@@ -37,6 +37,7 @@ from cairn.runners.agents.answers import Answer, Unfit, read_answer
 from cairn.runners.agents.asking import FINAL_RESULT, Shape, parameters_of
 from cairn.runners.agents.minutes import Author, History, Minutes, merged, spoken
 from cairn.runners.agents.tools.toolbox import NO_TOOLS, Refusal, Tool, Toolbox, arguments
+from cairn.runners.layouts import one_line
 from cairn.runners.mismatches import Mismatch
 
 MOST_REQUESTS = 60  # in one turn
@@ -216,7 +217,7 @@ class Floor:
         if _corrections(history) >= MOST_CORRECTIONS:
             told = f"{turn.chosen.name} gives no answer that can be read: {faults[0].message}."
             raise ModelFault(ModelFaultKind.BAD_ANSWER, told, model=turn.chosen.name)
-        lines = "\n".join(f"- {fault}" for fault in faults)
+        lines = "\n".join(f"- {one_line(str(fault))}" for fault in faults)
         told = f"That does not fit yet:\n{lines}\nAnswer once more, whole."
         parts: list[ModelRequestPart] = [
             ToolReturnPart(FINAL_RESULT, told, tool_call_id=call.tool_call_id, outcome="failed")

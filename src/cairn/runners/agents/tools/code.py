@@ -10,11 +10,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from io import FileIO
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from cairn.ports import Job, Process, Reached, Sandbox, Work
 from cairn.runners.agents.rules import AgentRules
+from cairn.runners.agents.tools.jail import DEEPEST, walk
 from cairn.runners.agents.tools.toolbox import Refusal, Tool, as_data
 from cairn.runners.errors import CannotBegin
 from cairn.runners.processes import started, to_its_end
@@ -152,12 +154,11 @@ def hand_over(workspace: Path) -> None:
     owner = workspace.lstat()
     if os.geteuid() != 0 or owner.st_uid == 0:
         return
-    left = MOST_FILES
-    for _, folders, files, fd in os.fwalk(workspace, follow_symlinks=False):
-        for name in (*folders, *files):
-            left -= 1
-            if left < 0:
-                return
-            with contextlib.suppress(OSError):
-                if os.stat(name, dir_fd=fd, follow_symlinks=False).st_uid == 0:
+    top = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        for _, fd, name, found in islice(walk(top, "", DEEPEST), MOST_FILES):
+            if found.st_uid == 0:
+                with contextlib.suppress(OSError):
                     os.chown(name, owner.st_uid, owner.st_gid, dir_fd=fd, follow_symlinks=False)
+    finally:
+        os.close(top)

@@ -9,6 +9,7 @@ from typing import Any
 
 from cairn.runners.agents.tools.jail import Entry, Jail
 from cairn.runners.agents.tools.toolbox import Refusal, Tool, as_data
+from cairn.runners.layouts import shown
 from cairn.runners.limits import MEGABYTE, megabytes
 
 READABLE = 10 * MEGABYTE  # of one file
@@ -179,13 +180,14 @@ class Files:
 
 
 def _listed(entry: Entry) -> str:
+    path = shown(entry.path)
+    if path != entry.path:
+        return f"{path} (a name that cannot be used here)"
     if entry.is_folder:
-        return f"{entry.path}/"
+        return f"{path}/"
     if not entry.is_file:
-        return f"{entry.path} (a link or no plain file)"
-    return (
-        f"{entry.path} ({entry.size:,} bytes)" if entry.size < MEGABYTE else f"{entry.path} ({megabytes(entry.size)})"
-    )
+        return f"{path} (a link or no plain file)"
+    return f"{path} ({entry.size:,} bytes)" if entry.size < MEGABYTE else f"{path} ({megabytes(entry.size)})"
 
 
 def _encoded(text: str) -> bytes:

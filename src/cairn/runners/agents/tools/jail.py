@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from cairn.runners.agents.tools.toolbox import Refusal
+from cairn.runners.layouts import shown
 from cairn.runners.limits import megabytes
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -112,13 +113,10 @@ class Jail:
         """Everything below a folder, the outer before the inner; links are not followed."""
         top = self.plain(path)
         with self._folder(top) as start:
-            for place, folders, files, fd in os.fwalk(".", dir_fd=start, follow_symlinks=False):
-                folders.sort()
-                here = top if place == "." else f"{top}/{place.removeprefix('./')}"
-                for name in sorted((*folders, *files)):
-                    if not name.startswith(UNFINISHED) and (found := _stat(fd, name)) is not None:
-                        is_folder, is_file = stat.S_ISDIR(found.st_mode), stat.S_ISREG(found.st_mode)
-                        yield Entry(f"{here}/{name}", found.st_size, is_folder, is_file)
+            for place, _, name, found in walk(start, top, DEEPEST - top.count("/")):
+                if not name.startswith(UNFINISHED):
+                    is_folder, is_file = stat.S_ISDIR(found.st_mode), stat.S_ISREG(found.st_mode)
+                    yield Entry(f"{place}/{name}", found.st_size, is_folder, is_file)
 
     def rename(self, room: str, before: str, after: str) -> None:
         """Inside of one room, at its top."""
@@ -192,10 +190,30 @@ class Jail:
             os.fchown(fd, owner.st_uid, owner.st_gid)
 
 
+def walk(fd: int, place: str, levels: int) -> Iterator[tuple[str, int, str, os.stat_result]]:
+    """Everything below an open folder, the outer before the inner: where, its open folder, its name, what it is.
+
+    Links are not followed. What lies deeper than so many levels is left out, and so is what cannot be opened.
+    """
+    inner: list[str] = []
+    for name in sorted(os.listdir(fd)):
+        if (found := _stat(fd, name)) is not None:
+            yield place, fd, name, found
+            if stat.S_ISDIR(found.st_mode):
+                inner.append(name)
+    for name in inner if levels > 1 else ():
+        try:
+            folder = os.open(name, _FOLDER, dir_fd=fd)
+        except OSError:
+            continue
+        try:
+            yield from walk(folder, f"{place}/{name}", levels - 1)
+        finally:
+            os.close(folder)
+
+
 def _is_odd(name: str) -> bool:
-    if len(name.encode(errors="replace")) > LONGEST_NAME or name.startswith(UNFINISHED):
-        return True
-    return any(ord(letter) < 32 or 0xD800 <= ord(letter) < 0xE000 for letter in name)
+    return len(name.encode(errors="replace")) > LONGEST_NAME or name.startswith(UNFINISHED) or shown(name) != name
 
 
 def _kind(fd: int, name: str) -> int | None:

@@ -134,7 +134,7 @@ class Link:
             try:
                 result = await session.call_tool(offered.name, given, read_timeout_seconds=self._server.seconds)
             except Exception as error:  # noqa: BLE001 - whatever another program does, it is told
-                raise Refusal(f"{self._name} did not do it: {_told(error)}.") from None
+                raise Refusal(as_data(f"{self._name} did not do it", _told(error))) from None
             told = as_data(f"{self._name} answers", _content(result))
             if result.is_error:
                 raise Refusal(told)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cairn.definitions.schemas import SchemaError, check_value
 from cairn.documents import DocumentError, decode_json
-from cairn.runners.layouts import fenced
+from cairn.runners.layouts import fenced, one_line
 
 if TYPE_CHECKING:
     from pydantic_ai.native_tools import AbstractNativeTool
@@ -75,4 +75,4 @@ def as_data(title: str, content: str, language: str = "text") -> str:
     if len(content) > LONGEST:
         cut = f"\nOf {len(content):,} characters these are the first {LONGEST:,}."
         content = content[:LONGEST]
-    return f"{title}:\n{fenced(content, language)}{cut}"
+    return f"{one_line(title)}:\n{fenced(content, language)}{cut}"
