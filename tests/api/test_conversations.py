@@ -17,7 +17,8 @@ from tests.services.talking import agents, answered, asked, produced, talking
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
-CALL = {"parts": [{"part_kind": "tool-call", "tool_name": "add", "args": '{"a": 1}', "tool_call_id": "c1"}]}
+THOUGHTS = [{"part_kind": "thinking", "content": words} for words in ("One and one.", "", "Two?")]
+CALL = {"parts": [*THOUGHTS, {"part_kind": "tool-call", "tool_name": "add", "args": '{"a": 1}', "tool_call_id": "c1"}]}
 RESULT = {"parts": [{"part_kind": "tool-return", "tool_name": "add", "content": 2, "tool_call_id": "c1"}]}
 
 
@@ -78,6 +79,7 @@ async def test_messages_come_whole_with_their_tools_and_what_they_used(house: Ho
         "turn": "work",
         "number": 1,
         "purpose": "work",
+        "thinking": "",
         "tool_calls": [],
         "tool_results": [],
         "model": None,
@@ -91,7 +93,13 @@ async def test_messages_come_whole_with_their_tools_and_what_they_used(house: Ho
     answer = first | {"agent_name": "Analyst", "role": "assistant", "model": "fake:large", "usage": usage}
     assert page["items"] == [
         first,
-        answer | {"number": 2, "content": "", "tool_calls": [{"call_id": "c1", "name": "add", "arguments": {"a": 1}}]},
+        answer
+        | {
+            "number": 2,
+            "content": "",
+            "thinking": "One and one.\n\nTwo?",
+            "tool_calls": [{"call_id": "c1", "name": "add", "arguments": {"a": 1}}],
+        },
         first
         | {
             "number": 3,
@@ -147,6 +155,12 @@ async def test_pages_go_on_and_scopes_are_told_apart(house: House) -> None:
             break
         cursor = {"cursor": page["next_cursor"]}
     assert seen == [message["message_id"] for message in everything["items"]]
+    newest = await house.get(f"{path}/messages", order="newest", limit=2)
+    assert [message["message_id"] for message in newest["items"]] == seen[:-3:-1]
+    older = await house.get(f"{path}/messages", order="newest", limit=2, before=seen[3])
+    assert [message["message_id"] for message in older["items"]] == [seen[2], seen[1]]
+    later = await house.get(f"{path}/messages", after=seen[2])
+    assert [message["message_id"] for message in later["items"]] == seen[3:]
     assert (await house.get(path))["usage"]["calls"] == 3
     assert (await house.client.get(f"/api/executions/{NOBODY}/messages")).status_code == 404
 

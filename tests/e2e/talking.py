@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page, Route
 
@@ -56,6 +57,9 @@ class Talk:
         self.page = page
         self.messages: list[dict[str, Any]] = []
         self.is_hidden = False
+        self.pages: list[str] = []  # which were asked for
+        self.is_slow = False  # older pages wait until they are let come
+        self._waiting: list[Route] = []
         self.run: dict[str, Any] = {}  # in place of what the server says
         run_id = server.start(server.define(one_function(name, "e2e.wait", "{gate: never}")))
         self.execution_id: str = server.run(run_id)["trail"][0]["execution_id"]
@@ -78,6 +82,7 @@ class Talk:
             "turn": "work",
             "number": number,
             "purpose": "work",
+            "thinking": "",
             "tool_calls": [],
             "tool_results": [],
             "model": "anthropic:claude",
@@ -118,9 +123,21 @@ class Talk:
             item["mode"] = "agentic"
         route.fulfill(response=answer, json={**found, **self.run})
 
+    def let_older_come(self) -> None:
+        self.is_slow = False
+        for route in self._waiting:
+            self._messages(route)
+
     def _messages(self, route: Route) -> None:
-        found = re.search(r"cursor=(\d+)", route.request.url)
-        first = int(found[1]) if found is not None else 0
-        rest = self.messages[first:]
-        page = {"items": rest[:100], "next_cursor": str(first + 100) if len(rest) > 100 else None}
+        asked = {name: values[0] for name, values in parse_qs(urlsplit(route.request.url).query).items()}
+        if self.is_slow and "before" in asked:
+            self._waiting.append(route)
+            return
+        if "after" not in asked:
+            self.pages.append(f"{asked['order']} {asked.get('before')}")
+        before, after = int(asked.get("before", 1 << 53)), int(asked.get("after", 0))
+        found = [said for said in self.messages if after < said["message_id"] < before]
+        if asked["order"] == "newest":
+            found.reverse()
+        page = {"items": found[:100], "next_cursor": "more" if len(found) > 100 else None}
         route.fulfill(json={**page, "is_hidden": self.is_hidden})

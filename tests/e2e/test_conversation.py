@@ -18,7 +18,8 @@ def test_it_is_shown_as_it_happens(signed_in: Page, server: Server) -> None:
     talk = Talk(signed_in, server, "Debated")
     talk.add("Cairn", "Debate the cap.\nAt length.", role="user", model=None, turn="debate/1/advocate")
     spent = usage(calls=1, input_tokens=1500, output_tokens=400, cost_usd=0.0042, seconds=3.2)
-    talk.add("Advocate", "A cap of **12 months**.", turn="debate/1/advocate", usage=spent)
+    thought = "They paid less.\nBut not much."
+    talk.add("Advocate", "A cap of **12 months**.", turn="debate/1/advocate", usage=spent, thinking=thought)
     call = {"call_id": "1", "name": "file_operations", "arguments": {"operation": "read", "path": "clauses.json"}}
     talk.add("Sceptic", "I look first.", turn="debate/1/sceptic", tool_calls=[call])
     result = {"call_id": "1", "name": "file_operations", "content": "The file is not there.", "went_well": False}
@@ -31,6 +32,11 @@ def test_it_is_shown_as_it_happens(signed_in: Page, server: Server) -> None:
     expect(log.get_by_role("article", name="Advocate argues")).to_contain_text("1.9k tokens · $0.0042 · 3.2 s")
     expect(log.get_by_role("article", name="Advocate argues").locator("strong").last).to_have_text("12 months")
     expect(log.get_by_role("article", name="Judge judges the result")).to_contain_text("simulated")
+    thinking = log.get_by_role("article", name="Advocate argues").get_by_role("button", name="Thought")
+    expect(thinking).to_contain_text("They paid less.")
+    expect(log.get_by_text("But not much.")).to_have_count(0)
+    thinking.click()
+    expect(log.get_by_text("But not much.")).to_be_visible()
     tool = log.get_by_role("button", name="file_operations")
     expect(tool).to_contain_text("clauses.json")
     expect(tool).to_contain_text("failed")
@@ -56,7 +62,7 @@ def test_it_is_shown_as_it_happens(signed_in: Page, server: Server) -> None:
         assert (axe(signed_in), overflow(signed_in)) == ([], 0)
 
 
-def test_a_long_one_is_read_whole_and_followed(signed_in: Page, server: Server) -> None:
+def test_a_long_one_opens_at_its_end_and_is_read_upwards(signed_in: Page, server: Server) -> None:
     talk = Talk(signed_in, server, "Long talk")
     for number in range(250):
         talk.add("Advocate", f"Point {number}. {'And so on. ' * (number % 9 * 5 + 1)}", turn=f"debate/{number}/a")
@@ -67,6 +73,7 @@ def test_a_long_one_is_read_whole_and_followed(signed_in: Page, server: Server) 
     talk.hear("And now " * 200, 0)
     expect(log).to_contain_text("And now")
     signed_in.wait_for_function(f"(log) => ({FROM_END})(log) === 0", arg=log.element_handle())
+    assert talk.pages == ["newest None"]
 
     log.press("PageUp")
     follow = signed_in.get_by_role("button", name="Follow the newest")
@@ -76,9 +83,47 @@ def test_a_long_one_is_read_whole_and_followed(signed_in: Page, server: Server) 
     talk.hear("more\n\n" * 40, 1600)
     signed_in.wait_for_timeout(300)
     assert log.evaluate("(log) => log.scrollTop") == place
+
+    # Older ones come above what is read, which stays where it is.
+    log.evaluate("(log) => { log.scrollTop = 600 }")
+    expect(log).to_contain_text("Point 150.")
+    seen = log.get_by_role("article").filter(has_text="Point 152.")
+    expect(seen).to_have_count(1)
+    while talk.pages[-1] != "newest 51":
+        log.press("PageUp")
+        signed_in.wait_for_timeout(100)
+    expect(log.get_by_role("article").first).to_be_visible()
+    while not log.get_by_role("article").filter(has_text="Point 0.").count():
+        log.press("Home")
+        signed_in.wait_for_timeout(100)
+    expect(signed_in.get_by_role("button", name="Show what was said before")).to_have_count(0)
+    assert talk.pages == ["newest None", "newest 151", "newest 51"]
     follow.click()
     expect(follow).to_have_count(0)
     signed_in.wait_for_function(f"(log) => ({FROM_END})(log) === 0", arg=log.element_handle())
+
+
+def test_what_is_read_stays_when_older_messages_come(signed_in: Page, server: Server) -> None:
+    talk = Talk(signed_in, server, "Read upwards")
+    for number in range(150):
+        talk.add("Advocate", f"Point {number}. {'And so on. ' * (number % 9 * 5 + 1)}", turn=f"debate/{number}/a")
+    talk.is_slow = True
+    signed_in.goto(talk.address)
+    log = signed_in.get_by_role("log", name="Conversation of Work")
+    expect(log).to_contain_text("Point 149.")
+    log.evaluate("(log) => { log.scrollTop = 300 }")
+    expect(signed_in.get_by_text("Reading what was said before…")).to_be_visible()
+    signed_in.wait_for_timeout(300)  # what is there has its heights
+    top = "(log) => { const at = log.getBoundingClientRect().top; const row = [...log.querySelectorAll('article')]"
+    top += ".find((one) => one.getBoundingClientRect().bottom > at + 5);"
+    top += " return [row.innerText.match(/Point \\d+/)[0], Math.round(row.getBoundingClientRect().top - at)] }"
+    before = log.evaluate(top)
+    talk.let_older_come()
+    expect(signed_in.get_by_text("Reading what was said before…")).to_have_count(0)
+    signed_in.wait_for_timeout(300)
+    assert log.evaluate("(log) => log.scrollTop") > 3000
+    name, place = log.evaluate(top)
+    assert (name, abs(place - before[1]) <= 3) == (before[0], True)
 
 
 def test_a_hidden_or_empty_one_says_so(signed_in: Page, server: Server) -> None:

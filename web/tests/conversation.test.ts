@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Message, MessagePage } from '~/api/types'
-import { openTalk } from '~/features/conversation/store'
+import { type Ask, openTalk } from '~/features/conversation/store'
 import {
   callingOf,
   callWords,
@@ -137,6 +137,17 @@ describe('speakers', () => {
     ])
   })
 
+  it('keep what they have when earlier ones are read', () => {
+    const of = (...names: string[]) =>
+      entriesOf(
+        names.map((agent_name, index) => message(index, { agent_name, turn: `parallel/${agent_name}` })),
+        [],
+      )
+    const known = speakersOf(of('Bo'))
+    expect(speakersOf(of('Ann', 'Bo'), known).get('Bo')).toEqual({ colour: 1, letters: 'B' })
+    expect(speakersOf(of('Ann', 'Bo'), known).get('Ann')).toEqual({ colour: 2, letters: 'A' })
+  })
+
   it.each([
     [{ turn: 'work', purpose: 'work' }, 'works'],
     [{ turn: 'debate/2/pro', purpose: 'work' }, 'argues'],
@@ -165,6 +176,9 @@ it('knows a document from words', () => {
   expect(isDocument('{braces} in words')).toBe(false)
 })
 
+const numbers = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index)
+
 describe('the store', () => {
   const page = (from: number, to: number, next_cursor: string | null): MessagePage => ({
     items: Array.from({ length: to - from + 1 }, (_, index) => message(from + index)),
@@ -172,19 +186,48 @@ describe('the store', () => {
     is_hidden: false,
   })
 
-  it('reads to the end, and on from the last page when the line stands again', async () => {
-    const asked: (string | null)[] = []
-    let last = 3
-    const talk = openTalk(async (cursor) => {
-      asked.push(cursor)
-      return cursor === null ? page(1, 2, 'two') : page(3, last, null)
+  it('begins at its end, reads older ones when they are wanted, and on when the line stands again', async () => {
+    const asked: Ask[] = []
+    let last = 60
+    const talk = openTalk(async (ask) => {
+      asked.push(ask)
+      if (ask.after !== undefined) return page(ask.after + 1, last, null)
+      const end = (ask.before ?? last + 1) - 1
+      const start = Math.max(1, end - 29)
+      const found = page(start, end, start > 1 ? 'more' : null)
+      return { ...found, items: found.items.toReversed() }
     }, vi.fn())
     await talk.readOn()
-    expect(ids(talk.get().messages)).toEqual([1, 2, 3])
-    last = 5
+    expect(ids(talk.get().messages)).toEqual(numbers(31, 60))
+    expect(talk.get().older).toBe(true)
+    talk.hearMessages([message(7), message(61)])
+    expect(ids(talk.get().messages)).toEqual(numbers(31, 61))
+    await talk.readOlder()
+    expect(ids(talk.get().messages)).toEqual(numbers(1, 61))
+    expect(talk.get().older).toBe(false)
+    await talk.readOlder()
+    last = 63
     talk.reopened()
-    await vi.waitFor(() => expect(ids(talk.get().messages)).toEqual([1, 2, 3, 4, 5]))
-    expect(asked).toEqual([null, 'two', 'two'])
+    await vi.waitFor(() => expect(ids(talk.get().messages)).toEqual(numbers(1, 63)))
+    expect(asked).toEqual([
+      { order: 'newest' },
+      { order: 'newest', before: 31 },
+      { order: 'oldest', after: 42 },
+    ])
+  })
+
+  it('begins anew at its end after a long absence', async () => {
+    const talk = openTalk(
+      async (ask) =>
+        ask.order === 'newest'
+          ? page(asked === 0 ? 1 : 990, asked++ === 0 ? 5 : 1000, null)
+          : page((ask.after ?? 0) + 1, (ask.after ?? 0) + 10, 'more'),
+      vi.fn(),
+    )
+    let asked = 0
+    await talk.readOn()
+    await talk.readOn()
+    expect(ids(talk.get().messages)).toEqual(numbers(990, 1000))
   })
 
   it('puts the whole message in the place of its pieces', async () => {

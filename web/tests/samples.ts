@@ -100,6 +100,7 @@ export function message(message_id: number, facts: Partial<Message> = {}): Messa
     turn: 'work',
     number: message_id,
     purpose: 'work',
+    thinking: '',
     tool_calls: [],
     tool_results: [],
     model: 'simulated:default',

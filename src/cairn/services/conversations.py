@@ -20,9 +20,9 @@ from cairn.ports.models import Tokens
 from cairn.services.engine import Engine
 from cairn.services.hub import Hub
 from cairn.services.logbook import plain
+from cairn.services.message_parts import told_beside
 from cairn.services.on_air import OnAir
 from cairn.services.patience import patiently
-from cairn.services.tool_parts import tools_of
 from cairn.services.views.events import Change
 from cairn.store import Loaded, message_rows
 from cairn.store.bill_rows import NANO
@@ -118,7 +118,7 @@ def _message_values(said: Said, hide: Callable[[str], str]) -> dict[str, Any]:
         "said_at": said.at,
         "seconds": said.seconds,
         "text": hide(plain(said.text)),
-        "tools": tools_of(message) or None,
+        "tools": told_beside(message) or None,
         "message": message,
     }
 

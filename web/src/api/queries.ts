@@ -154,11 +154,13 @@ export const logPage = (execution_id: string, query: LogQuery, signal: AbortSign
 
 const MESSAGES_PAGE = 100
 
-/** A page of a conversation, oldest first. It is not cached: the conversation's own store holds what was read. */
-export const messagePage = (execution_id: string, cursor: string | null, signal: AbortSignal) =>
+type MessageQuery = { order: 'newest' | 'oldest'; before?: number; after?: number }
+
+/** A page of a conversation. It is not cached: the conversation's own store holds what was read. */
+export const messagePage = (execution_id: string, query: MessageQuery, signal: AbortSignal) =>
   answer(
     client.GET('/api/executions/{execution_id}/messages', {
-      params: { path: { execution_id }, query: { limit: MESSAGES_PAGE, cursor: cursor ?? undefined } },
+      params: { path: { execution_id }, query: { ...query, limit: MESSAGES_PAGE } },
       signal,
     }),
   )

@@ -1479,6 +1479,7 @@ export interface paths {
          * List Messages
          * @description What was said with models, oldest first: each message with its speaker, its calls of tools and what it has used.
          *
+         *     With `order=newest` the first page is the end of the conversation, and the next ones lead back to its beginning.
          *     Where the definition does not show the conversation, only admins see it: it is for the audit.
          */
         get: operations["listMessages"];
@@ -5142,6 +5143,11 @@ export interface components {
              * @enum {string}
              */
             purpose: "work" | "design" | "judge" | "summary" | "questions";
+            /**
+             * Thinking
+             * @description What the model thought before it answered, if its provider tells.
+             */
+            thinking: string;
             /** Tool Calls */
             tool_calls: components["schemas"]["ToolCall"][];
             /** Tool Results */
@@ -5163,7 +5169,7 @@ export interface components {
         };
         /**
          * MessagePage
-         * @description A conversation, oldest message first.
+         * @description A conversation, oldest message first unless the newest was asked for first.
          */
         MessagePage: {
             /** Items */
@@ -19201,6 +19207,12 @@ export interface operations {
             query?: {
                 /** @description Only messages of this scope; `current` is the one that still counts. */
                 scope?: string | null;
+                /** @description Which comes first. */
+                order?: "oldest" | "newest";
+                /** @description Only messages before this `message_id`. */
+                before?: number | null;
+                /** @description Only messages after this `message_id`. */
+                after?: number | null;
                 /** @description How many items at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before; left out for the first page. */
@@ -19312,6 +19324,12 @@ export interface operations {
             query?: {
                 /** @description Only messages of this scope; `current` is the one that still counts. */
                 scope?: string | null;
+                /** @description Which comes first. */
+                order?: "oldest" | "newest";
+                /** @description Only messages before this `message_id`. */
+                before?: number | null;
+                /** @description Only messages after this `message_id`. */
+                after?: number | null;
                 /** @description How many items at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before; left out for the first page. */

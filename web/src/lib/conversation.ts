@@ -177,10 +177,12 @@ export function deedOf({ turn, purpose }: { turn: string; purpose?: Message['pur
 
 const COLOURS = 3
 
+type Speakers = ReadonlyMap<string, { colour: number; letters: string }>
+
 /** Which colour and letters each speaker has: by when they first speak, so that those who talk first differ. */
-export function speakersOf(entries: readonly Entry[]): Map<string, { colour: number; letters: string }> {
-  const found = new Map<string, { colour: number; letters: string }>()
-  const taken = new Set<string>()
+export function speakersOf(entries: readonly Entry[], known: Speakers = new Map()): Speakers {
+  const found = new Map(known)
+  const taken = new Set([...known.values()].map(({ letters }) => letters))
   for (const entry of entries) {
     const name =
       entry.kind === 'said'

@@ -22,6 +22,7 @@ _MESSAGE = Message(
     turn="work",
     number=2,
     purpose="work",
+    thinking="The figures have to be there before anything is said about them.",
     tool_calls=[ToolCall(call_id="c1", name="read_file", arguments={"path": "figures.csv"})],
     tool_results=[],
     model="anthropic:claude-sonnet-4-5",

@@ -21,10 +21,13 @@ from cairn.services.views.executions import Context, Execution
 
 router = APIRouter(prefix="/api/executions", route_class=Guarded, tags=["Executions"])
 Level = Literal["debug", "info", "warning", "error"]
+Order = Annotated[Literal["oldest", "newest"], Query(description="Which comes first.")]
 MessageScope = Annotated[
     Text | None,
     Query(max_length=100, description="Only messages of this scope; `current` is the one that still counts."),
 ]
+Before = Annotated[int | None, Query(ge=0, lt=2**63, description="Only messages before this `message_id`.")]
+After = Annotated[int | None, Query(ge=0, lt=2**63, description="Only messages after this `message_id`.")]
 _START = frozenset({Kind.START})
 _COMPLETION = frozenset({Kind.COMPLETION})
 _WORK = frozenset({Kind.START, Kind.COMPLETION, Kind.ACTION})
@@ -122,7 +125,7 @@ def list_logs(
     paging: Paging,
     level: Annotated[list[Level] | None, Query(description="One of these.")] = None,
     search: Annotated[Text, Query(max_length=200, description="Part of the message, in any case.")] = "",
-    order: Annotated[Literal["oldest", "newest"], Query(description="Which comes first.")] = "oldest",
+    order: Order = "oldest",
     before: Annotated[int | None, Query(ge=0, lt=2**63, description="Only lines before this `log_id`.")] = None,
     after: Annotated[int | None, Query(ge=0, lt=2**63, description="Only lines after this `log_id`.")] = None,
 ) -> LogPage:
@@ -144,21 +147,37 @@ def download_logs(execution_id: ExecutionId, services: Services) -> Response:
 
 @router.get("/{execution_id}/messages")
 def list_messages(
-    execution_id: ExecutionId, services: Services, by: By, paging: Paging, scope: MessageScope = None
+    execution_id: ExecutionId,
+    services: Services,
+    by: By,
+    paging: Paging,
+    scope: MessageScope = None,
+    order: Order = "oldest",
+    before: Before = None,
+    after: After = None,
 ) -> MessagePage:
     """What was said with models, oldest first: each message with its speaker, its calls of tools and what it has used.
 
+    With `order=newest` the first page is the end of the conversation, and the next ones lead back to its beginning.
     Where the definition does not show the conversation, only admins see it: it is for the audit.
     """
-    return services.reading.messages(execution_id, MessageFilter(scope), by, paging.limit, paging.cursor)
+    wanted = MessageFilter(scope, before, after, order == "newest")
+    return services.reading.messages(execution_id, wanted, by, paging.limit, paging.cursor)
 
 
 @router.get("/{execution_id}/conversation")
 def get_conversation(
-    execution_id: ExecutionId, services: Services, by: By, paging: Paging, scope: MessageScope = None
+    execution_id: ExecutionId,
+    services: Services,
+    by: By,
+    paging: Paging,
+    scope: MessageScope = None,
+    order: Order = "oldest",
+    before: Before = None,
+    after: After = None,
 ) -> MessagePage:
     """The same as messages."""
-    return services.reading.messages(execution_id, MessageFilter(scope), by, paging.limit, paging.cursor)
+    return list_messages(execution_id, services, by, paging, scope, order, before, after)
 
 
 @router.get("/{execution_id}/context")

@@ -21,6 +21,7 @@ from cairn.store.bill_rows import NANO, Used
 
 M, C, E, R = t.messages.c, t.model_calls.c, t.checkpoint_executions.c, t.pipeline_runs.c
 _OLDEST = Order((M.message_id,))
+_NEWEST = Order((M.message_id,), newest_first=True)
 _SHOWN = [column for column in M if column.name != "message"]  # that one is for the agent library
 _MESSAGES: Query = sa.select(
     *_SHOWN,
@@ -54,6 +55,9 @@ CURRENT = "current"
 @dataclass(frozen=True, slots=True)
 class MessageFilter:
     scope: str | None = None  # its name, or CURRENT; None is all
+    before: int | None = None
+    after: int | None = None
+    newest_first: bool = False
 
 
 def list_messages(
@@ -73,7 +77,11 @@ def list_messages(
     query = _MESSAGES.where(M.execution_id == execution_id)
     if wanted.scope is not None:
         query = query.where(M.scope == (_scope(row) if wanted.scope == CURRENT else wanted.scope))
-    found = page(connection, query, _OLDEST, limit, cursor)
+    if wanted.before is not None:
+        query = query.where(M.message_id < wanted.before)
+    if wanted.after is not None:
+        query = query.where(M.message_id > wanted.after)
+    found = page(connection, query, _NEWEST if wanted.newest_first else _OLDEST, limit, cursor)
     return MessagePage(items=[message(one) for one in found.rows], next_cursor=found.next_cursor, is_hidden=is_hidden)
 
 
@@ -87,7 +95,7 @@ def _scope(row: Row) -> str:
 
 
 def message(row: Row) -> Message:
-    tools: list[dict[str, Any]] = row.tools or []
+    beside: list[dict[str, Any]] = row.tools or []
     return Message(
         message_id=row.message_id,
         execution_id=row.execution_id,
@@ -100,8 +108,9 @@ def message(row: Row) -> Message:
         turn=row.turn,
         number=row.number,
         purpose=row.purpose,
-        tool_calls=[ToolCall(**_fields(tool)) for tool in tools if tool["kind"] == "call"],
-        tool_results=[ToolResult(**_fields(tool)) for tool in tools if tool["kind"] == "result"],
+        thinking="\n\n".join(part["text"] for part in beside if part["kind"] == "thinking"),
+        tool_calls=[ToolCall(**_fields(part)) for part in beside if part["kind"] == "call"],
+        tool_results=[ToolResult(**_fields(part)) for part in beside if part["kind"] == "result"],
         model=row.model,
         is_simulated=row.is_simulated,
         is_last=row.is_last,
@@ -109,8 +118,8 @@ def message(row: Row) -> Message:
     )
 
 
-def _fields(tool: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in tool.items() if name != "kind"}
+def _fields(part: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in part.items() if name != "kind"}
 
 
 def _used(row: Row) -> Used:

@@ -39,6 +39,7 @@ class Message(View):
     turn: str
     number: Annotated[int, Field(description="In its turn, from 1.")]
     purpose: Literal["work", "design", "judge", "summary", "questions"]
+    thinking: Annotated[str, Field(description="What the model thought before it answered, if its provider tells.")]
     tool_calls: list[ToolCall]
     tool_results: list[ToolResult]
     model: Annotated[str | None, Field(description="Of an answer: which model gave it.")]
@@ -48,7 +49,7 @@ class Message(View):
 
 
 class MessagePage(Page[Message]):
-    """A conversation, oldest message first."""
+    """A conversation, oldest message first unless the newest was asked for first."""
 
     is_hidden: Annotated[
         bool, Field(description="The definition does not show it (`show_conversation`): only admins see it.")

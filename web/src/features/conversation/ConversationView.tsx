@@ -12,7 +12,8 @@ type Props = { runId: string; executionId: string; item: TrailItem }
 
 /** What agents say, as they say it: who, with which tools, at what cost. */
 export function ConversationView({ runId, executionId, item }: Props) {
-  const { messages, isHidden, reading, coming, error, again } = useTalk(runId, executionId)
+  const talk = useTalk(runId, executionId)
+  const { messages, isHidden, coming, error, again } = talk
   const works = item.status === 'in_progress'
   const entries = useMemo(() => entriesOf(messages ?? [], works ? coming : []), [messages, coming, works])
   return (
@@ -46,7 +47,14 @@ export function ConversationView({ runId, executionId, item }: Props) {
               </Notice>
             </div>
           )}
-          <Entries entries={entries} reading={reading} works={works} label={`Conversation of ${item.name}`} />
+          <Entries
+            entries={entries}
+            older={talk.older}
+            loadingOlder={talk.loadingOlder}
+            onOlder={talk.readOlder}
+            works={works}
+            label={`Conversation of ${item.name}`}
+          />
         </>
       )}
     </div>

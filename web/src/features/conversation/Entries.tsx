@@ -3,24 +3,38 @@ import { IconArrowDown } from '@tabler/icons-react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { type Entry, speakersOf } from '~/lib/conversation'
-import { count } from '~/lib/sizes'
 import styles from './Conversation.module.css'
 import { Coming, Given, Part, Said, type Speaker } from './Rows'
 
-type Props = { entries: readonly Entry[]; reading: boolean; works: boolean; label: string }
+type Props = {
+  entries: readonly Entry[]
+  older: boolean
+  loadingOlder: boolean
+  onOlder: () => void
+  works: boolean
+  label: string
+}
 
 const HEIGHTS: Record<Entry['kind'], number> = { part: 36, given: 40, said: 110, coming: 110 }
 const AT_END = 32
+/** So close to the first entry older ones are read. */
+const NEAR = 8
 const NOBODY: Speaker = { colour: 3, letters: '?' }
 
 /** Only what can be seen is drawn; it stays at the end until somebody scrolls up to read. */
-export function Entries({ entries, reading, works, label }: Props) {
+export function Entries({ entries, older, loadingOlder, onOlder, works, label }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const end = useRef(true)
+  const top = useRef(0)
   const [following, setFollowing] = useState(true)
   // What was unfolded stays so when it is scrolled out of sight and back.
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set())
-  const speakers = useMemo(() => speakersOf(entries), [entries])
+  // Whoever has a colour keeps it when earlier ones are read.
+  const known = useRef<ReturnType<typeof speakersOf>>(new Map())
+  const speakers = useMemo(() => {
+    known.current = speakersOf(entries, known.current)
+    return known.current
+  }, [entries])
   const virtual = useVirtualizer<HTMLDivElement, HTMLDivElement>({
     count: entries.length,
     getScrollElement: () => box.current,
@@ -42,7 +56,10 @@ export function Entries({ entries, reading, works, label }: Props) {
   const follow = () => {
     const at = box.current
     if (at === null) return
-    end.current = at.scrollHeight - at.scrollTop - at.clientHeight <= AT_END
+    const isAtEnd = at.scrollHeight - at.scrollTop - at.clientHeight <= AT_END
+    // Rows that turn out higher than they were thought put the end away as well: only who goes up leaves it.
+    if (isAtEnd || at.scrollTop < top.current) end.current = isAtEnd
+    top.current = at.scrollTop
     setFollowing(end.current)
   }
   const fold = (key: string, open: boolean) => {
@@ -70,9 +87,25 @@ export function Entries({ entries, reading, works, label }: Props) {
     box.current?.focus()
   }
   const items = virtual.getVirtualItems()
+  const start = items[0]?.index ?? 0
+  const isShort = total <= (box.current?.clientHeight ?? 0)
+  useEffect(() => {
+    if (start < NEAR && (!following || isShort) && older && !loadingOlder) onOlder()
+  }, [start, following, isShort, older, loadingOlder, onOlder])
   const speaker = (name: string) => speakers.get(name) ?? NOBODY
   return (
     <div className={styles.body}>
+      {older && (
+        <p className={styles.reading}>
+          {loadingOlder ? (
+            'Reading what was said before…'
+          ) : (
+            <Button variant="subtle" onClick={onOlder}>
+              Show what was said before
+            </Button>
+          )}
+        </p>
+      )}
       <div
         ref={box}
         className={styles.talk}
@@ -111,9 +144,6 @@ export function Entries({ entries, reading, works, label }: Props) {
           </div>
         </div>
       </div>
-      {reading && (
-        <p className={styles.reading}>Reading on, {count(entries.length, 'entry', 'entries')} so far…</p>
-      )}
       {!following && (
         <Button className={styles.jump} rightSection={<IconArrowDown size={15} />} onClick={jump}>
           {works ? 'Follow the newest' : 'Jump to the end'}

@@ -1,3 +1,4 @@
+import { IconBulb } from '@tabler/icons-react'
 import { Fragment, lazy, memo, type ReactNode, Suspense } from 'react'
 import type { Message } from '~/api/types'
 import { costWords, short, tokensOf, usageWords } from '~/lib/amounts'
@@ -87,6 +88,7 @@ export function Said({ message, results, goesOn, speaker, folds }: SaidProps) {
       isOld={!message.is_current}
       end={<SmallPrint message={message} />}
     >
+      {message.thinking !== '' && <Thought words={message.thinking} folds={folds} />}
       {message.content !== '' && <Words text={message.content} label={`Answer of ${message.agent_name}`} />}
       {message.tool_calls.map((call) => (
         <ToolCall
@@ -117,16 +119,7 @@ export function Coming({ coming, goesOn, speaker, folds }: ComingProps) {
       goesOn={goesOn}
       end="now"
     >
-      {thinking !== '' && (
-        <Fold
-          name="thinking"
-          folds={folds}
-          title={text === '' && tool_call === '' ? 'Thinking…' : 'Thought'}
-          words={thinking.trim().split('\n').at(-1) ?? ''}
-        >
-          <p className={styles.thinking}>{thinking}</p>
-        </Fold>
-      )}
+      {thinking !== '' && <Thought words={thinking} folds={folds} isOver={text !== '' || tool_call !== ''} />}
       {text !== '' && (
         <div className={styles.coming}>
           <Words text={text} label={`Answer of ${coming.agent_name}`} />
@@ -134,6 +127,22 @@ export function Coming({ coming, goesOn, speaker, folds }: ComingProps) {
       )}
       {tool_call !== '' && <Calling {...callingOf(tool_call)} />}
     </Row>
+  )
+}
+
+/** What a model thinks before it answers: while it does, its newest line. */
+function Thought({ words, folds, isOver = true }: { words: string; folds: Folds; isOver?: boolean }) {
+  const lines = words.trim().split('\n')
+  return (
+    <Fold
+      name="thinking"
+      folds={folds}
+      sign={<IconBulb size={14} stroke={1.6} aria-hidden="true" />}
+      title={isOver ? 'Thought' : 'Thinking…'}
+      words={lines.at(isOver ? 0 : -1) ?? ''}
+    >
+      <p className={styles.thinking}>{words}</p>
+    </Fold>
   )
 }
 

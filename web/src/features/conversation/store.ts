@@ -1,13 +1,15 @@
 import type { Message, MessagePage, Piece } from '~/api/types'
 import { type Coming, joined, placeOf, withPiece } from '~/lib/conversation'
 
+export type Ask = { order: 'newest' | 'oldest'; before?: number; after?: number }
 export type Talk = {
   /** Undefined until the first answer. */
   messages: readonly Message[] | undefined
   /** The definition does not show it: only admins are given messages. */
   isHidden: boolean
-  /** There is more to be read before the end is reached. */
-  reading: boolean
+  /** There is more before the first message. */
+  older: boolean
+  loadingOlder: boolean
   coming: readonly Coming[]
   error: unknown
 }
@@ -15,19 +17,23 @@ export type Talk = {
 export const SILENCE: Talk = {
   messages: undefined,
   isHidden: false,
-  reading: false,
+  older: false,
+  loadingOlder: false,
   coming: [],
   error: null,
 }
 
-/** A conversation from its beginning to its end, page by page, and on as it is said. */
-export function openTalk(read: (cursor: string | null) => Promise<MessagePage>, changed: () => void) {
+/** So many pages are caught up with; after a longer absence it begins anew at the end. */
+const PAGES = 4
+/** Those who speak at the same time may be kept in another order than they are numbered: the last ones are read again. */
+const AGAIN = 20
+
+/** A conversation from its end: older messages when they are wanted, newer ones as they are said. */
+export function openTalk(read: (ask: Ask) => Promise<MessagePage>, changed: () => void) {
   let talk: Talk = SILENCE
   let closed = false
   let under = false
   let again = false
-  // Where the last page began: what comes after it stands on that page or on later ones.
-  let cursor: string | null = null
   const coming = new Map<string, Coming>()
 
   const put = (change: Partial<Talk>) => {
@@ -35,12 +41,28 @@ export function openTalk(read: (cursor: string | null) => Promise<MessagePage>, 
     talk = { ...talk, ...change }
     changed()
   }
-  const take = (messages: readonly Message[]) => {
+  const take = (messages: readonly Message[], known: readonly Message[] = talk.messages ?? []) => {
     for (const message of messages) coming.delete(placeOf(message))
-    return { messages: joined(talk.messages ?? [], messages), coming: [...coming.values()] }
+    return { messages: joined(known, messages), coming: [...coming.values()] }
   }
 
-  /** Reads on to the end; asked while it does, it looks once more. */
+  const begin = async () => {
+    const { items, next_cursor, is_hidden } = await read({ order: 'newest' })
+    put({ ...take(items, []), isHidden: is_hidden, older: next_cursor !== null, error: null })
+  }
+  const catchUp = async (messages: readonly Message[]) => {
+    // A short one is read again whole.
+    let after = messages.at(-AGAIN)?.message_id ?? 0
+    for (let page = 0; page < PAGES && !closed; page += 1) {
+      const { items, next_cursor, is_hidden } = await read({ order: 'oldest', after })
+      put({ ...take(items), isHidden: is_hidden, error: null })
+      after = items.at(-1)?.message_id ?? after
+      if (next_cursor === null) return
+    }
+    await begin()
+  }
+
+  /** Reads the end, or on from there; asked while it does, it looks once more. */
   const readOn = async () => {
     again = under
     if (under) return
@@ -48,27 +70,38 @@ export function openTalk(read: (cursor: string | null) => Promise<MessagePage>, 
     try {
       do {
         again = false
-        let next: string | null = cursor
-        do {
-          cursor = next
-          const page: MessagePage = await read(cursor)
-          next = page.next_cursor
-          put({ ...take(page.items), isHidden: page.is_hidden, reading: next !== null, error: null })
-        } while (next !== null && !closed)
+        await (talk.messages === undefined ? begin() : catchUp(talk.messages))
       } while (again && !closed)
     } catch (error) {
-      put({ error, reading: false })
+      put({ error })
     } finally {
       under = false
+    }
+  }
+
+  const readOlder = async () => {
+    const first = talk.messages?.[0]
+    if (first === undefined || !talk.older || talk.loadingOlder) return
+    put({ loadingOlder: true })
+    try {
+      const { items, next_cursor } = await read({ order: 'newest', before: first.message_id })
+      put({ ...take(items), older: next_cursor !== null, loadingOlder: false, error: null })
+    } catch (error) {
+      put({ loadingOlder: false, error })
     }
   }
 
   return {
     get: () => talk,
     readOn,
+    readOlder,
     hearMessages: (messages: readonly Message[]) => {
-      if (talk.messages !== undefined && !talk.reading) put(take(messages))
-      else void readOn()
+      if (talk.messages === undefined) void readOn()
+      else {
+        // A stream that lags behind tells what is older than the first one: that is read when somebody scrolls there.
+        const first = talk.older ? (talk.messages[0]?.message_id ?? 0) : 0
+        put(take(messages.filter((message) => message.message_id >= first)))
+      }
     },
     hearPieces: (pieces: readonly Piece[]) => {
       for (const piece of pieces) coming.set(placeOf(piece), withPiece(coming.get(placeOf(piece)), piece))

@@ -4,13 +4,16 @@ import { messagePage } from '~/api/queries'
 import { openTalk, SILENCE, type Talk } from './store'
 
 /** The conversation of an execution, as it happens. */
-export function useTalk(runId: string, executionId: string): Talk & { again: () => void } {
+export function useTalk(
+  runId: string,
+  executionId: string,
+): Talk & { again: () => void; readOlder: () => void } {
   const [open, setOpen] = useState<ReturnType<typeof openTalk> | null>(null)
   const [, draw] = useState(0)
   useEffect(() => {
     const stop = new AbortController()
     const talk = openTalk(
-      (cursor) => messagePage(executionId, cursor, stop.signal),
+      (ask) => messagePage(executionId, ask, stop.signal),
       () => draw((times) => times + 1),
     )
     setOpen(talk)
@@ -29,5 +32,6 @@ export function useTalk(runId: string, executionId: string): Talk & { again: () 
     }
   }, [runId, executionId])
   const again = useCallback(() => void open?.readOn(), [open])
-  return { ...(open?.get() ?? SILENCE), again }
+  const readOlder = useCallback(() => void open?.readOlder(), [open])
+  return { ...(open?.get() ?? SILENCE), again, readOlder }
 }

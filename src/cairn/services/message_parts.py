@@ -1,4 +1,4 @@
-"""Calls of tools and what came of them, as a message of the agent library tells them (A3)."""
+"""Calls of tools, what came of them and what was thought, as a message of the agent library tells them (A1, A3)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ RESULTS = frozenset({"tool-return", "builtin-tool-return"})
 WELL = "success"
 
 
-def tools_of(message: Any) -> list[dict[str, Any]]:
-    """In the order in which they stand in the message."""
+def told_beside(message: Any) -> list[dict[str, Any]]:
+    """All but what is said, in the order in which it stands in the message."""
     parts: Any = cast("dict[str, Any]", message).get("parts") if isinstance(message, dict) else None
     if not isinstance(parts, list):
         return []
@@ -23,6 +23,8 @@ def tools_of(message: Any) -> list[dict[str, Any]]:
 def _read(parts: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for part in parts:
         kind, name = part.get("part_kind"), part.get("tool_name")
+        if kind == "thinking" and (thought := part.get("content")):  # a provider may keep its own thoughts shut
+            yield {"kind": "thinking", "text": str(thought)}
         if not isinstance(name, str):
             continue
         told: dict[str, Any] = {"call_id": str(part.get("tool_call_id") or ""), "name": name}
