@@ -32,28 +32,7 @@ MADE = "Made from `{source}` by `scripts/make_reference.py`: run `make docs` aft
 SHORT_FORMS = ("agent", "prompt", "script", "function", "form", "outputs", "approve", "needs")
 
 # Parts of a definition that are checked and kept, and that nothing carries out yet.
-LATER = frozenset(
-    {
-        "Agent",
-        "AgentConfig",
-        "Loop",
-        "LoopCondition",
-        "NamedAgent",
-        "Recovery",
-        "ScriptConfig",
-        "Checkpoint.agent",
-        "Checkpoint.loop",
-        "Checkpoint.script",
-        "Execution.agent_config",
-        "Execution.script_config",
-        "Inputs.include_checkpoint_outputs.use_summarization",
-        "Pipeline.actions",
-        "Pipeline.recovery",
-        "Validation.custom_validation_prompt",
-        "Validation.schema_validation_strictness",
-        "Validation.validation_mode",
-    }
-)
+LATER = frozenset({"Loop", "LoopCondition", "Recovery", "Checkpoint.loop", "Pipeline.recovery"})
 
 
 # ---- writing ----------------------------------------------------------------------------------------

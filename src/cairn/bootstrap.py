@@ -38,6 +38,7 @@ from cairn.services.actions.carrying import Carrying
 from cairn.services.actions.modifying import Modifying
 from cairn.services.actions.ways import Ways
 from cairn.services.acts import Acts
+from cairn.services.agents_library import AgentLibrary
 from cairn.services.approvals import Approvals
 from cairn.services.backtests import Backtests
 from cairn.services.batches import Batches
@@ -68,6 +69,7 @@ from cairn.services.products import Storing
 from cairn.services.projection import Projection
 from cairn.services.reading import Reading
 from cairn.services.reading.corrections import Corrections
+from cairn.services.reading.library import LibraryReading
 from cairn.services.reading.rule_reader import RuleReading
 from cairn.services.retention import Days, Retention
 from cairn.services.rework import Reworks
@@ -109,6 +111,8 @@ class Cairn:
     system_log: SystemLog
     retention: Retention
     keeper: Keeper
+    library: AgentLibrary
+    library_reading: LibraryReading
     pipelines: Pipelines
     runs: Runs
     executions: Executions
@@ -339,7 +343,8 @@ def build(
     modifying = Modifying(database, plans)
     approvals = Approvals(engine, answers, modifying)
     conversations = Conversations(engine, hub, secrets)
-    briefing = Briefing(database, plans, tree, logbook, limits, conversations)
+    library = AgentLibrary(acts, agent_rules.mcp_servers.keys())
+    briefing = Briefing(database, plans, tree, logbook, limits, conversations, library)
     definition_limits = DefinitionLimits(
         max_checkpoints=settings.max_checkpoints,
         max_timeout_minutes=settings.max_checkpoint_timeout_minutes,
@@ -385,6 +390,8 @@ def build(
             ),
         ),
         keeper=keeper,
+        library=library,
+        library_reading=LibraryReading(database),
         pipelines=Pipelines(
             engine,
             projection,
@@ -393,7 +400,7 @@ def build(
             keeper,
             limits=definition_limits,
             functions=functions,
-            carried_out=CarriedOut(modes, script_rules, agent_rules),
+            carried_out=CarriedOut(modes, script_rules, agent_rules, library.now),
         ),
         runs=Runs(engine, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=Executions(engine, approvals),

@@ -29,6 +29,7 @@ SAID_OTHERWISE = {
     "revise_execution": "decide_approval",
     "reject_execution": "decide_approval",
     "get_rules_schema": "schema",
+    "get_agent_schema": "schema",
     "get_conversation": "list_messages",
     "get_definition_schema": "schema",  # printed without a server
 }

@@ -11,6 +11,7 @@ import cairn as package
 from cairn.api import openapi, problems, web
 from cairn.api.middleware import UNCOMPRESSED, KnownHosts, Shield
 from cairn.api.routes import (
+    agents,
     approvals,
     artifacts,
     autonomy,
@@ -51,6 +52,7 @@ ROUTERS = (
     secrets.router,
     pipelines.router,
     definitions.router,
+    agents.router,
     checkpoints.router,
     scripts.router,
     runs.router,

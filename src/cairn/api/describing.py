@@ -21,6 +21,11 @@ _DEFINITION: Spec = {
     "additionalProperties": True,
     "description": "A definition; `/api/definitions/schema` says what it may hold.",
 }
+_AGENT: Spec = {
+    "type": "object",
+    "additionalProperties": True,
+    "description": "An agent; `/api/definitions/agent-schema` says what it may hold.",
+}
 _WRITTEN = {JSON: _DEFINITION, "application/yaml": {"type": "string", "description": "The same as YAML."}}
 _RULES: dict[str, Spec] = {
     "application/yaml": {"type": "string", "description": "Rules; `/api/rules/schema` says what they may hold."}
@@ -41,6 +46,7 @@ BODIES: dict[str, dict[str, Spec]] = {
     "validate_definition": _WRITTEN,
     "compare_definition": _WRITTEN,
     "replace_definition": _WRITTEN,
+    "put_agent": {JSON: _AGENT, "application/yaml": {"type": "string", "description": "The same as YAML."}},
     "put_rules": _RULES,
     "put_pipeline_rules": _RULES,
     "check_rules": _RULES,
@@ -51,6 +57,10 @@ BODIES: dict[str, dict[str, Spec]] = {
 # Operations that do not answer with a view, by media type.
 ANSWERS: dict[str, dict[str, Spec]] = {
     "get_definition": {"application/yaml": {"type": "string"}, JSON: _DEFINITION},
+    "get_agent": {
+        JSON: {"$ref": "#/components/schemas/LibraryAgent"},
+        "application/yaml": {"type": "string", "description": "The text alone."},
+    },
     "get_rules": _RULES_SHOWN,
     "get_pipeline_rules": _RULES_SHOWN,
     "get_script": {"text/plain": {"type": "string"}},
@@ -73,6 +83,7 @@ _ETAG: Spec = {"ETag": {"description": "Names the revision; send it as If-Match.
 _VERSIONED = frozenset(
     {
         *("create_pipeline", "get_pipeline", "update_pipeline", "get_definition", "replace_definition"),
+        *("get_agent", "put_agent"),
         *("get_rules", "put_rules", "get_pipeline_rules", "put_pipeline_rules", "delete_pipeline_rules"),
         *("create_channel", "get_channel", "update_channel"),
     }

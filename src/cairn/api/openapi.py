@@ -22,6 +22,7 @@ TAGS = {
     "Secrets": "Secrets that the server uses and never shows.",
     "Pipelines": "Pipelines: defined, changed, deleted, restored.",
     "Definitions": "Definitions as texts: history, differences, checks, templates.",
+    "Agent library": "Agents that checkpoints refer to.",
     "Checkpoints": "The steps of a definition, one by one.",
     "Scripts": "Script files of a pipeline.",
     "Runs": "Runs: started, paused, resumed, cancelled, restarted.",

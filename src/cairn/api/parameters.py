@@ -45,6 +45,7 @@ SessionId = Annotated[str, Path(description="Id of the session.", json_schema_ex
 DelegationId = Annotated[str, Path(description="Id of the delegation.", json_schema_extra=_UUID)]
 Named = Annotated[Text, AfterValidator(str.lower), Path(max_length=200, description="Name of the user or the group.")]
 SecretName = Annotated[Text, Path(max_length=200, description="Name of the secret.")]
+AgentName = Annotated[Text, Path(max_length=200, description="Name of the agent in the library.")]
 RecordId = Annotated[str, Path(description="Id of the artifact's record.", json_schema_extra=_UUID)]
 
 ById = Annotated[str | None, Query(pattern=_UUID_PATTERN, json_schema_extra=_UUID)]

@@ -10,6 +10,7 @@ import typer
 
 from cairn.cli.commands import (
     account,
+    agents,
     approvals,
     autonomy,
     conversations,
@@ -78,6 +79,7 @@ GROUPS: dict[str, dict[str, typer.Typer]] = {
         "checkpoints": pipelines.checkpoints_app,
         "scripts": scripts.scripts_app,
         "templates": templates.templates_app,
+        "agents": agents.agents_app,
     },
     "Decide": {"approvals": approvals.approvals_app, "forms": forms.forms_app, "rules": autonomy.rules_app},
     "Go back": {"rollbacks": going_back.rollbacks_app},

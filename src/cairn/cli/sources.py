@@ -43,10 +43,11 @@ def is_file(name: str) -> bool:
 
 def collect(names: Iterable[str]) -> list[Source]:
     """The files, and every definition that lies directly in a folder that is named."""
-    return [read(file) for name in names for file in _files(name)]
+    return [read(file) for name in names for file in files_in(name)]
 
 
-def _files(name: str) -> Iterator[str]:
+def files_in(name: str) -> Iterator[str]:
+    """The file, or those of a folder."""
     folder = Path(name)
     if name == "-" or not folder.is_dir():
         yield name

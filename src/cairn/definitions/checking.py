@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from cairn.definitions.checks.content import check_functions, check_limits, check_schemas, check_size
 from cairn.definitions.checks.flow import check_flow
 from cairn.definitions.checks.graph import check_graph
+from cairn.definitions.checks.library import check_library, with_schemas
 from cairn.definitions.checks.names import check_names
 from cairn.definitions.checks.outline import Outline
 from cairn.definitions.checks.outputs import check_outputs
@@ -16,6 +17,7 @@ from cairn.definitions.checks.shape import check_shape
 from cairn.definitions.checks.tools import check_tools
 from cairn.definitions.expansion import expand_tracked
 from cairn.definitions.findings import DefinitionError, Finding, Limits, errors
+from cairn.definitions.library import Library
 from cairn.definitions.model import PipelineDefinition
 from cairn.definitions.origins import Origins
 from cairn.documents import Positions, Value
@@ -35,10 +37,11 @@ def load(
     limits: Limits = LIMITS,
     functions: Collection[str] | None = None,
     servers: Collection[str] | None = None,
+    agents: Library | None = None,
     positions: Positions | None = None,
 ) -> Loaded:
     """The definition that a document writes, in the full form or with short forms; DefinitionError with all faults."""
-    expansion, findings = _read(document, limits, Known(functions, servers), positions)
+    expansion, findings = _read(document, limits, Known(functions, servers, agents), positions)
     if errors(findings) or not isinstance(expansion, dict):
         raise DefinitionError(findings)
     return Loaded(PipelineDefinition.parse(expansion), tuple(findings))
@@ -50,13 +53,14 @@ def check(
     limits: Limits = LIMITS,
     functions: Collection[str] | None = None,
     servers: Collection[str] | None = None,
+    agents: Library | None = None,
     positions: Positions | None = None,
 ) -> list[Finding]:
     """Everything that is wrong with a document, and what may be.
 
-    Without `functions` any name of one is taken, and without `servers` any server of tools.
+    Without `functions` any name of one is taken, without `servers` any server of tools, without `agents` any agent.
     """
-    return _read(document, limits, Known(functions, servers), positions)[1]
+    return _read(document, limits, Known(functions, servers, agents), positions)[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,7 @@ class Known:
 
     functions: Collection[str] | None = None
     servers: Collection[str] | None = None
+    agents: Library | None = None
 
 
 def _read(document: Value, limits: Limits, known: Known, positions: Positions | None) -> tuple[Value, list[Finding]]:
@@ -75,7 +80,8 @@ def _read(document: Value, limits: Limits, known: Known, positions: Positions | 
     marks = _Marks(document, expansion.origins, positions)
     shape = list(check_shape(expansion.document))
     ill = {fault.finding.path for fault in shape}
-    meant = _check_meaning(Outline(expansion.document, ill), limits, known)
+    full = expansion.document if known.agents is None else with_schemas(expansion.document, known.agents)
+    meant = _check_meaning(Outline(full, ill), limits, known)
     found = [marks.marked(finding, finding.path) for finding in expansion.findings]
     found += [marks.placed(fault.finding, fault.key) for fault in shape]
     found += [marks.placed(finding) for finding in meant if finding.path not in ill]  # told already, by its shape
@@ -95,6 +101,8 @@ def _check_meaning(outline: Outline, limits: Limits, known: Known) -> Iterator[F
         yield from check_functions(outline, known.functions)
     if known.servers is not None:
         yield from check_tools(outline, known.servers)
+    if known.agents is not None:
+        yield from check_library(outline, known.agents)
 
 
 class _Marks:

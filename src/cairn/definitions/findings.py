@@ -51,6 +51,12 @@ class RulesError(DefinitionError):
     what = "rules"
 
 
+class AgentError(DefinitionError):
+    """An agent of the library that cannot work."""
+
+    what = "agent"
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What stops mistakes (P10); the settings may say otherwise."""

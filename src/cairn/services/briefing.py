@@ -18,6 +18,7 @@ from cairn.runners.agents.parts import uses_tool
 from cairn.runners.context import Assembled, Resolved, Source
 from cairn.services import summaries
 from cairn.services.actions.offering import objection, offered
+from cairn.services.agents_library import AgentLibrary
 from cairn.services.calls import read_calls
 from cairn.services.conversations import Conversations
 from cairn.services.engine import Step
@@ -40,6 +41,7 @@ class Briefing:
         logbook: Logbook,
         limits: Limits,
         conversations: Conversations,
+        library: AgentLibrary,
     ) -> None:
         self._database = database
         self._plans = plans
@@ -47,6 +49,7 @@ class Briefing:
         self._root = str(tree.root)
         self._logbook = logbook
         self._conversations = conversations
+        self._library = library
         self._read = OutputsRead(database)
 
     # ---- for the worker ----------------------------------------------------------------------------------
@@ -55,13 +58,14 @@ class Briefing:
         return (await self.definition(loaded, e)).checkpoint(e.key)
 
     async def definition(self, loaded: Loaded, e: Execution) -> PipelineDefinition:
-        """The whole of it."""
-        facts = loaded.facts
-        definition = self._plans.known(facts.pipeline_id, e.definition)
-        if definition is None:
-            read = self._plans.definition
-            definition = await self._database.aread(lambda c: read(c, facts.pipeline_id, e.definition))
-        return definition
+        """The whole of it, with the agents of the library put in."""
+        written = self._plans.known(loaded.facts.pipeline_id, e.definition)
+        found = self._library.known_of_run(loaded, written, e.definition) if written is not None else None
+        return found or await self._database.aread(lambda c: self._definition(c, loaded, e))
+
+    def _definition(self, connection: sa.Connection, loaded: Loaded, e: Execution) -> PipelineDefinition:
+        written = self._plans.definition(connection, loaded.facts.pipeline_id, e.definition)
+        return self._library.of_run(connection, loaded, written, e.definition)
 
     async def work(self, loaded: Loaded, e: Execution) -> Work:
         """Everything for one dispatch. What is large, or must be there, is read now; the rest when it is wanted."""
@@ -160,8 +164,7 @@ class Briefing:
     # ---- for people, before and after --------------------------------------------------------------------
     def preview(self, connection: sa.Connection, loaded: Loaded, e: Execution) -> tuple[Gathered, Assembled]:
         """The exact context of an execution, as it would be given now (X9)."""
-        facts = loaded.facts
-        checkpoint = self._plans.definition(connection, facts.pipeline_id, e.definition).checkpoint(e.key)
+        checkpoint = self._definition(connection, loaded, e).checkpoint(e.key)
         found = self._look_up(connection, loaded, e, checkpoint)
         gathered = Gathered(self._database, self._plans, self._limits, loaded, checkpoint, found)
         return gathered, gathered.assembled

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID, uuid4, uuid5
@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from cairn.core.errors import Refused
 from cairn.core.messages import Given
-from cairn.definitions import Limits, PipelineDefinition, load, templates
+from cairn.definitions import Library, Limits, PipelineDefinition, load, ready_agents, resolve, templates
 from cairn.definitions import Loaded as Read
 from cairn.definitions.scripts import texts_of
 from cairn.documents import Positions
@@ -40,6 +40,7 @@ class CarriedOut:
     modes: Collection[str]
     scripts: ScriptRules = field(default_factory=ScriptRules)
     agents: AgentRules = field(default_factory=AgentRules)
+    library: Callable[[], Library] = ready_agents
 
 
 class Pipelines:
@@ -68,13 +69,18 @@ class Pipelines:
     # ---- reading a definition ------------------------------------------------------------------------
     def check(self, document: Any, positions: Positions | None = None) -> Read:
         """The definition as it would be stored; DefinitionError names every fault with its place (P3)."""
-        servers = self._carried_out.agents.mcp_servers
+        library = self._carried_out.library()
         read = load(
-            document, positions=positions, limits=self._limits, functions=self._functions, servers=servers.keys()
+            document,
+            positions=positions,
+            limits=self._limits,
+            functions=self._functions,
+            servers=self._carried_out.agents.mcp_servers.keys(),
+            agents=library,
         )
         doubtful = doubts(read.definition, self._carried_out.scripts, texts_of(document))
         carried_out = self._carried_out
-        missing = not_carried_out(read.definition, carried_out.modes, carried_out.agents)
+        missing = not_carried_out(resolve(read.definition, library), carried_out.modes, carried_out.agents)
         told = (*read.warnings, *missing, *doubtful)
         return replace(read, warnings=told)
 

@@ -104,6 +104,8 @@ SENTENCES: Mapping[str, str] = {
     "secret_changed": "The secret {secret} was replaced.",
     "secret_removed": "The secret {secret} was removed.",
     "secrets_rotated": "All {count} secrets were encrypted anew.",
+    "library_agent_saved": "The agent {agent} was saved in the library, revision {revision}.",
+    "library_agent_removed": "The agent {agent} was removed from the library.",
     "rules_saved": "The rules were changed, revision {revision}.",
     "emergency_stop_set": "Every automatic approval was stopped: {reason}",
     "emergency_stop_explained": "Automatic approvals are stopped for another reason: {reason}",

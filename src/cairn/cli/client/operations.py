@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 
+from cairn.cli.client.agents import Agents
 from cairn.cli.client.approvals import Approvals
 from cairn.cli.client.calls import Answer
 from cairn.cli.client.costs import Costs
@@ -16,7 +17,7 @@ from cairn.cli.client.rules import Rules
 from cairn.cli.client.runs import Runs
 
 
-class Client(Definitions, Approvals, Rules, Runs, Models, Costs, Notices, People):
+class Client(Definitions, Agents, Approvals, Rules, Runs, Models, Costs, Notices, People):
     # ---- the server ----------------------------------------------------------------------------------
     async def get_health(self) -> Answer:
         return await self._get("/api/health")

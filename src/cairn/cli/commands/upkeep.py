@@ -32,14 +32,16 @@ def serve(
 
 
 @offline
-def schema() -> None:
+def schema(
+    agent: Annotated[bool, typer.Option("--agent", help="Of an agent of the library instead.")] = False,
+) -> None:
     """Print the JSON Schema of a pipeline definition, for editors.
 
     Example: cairn schema > pipeline.schema.json
     """
-    from cairn.definitions import authoring_schema
+    from cairn.definitions import agent_schema, authoring_schema
 
-    typer.echo(json.dumps(authoring_schema(), indent=2, ensure_ascii=False))
+    typer.echo(json.dumps(agent_schema() if agent else authoring_schema(), indent=2, ensure_ascii=False))
 
 
 @offline

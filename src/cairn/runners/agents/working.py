@@ -9,6 +9,7 @@ from functools import partial
 from cairn.core.model import Fault
 from cairn.definitions.choices import CreationMode
 from cairn.definitions.execution import Agent, AgentConfig
+from cairn.definitions.resolving import agents_of
 from cairn.ports import Content, Faulted, Outcome, Resolved, Stored, Work
 from cairn.ports.conversation import ConversationOver, Purpose
 from cairn.ports.models import Chosen, ModelFault, Occasion
@@ -39,6 +40,9 @@ from cairn.runners.staging import Staging
 
 
 async def carry_out(work: Work, office: Office) -> Outcome:
+    if unknown := [agent.library_agent for agent in agents_of(work.checkpoint) if agent.library_agent]:
+        told = f"The agent library has no agent {unknown[0]!r}: save it, or have the checkpoint name another."
+        return Faulted(Fault("unknown_agent", told, is_final=True))
     try:
         working = await Working.begin(work, office)
         try:

@@ -6,6 +6,7 @@ from cairn.store.tables.content import artifacts, blob_chunks, blobs, execution_
 from cairn.store.tables.conversations import messages, model_calls
 from cairn.store.tables.definitions import checkpoint_definitions, definition_revisions, pipelines
 from cairn.store.tables.guards import APPEND_ONLY, HUMAN_INTERACTIONS
+from cairn.store.tables.library import library_agents
 from cairn.store.tables.lineage import artifact_consumption, job_dependencies
 from cairn.store.tables.metadata import metadata
 from cairn.store.tables.notices import channels, deliveries, delivery_tries, notice_preferences, notices
@@ -50,6 +51,7 @@ __all__ = [
     "invitations",
     "job_dependencies",
     "learning_cases",
+    "library_agents",
     "messages",
     "metadata",
     "model_calls",

@@ -1,0 +1,66 @@
+"""The agent library: agents that checkpoints refer to."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from starlette.concurrency import run_in_threadpool
+
+from cairn.api.documents import read_written
+from cairn.api.guarding import Guarded
+from cairn.api.parameters import AgentName, IfMatch, Paging, Text, etag, revision_of
+from cairn.api.wiring import By, Services
+from cairn.definitions import agent_schema
+from cairn.services.views.library import LibraryAgent, LibraryAgentPage, LibraryAgentRevisionPage
+
+router = APIRouter(prefix="/api", route_class=Guarded, tags=["Agent library"])
+Search = Annotated[Text | None, Query(max_length=200, description="Words of its name, title, description or role.")]
+Format = Annotated[Literal["json", "yaml"], Query(description="`yaml` is the text to change and save again.")]
+
+
+@router.get("/agents")
+def list_agents(services: Services, paging: Paging, search: Search = None) -> LibraryAgentPage:
+    """Agents by name: those that came with Cairn and those that people saved, with the pipelines that use them."""
+    return services.library_reading.list(search, paging.limit, paging.cursor)
+
+
+@router.get("/definitions/agent-schema")
+def get_agent_schema() -> dict[str, Any]:
+    """The JSON Schema of an agent of the library, for editors."""
+    return agent_schema()
+
+
+@router.get("/agents/{name}", response_model=LibraryAgent)
+def get_agent(name: AgentName, response: Response, services: Services, format: Format = "json") -> Any:
+    """One agent. Its ETag names the revision; 0 is as it came with Cairn."""
+    if format == "yaml":
+        text, revision = services.library_reading.text(name)
+        return Response(text, media_type="application/yaml", headers={"ETag": etag(revision)})
+    view = services.library_reading.get(name)
+    response.headers["ETag"] = etag(view.revision)
+    return view
+
+
+@router.put("/agents/{name}")
+async def put_agent(
+    name: AgentName, request: Request, response: Response, services: Services, by: By, if_match: IfMatch = None
+) -> LibraryAgent:
+    """Save an agent: a new one, or in place of the one that has the name. Runs that are made from now on use it."""
+    written = await read_written(request)
+    await services.library.save(name, written.value, positions=written.positions, if_match=revision_of(if_match), by=by)
+    view: LibraryAgent = await run_in_threadpool(services.library_reading.get, name)
+    response.headers["ETag"] = etag(view.revision)
+    return view
+
+
+@router.delete("/agents/{name}", status_code=204)
+async def remove_agent(name: AgentName, services: Services, by: By, if_match: IfMatch = None) -> None:
+    """Remove an agent that somebody saved; refused while pipelines use it, unless one of Cairn's takes its place."""
+    await services.library.remove(name, if_match=revision_of(if_match), by=by)
+
+
+@router.get("/agents/{name}/revisions")
+def list_agent_revisions(name: AgentName, services: Services, paging: Paging) -> LibraryAgentRevisionPage:
+    """Who changed it, when, and how it was; newest first."""
+    return services.library_reading.revisions(name, paging.limit, paging.cursor)

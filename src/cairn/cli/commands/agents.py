@@ -1,0 +1,129 @@
+"""The agent library: listed, shown, saved, removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from cairn.cli.arguments import Limit, read_bytes
+from cairn.cli.client import Answer
+from cairn.cli.client.answers import Problem
+from cairn.cli.desk import Desk, online
+from cairn.cli.exits import Code, Ended
+from cairn.cli.groups import group
+from cairn.cli.sources import JSON, YAML, Source, files_in
+from cairn.cli.telling import moment, tell
+
+agents_app = group("The agent library; without a command, all of its agents.")
+AgentName = Annotated[str, typer.Argument(metavar="NAME", help="As the list names it.")]
+
+
+@agents_app.command("list")
+@online("checks")
+async def list_agents(
+    desk: Desk,
+    search: Annotated[str, typer.Argument(metavar="WORDS", help="Only those that these words speak of.")] = "",
+    limit: Limit = 100,
+) -> None:
+    """List the agents that checkpoints can refer to.
+
+    Example: cairn agents list ticket
+    """
+    found = await desk.client.list_agents(search=search, most=limit)
+    rows = [(one["name"], one["title"], _from(one), one["used_count"] or "", _about(one)) for one in found["items"]]
+    heads = ("name", "title", "from", "used by", "description")
+    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="There is no such agent."))
+
+
+def _from(agent: Answer) -> str:
+    return "Cairn" if agent["is_ready_made"] else f"{agent['updated_by']}, revision {agent['revision']}"
+
+
+def _about(agent: Answer) -> str:
+    return agent["description"] or agent["role"] or ""
+
+
+@agents_app.command("show")
+@online("checks")
+async def show_agent(desk: Desk, name: AgentName) -> None:
+    """Print an agent as YAML, to change it and apply it again.
+
+    Example: cairn agents show tester > tester.yaml
+    """
+    shown, text = await desk.client.get_agent(name)
+    desk.show(shown, lambda _: desk.screen.raw(text))
+
+
+@agents_app.command("history")
+@online("checks")
+async def list_agent_revisions(desk: Desk, name: AgentName, limit: Limit = 50) -> None:
+    """Who changed an agent, and when; newest first.
+
+    Example: cairn agents history tester
+    """
+    found = await desk.client.list_agent_revisions(name, most=limit)
+    rows = [
+        (one["revision"], moment(one["changed_at"]), one["changed_by"], "saved" if one["document"] else "removed")
+        for one in found["items"]
+    ]
+    heads, none = ("revision", "when", "who", ""), f"{name} is as it came with Cairn."
+    desk.show(found, lambda _: desk.screen.table(heads, rows, empty=none))
+
+
+@agents_app.command("apply")
+@online("saves")
+async def apply_agents(
+    desk: Desk,
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Agents in YAML or JSON; - is stdin.")],
+) -> None:
+    """Save agents: a new name makes one, a known one changes it, the same again changes nothing.
+
+    Example: cairn agents apply tester.yaml
+    """
+    answers = [await _apply(desk, source) for name in files for source in _sources(name)]
+    if desk.screen.as_json:
+        desk.screen.answer(answers)
+
+
+def _sources(name: str) -> Iterator[Source]:
+    for file in files_in(name):
+        yield Source(file, read_bytes(file), JSON if file.endswith(".json") else YAML)
+
+
+async def _apply(desk: Desk, source: Source) -> Answer:
+    try:
+        saved = await desk.client.put_agent(_name_in(source), source.text, source.media_type)
+    except Problem as problem:
+        if not problem.errors:
+            raise
+        raise Ended(problem.code, problem.message, map(source.placed, problem.errors)) from None
+    if not desk.screen.as_json:
+        desk.screen.line(f"{saved['name']}: revision {saved['revision']}, {moment(saved['updated_at'])}")
+    return saved
+
+
+def _name_in(source: Source) -> str:
+    from cairn.documents import DocumentError, decode_json, decode_yaml
+
+    try:
+        value = decode_json(source.text) if source.media_type == JSON else decode_yaml(source.text)[0]
+    except DocumentError as error:
+        place = {"message": error.message, "line": error.line, "column": error.column}
+        raise Ended(Code.REFUSED, f"{source.file} cannot be read.", [source.placed(place)]) from None
+    name = value.get("name") if isinstance(value, dict) else None
+    if not isinstance(name, str) or not name.strip():
+        raise Ended(Code.REFUSED, f"{source.file} does not say which agent it is: add `name`.")
+    return name
+
+
+@agents_app.command("remove")
+@online("saves")
+async def remove_agent(desk: Desk, name: AgentName) -> None:
+    """Remove an agent that somebody saved. Refused while pipelines use it, unless one of Cairn's has its name.
+
+    Example: cairn agents remove tester
+    """
+    await desk.client.remove_agent(name)
+    tell(f"{name} is removed.")

@@ -1,0 +1,183 @@
+"""P3, P6: agents of the library as documents, and definitions that refer to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cairn.definitions import (
+    AgentError,
+    Finding,
+    LibraryAgent,
+    check,
+    load,
+    read_agent,
+    ready_agents,
+    refers,
+    resolve,
+    templates,
+)
+from cairn.definitions.findings import errors
+from cairn.documents import decode_yaml
+
+Json = dict[str, Any]
+NUMBER: Json = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
+WORD: Json = {"type": "object", "required": ["word"], "properties": {"word": {"type": "string"}}}
+LIBRARY = {
+    "counter": LibraryAgent(
+        name="counter",
+        title="The counter",
+        role="You count.",
+        task_prompt="Count.",
+        tools=("ask_human",),
+        model="simulated:default",
+        model_settings={"seed": 1},
+        output_schema=NUMBER,
+    ),
+    "writer": LibraryAgent(name="writer", role="You write.", input_schema=WORD),
+}
+
+
+def step(key: str, agent: Any, **more: Any) -> Json:
+    return {"key": key, "agent": agent, "outputs": [{"name": key, "format": "json"}], **more}
+
+
+def pipeline(*checkpoints: Json) -> Json:
+    return {"pipeline_name": "Library", "checkpoints": list(checkpoints)}
+
+
+def told(*checkpoints: Json) -> list[tuple[str, str]]:
+    return [(found.path, found.message) for found in errors(check(pipeline(*checkpoints), agents=LIBRARY))]
+
+
+def test_ready_agents_are_used_by_templates_and_stand_for_themselves() -> None:
+    """Each can be read, is named as its file, and says what it is for; templates name none that is not there."""
+    ready = ready_agents()
+    assert {
+        *("ticket-analyzer", "customer-data", "solution-generator", "refund-writer", "business-analyst"),
+        *("requirements-engineer", "designer", "developer", "tester", "critic", "judge"),
+    } <= set(ready)
+    assert all(agent.description and agent.role and agent.called != agent.name for agent in ready.values())
+    for template in templates():
+        document, positions = template.read()
+        assert check(document, positions=positions, agents=ready) == []
+    refer = [template.name for template in templates() if refers(load(template.read()[0]).definition)]
+    assert len(refer) == 6
+
+
+@pytest.mark.parametrize(
+    ("written", "findings"),
+    [
+        ("role: You count.", [("", "`name` is missing: add it")]),
+        (
+            "name: counter",
+            [("", "an agent says who it is or what it does: add `role`, `system_prompt` or `task_prompt`")],
+        ),
+        ("name: a/b\nrole: x", [("/name", "an agent's name has 2 to 100 letters")]),
+        ("name: ' counter'\nrole: x", [("/name", "an agent's name has 2 to 100 letters")]),
+        ("name: counter\nrole: x\ntool: []", [("", "there is no key `tool` here: did you mean `tools`?")]),
+        ("name: counter\nrole: x\ntools: [saw]", [("/tools/0", "a tool is file_operations,")]),
+        (
+            "name: counter\nrole: x\ntools: ['mcp:hub']",
+            [("/tools/0", "there is no MCP server 'hub': did you mean 'hubs'?: an admin names servers")],
+        ),
+        (
+            "name: counter\nrole: x\noutput_schema: { type: numbr }",
+            [("/output_schema/type", "this is no JSON Schema: ")],
+        ),
+        ("name: counter\nrole: x\ninput_schema: { pattern: '(' }", [("/input_schema/pattern", "")]),
+        ("[]", [("", "expected an object")]),
+    ],
+)
+def test_what_is_wrong_with_an_agent_is_told_with_its_place(written: str, findings: list[tuple[str, str]]) -> None:
+    document, positions = decode_yaml(written)
+    with pytest.raises(AgentError) as refused:
+        read_agent(document, positions=positions, servers=["hubs"])
+    found = refused.value.findings
+    assert [one.path for one in found] == [path for path, _ in findings]
+    for one, (_, message) in zip(found, findings, strict=True):
+        assert one.message.startswith(message)
+        assert one.line is not None
+
+
+def test_an_unknown_agent_is_refused_with_the_one_that_may_be_meant_p3() -> None:
+    assert told(step("one", "countr")) == [
+        ("/checkpoints/0/agent", "there is no agent in the library 'countr': did you mean 'counter'?")
+    ]
+    team: Json = {"creation_mode": "predefined", "agents": [{"library_agent": "counter"}, {"library_agent": "nobody"}]}
+    (found,) = told({"key": "two", "prompt": "Count.", "execution": {"mode": "agentic", "agent_config": team}})
+    assert found == (
+        "/checkpoints/0/execution/agent_config/agents/1/library_agent",
+        "there is no agent in the library 'nobody'; there are 'counter', 'writer'",
+    )
+    assert check(pipeline(step("one", "countr"))) == []  # without a library any is taken
+
+
+def test_two_agents_of_a_step_are_not_called_the_same() -> None:
+    team: Json = {"creation_mode": "predefined", "agents": [{"library_agent": "counter"}, {"library_agent": "counter"}]}
+    (found,) = told({"key": "two", "prompt": "Count.", "execution": {"mode": "agentic", "agent_config": team}})
+    assert found[1].startswith("two agents are called 'The counter': this one and /checkpoints/0/")
+    team["agents"][1]["name"] = "Another"
+    assert told({"key": "two", "prompt": "Count.", "execution": {"mode": "agentic", "agent_config": team}}) == []
+
+
+def test_somebody_says_what_is_to_be_done() -> None:
+    (found,) = told(step("one", "counter"), step("two", "writer", input_mapping={"word": "input.word"}))
+    assert (found[0], found[1].partition(":")[0]) == ("/checkpoints/1/agent", "'writer' has no task of its own")
+    assert told(step("two", "writer", prompt="Write it down.", input_mapping={"word": "input.word"})) == []
+
+
+def test_the_schemas_of_agents_are_checked_against_one_another_p3() -> None:
+    """What one gives has to be what the next takes."""
+    counted = step("count", "counter")
+    write: Json = {"prompt": "Write it down."}
+    (found,) = told(counted, step("write", "writer", input_mapping={"word": "count.n"}, **write))
+    assert found == ("/checkpoints/1/input_mapping/word", "count.n is integer, but string is required")
+    (found,) = told(counted, step("write", "writer", input_mapping={"word": "count.word"}, **write))
+    assert found[1].startswith("count.word cannot exist: ")
+    (found,) = told(counted, step("write", "writer", input_mapping={"other": "count.n"}, **write))
+    assert found[1] == "'word' is required, but input_mapping does not give it"
+    own = {"input_schema": {"type": "object", "properties": {"other": {"type": "integer"}}}}
+    assert told(counted, step("write", "writer", input_mapping={"other": "count.n"}, **write, **own)) == []
+
+
+def test_keys_beside_the_name_replace_the_agents_own() -> None:
+    document = pipeline(
+        step("one", "counter"),
+        step("two", {"library_agent": "counter", "name": "Two", "role": "You doubt.", "tools": [], "model": "a:b"}),
+        step("three", {"library_agent": "gone"}),
+        {**step("four", "counter"), "outputs": [{"name": "four", "format": "json", "schema": WORD}]},
+    )
+    definition = load(document).definition
+    resolved = resolve(definition, LIBRARY)
+    agents = [one.execution.agent_config.agent for one in resolved.checkpoints if one.execution.agent_config]
+    shown = [agent.document for agent in agents if agent is not None]
+    whole: Json = {
+        "name": "The counter",
+        "role": "You count.",
+        "task_prompt": "Count.",
+        "tools": ["ask_human"],
+        "model": "simulated:default",
+        "model_settings": {"seed": 1},
+    }
+    assert [{key: value for key, value in one.items() if value is not None} for one in shown] == [
+        whole,
+        {**whole, "name": "Two", "role": "You doubt.", "tools": [], "model": "a:b"},
+        {"library_agent": "gone"},
+        whole,
+    ]
+    assert [one.output_schema for one in resolved.checkpoints] == [NUMBER, NUMBER, None, None]
+    assert resolved.by_key["one"] is resolved.checkpoints[0]
+    assert definition == load(document).definition
+    assert resolve(definition, {}) == definition
+    plain = load(pipeline({"key": "one", "prompt": "Count."})).definition
+    assert resolve(plain, LIBRARY) is plain
+
+
+def test_a_finding_is_a_finding() -> None:
+    """What the checks say of an agent can be told like any other fault."""
+    with pytest.raises(AgentError) as refused:
+        read_agent({"name": "counter"})
+    assert [type(one) for one in refused.value.findings] == [Finding]
+    assert refused.value.what == "agent"
