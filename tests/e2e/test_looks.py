@@ -72,6 +72,7 @@ def house(server: Server) -> dict[str, str]:
         "run with an action": f"/runs/{proposing}",
         "pipelines": "/pipelines",
         "new from a template": "/pipelines/new",
+        "templates": "/templates",
         "new in YAML": "/pipelines/new?from=yaml",
         "pipeline": f"/pipelines/{done_pipeline}",
         "definition": f"/pipelines/{done_pipeline}?tab=definition",

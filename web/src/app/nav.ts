@@ -5,6 +5,7 @@ import {
   IconPlayerPlay,
   IconRoute,
   IconScale,
+  IconTemplate,
 } from '@tabler/icons-react'
 
 /** The pages there are. */
@@ -15,4 +16,5 @@ export const NAV = [
   { to: '/runs', label: 'Runs', icon: IconPlayerPlay, key: 'r', phone: true },
   { to: '/events', label: 'Events', icon: IconListDetails, key: 'e', phone: false },
   { to: '/rules', label: 'Rules', icon: IconScale, key: 'u', phone: false },
+  { to: '/templates', label: 'Templates', icon: IconTemplate, key: 't', phone: false },
 ] as const

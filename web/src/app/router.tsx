@@ -60,6 +60,11 @@ const pipeline = createRoute({
   }),
   component: lazyRouteComponent(() => import('~/features/pipelines/PipelinePage'), 'PipelinePage'),
 })
+const templates = createRoute({
+  getParentRoute: () => root,
+  path: '/templates',
+  component: lazyRouteComponent(() => import('~/features/pipelines/TemplatesPage'), 'TemplatesPage'),
+})
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
@@ -156,6 +161,7 @@ export const router = createRouter({
     pipelines,
     newPipeline,
     pipeline,
+    templates,
     runs,
     run,
     events,

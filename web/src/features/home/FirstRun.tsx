@@ -13,6 +13,16 @@ import { LoadingText } from '~/ui/Loading'
 import styles from './FirstRun.module.css'
 import { Stones } from './Stones'
 
+/** Of the templates these are offered first: one with nothing but code, with people, with an action, with agents. */
+const FIRST = [
+  'text-report',
+  'product-discovery',
+  'refund-email',
+  'ticket-triage',
+  'business-analysis',
+  'build-or-buy',
+]
+
 /** Three steps, three stones: it runs, start a sample, decide. */
 export function FirstRun() {
   const { actor, data_dir: dataDir } = useSession()
@@ -62,6 +72,7 @@ export function FirstRun() {
         </ol>
         <p className={styles.after}>
           After that, change the sample and make it yours. Or go straight to:{' '}
+          <Link to="/templates">All templates</Link>,{' '}
           <Link to="/pipelines/new" search={{ from: 'yaml' }}>
             Write YAML
           </Link>
@@ -81,14 +92,16 @@ function Samples() {
   if (error !== null)
     return <Failure what="The samples could not be read." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText />
-  const start = async (name: string) => {
+  const curated = FIRST.flatMap((name) => data.items.filter((template) => template.name === name))
+  const shown = curated.length > 0 ? curated : data.items
+  const start = async (name: string, sample: unknown) => {
     setBusy(name)
     setRefusal(null)
     try {
       const pipeline = await createFromTemplate(name)
       const run = await startRun({
         pipeline_id: pipeline.pipeline_id,
-        input: sampleInput(pipeline.input_schema),
+        input: sample ?? sampleInput(pipeline.input_schema),
       })
       void client.invalidateQueries()
       await navigate({ to: '/runs/$runId', params: { runId: run.run_id } })
@@ -101,7 +114,7 @@ function Samples() {
     <>
       {refusal !== null && <Refusal title="The sample could not be started." error={refusal} />}
       <ul className={styles.samples}>
-        {data.items.map((template, index) => (
+        {shown.map((template, index) => (
           <li key={template.name} data-first={index === 0 || undefined}>
             <h3>{template.title}</h3>
             <p>{template.description}</p>
@@ -112,7 +125,7 @@ function Samples() {
                 leftSection={<IconPlayerPlay size={16} />}
                 loading={busy === template.name}
                 disabled={busy !== null && busy !== template.name}
-                onClick={() => void start(template.name)}
+                onClick={() => void start(template.name, template.sample_input)}
                 aria-label={`Start ${template.title}`}
               >
                 Start

@@ -1,50 +1,46 @@
 import { Button, Tabs } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import { createFromTemplate, createPipeline } from '~/api/changes'
-import { templates } from '~/api/queries'
-import type { Pipeline, Template } from '~/api/types'
-import { draftKey, dropDraft, keepDraft, readDraft } from '~/lib/drafts'
+import { createPipeline } from '~/api/changes'
 import { asProblem } from '~/lib/problems'
-import { Empty } from '~/ui/Empty'
-import { Failure, Refusal } from '~/ui/Failure'
-import { LoadingText } from '~/ui/Loading'
+import { Refusal } from '~/ui/Failure'
 import { Page } from '~/ui/Page'
 import { tell } from '~/ui/toasts'
 import { DefinitionEditor } from './DefinitionEditor'
+import { Gallery } from './Gallery'
 import styles from './New.module.css'
+import { dropNew, keepNew, readNew } from './newDraft'
 
 const route = getRouteApi('/pipelines/new')
-const KEY = draftKey('new', 0, 'definition')
 
 /** A new pipeline, from a template or written in YAML. What is written survives a reload. */
 export function NewPage() {
   const { from } = route.useSearch()
   const navigate = route.useNavigate()
   const client = useQueryClient()
-  const [text, setText] = useState(() => String(readDraft(sessionStorage, KEY)?.text ?? ''))
-  const [busy, setBusy] = useState<string | null>(null)
+  const [text, setText] = useState(readNew)
+  const [busy, setBusy] = useState(false)
   const [refusal, setRefusal] = useState<unknown>(null)
 
   const write = (next: string) => {
     setText(next)
     setRefusal(null)
-    keepDraft(sessionStorage, KEY, { text: next })
+    keepNew(next)
   }
-  const create = async (name: string, make: () => Promise<Pipeline>) => {
-    setBusy(name)
+  const create = async () => {
+    setBusy(true)
     setRefusal(null)
     try {
-      const pipeline = await make()
-      if (name === '') dropDraft(sessionStorage, KEY)
+      const pipeline = await createPipeline(text)
+      dropNew()
       void client.invalidateQueries({ queryKey: ['pipelines'] })
       tell(`${pipeline.pipeline_name} is created.`)
       await navigate({ to: '/pipelines/$pipelineId', params: { pipelineId: pipeline.pipeline_id } })
     } catch (error) {
       setRefusal(error)
-      setBusy(null)
+      setBusy(false)
     }
   }
   return (
@@ -62,10 +58,7 @@ export function NewPage() {
           <Tabs.Tab value="yaml">Write YAML</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="template">
-          {refusal !== null && <Refusal title="The pipeline was not created." error={refusal} />}
-          <Templates
-            busy={busy}
-            onUse={(template) => void create(template.name, () => createFromTemplate(template.name))}
+          <Gallery
             onEdit={(template) => {
               write(template.text)
               void navigate({ search: { from: 'yaml' } })
@@ -88,8 +81,8 @@ export function NewPage() {
                   variant="filled"
                   leftSection={<IconPlus size={16} />}
                   disabled={text.trim() === ''}
-                  loading={busy === ''}
-                  onClick={() => void create('', () => createPipeline(text))}
+                  loading={busy}
+                  onClick={() => void create()}
                 >
                   Create the pipeline
                 </Button>
@@ -99,47 +92,5 @@ export function NewPage() {
         </Tabs.Panel>
       </Tabs>
     </Page>
-  )
-}
-
-type TemplatesProps = {
-  busy: string | null
-  onUse: (template: Template) => void
-  onEdit: (template: Template) => void
-}
-
-function Templates({ busy, onUse, onEdit }: TemplatesProps) {
-  const { data, error, refetch } = useQuery(templates())
-  if (error !== null)
-    return <Failure what="The templates could not be read." error={error} retry={() => void refetch()} />
-  if (data === undefined) return <LoadingText />
-  if (data.items.length === 0)
-    return <Empty title="No templates here">Write a definition in YAML instead.</Empty>
-  return (
-    <ul className={styles.templates}>
-      {data.items.map((template, index) => (
-        <li key={template.name}>
-          <h2>{template.title}</h2>
-          <p>{template.description}</p>
-          <div className={styles.buttons}>
-            <Button
-              variant={index === 0 ? 'filled' : 'default'}
-              loading={busy === template.name}
-              onClick={() => onUse(template)}
-              aria-label={`Use it: ${template.title}`}
-            >
-              Use it
-            </Button>
-            <Button
-              variant="subtle"
-              onClick={() => onEdit(template)}
-              aria-label={`Change it first: ${template.title}`}
-            >
-              Change it first
-            </Button>
-          </div>
-        </li>
-      ))}
-    </ul>
   )
 }

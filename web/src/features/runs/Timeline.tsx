@@ -1,22 +1,15 @@
 import { UnstyledButton } from '@mantine/core'
-import { IconCode, IconForms, IconFunction, IconRobot } from '@tabler/icons-react'
 import { Fragment } from 'react'
 import type { TrailItem } from '~/api/types'
 import { duration } from '~/lib/durations'
 import { progressWords } from '~/lib/progress'
 import { count } from '~/lib/sizes'
 import { executionState, modeWord } from '~/lib/states'
+import { ModeIcon } from '~/ui/ModeIcon'
 import { ProgressBar } from '~/ui/ProgressBar'
 import { StateSign } from '~/ui/StateTag'
 import { useNow } from '~/ui/Time'
 import styles from './Timeline.module.css'
-
-const MODES: Record<string, typeof IconForms> = {
-  human_only: IconForms,
-  function: IconFunction,
-  script: IconCode,
-  agentic: IconRobot,
-}
 
 type Props = {
   trail: readonly TrailItem[]
@@ -64,7 +57,6 @@ function Step({
 }) {
   const now = useNow()
   const state = executionState(item, now)
-  const Mode = MODES[item.mode] ?? IconCode
   const took = tookOf(item, now)
   return (
     <UnstyledButton
@@ -77,7 +69,7 @@ function Step({
         {took !== null && <span className={styles.took}>{took}</span>}
       </span>
       <span className={styles.mode}>
-        <Mode size={14} stroke={1.6} aria-hidden="true" /> {modeWord(item.mode)}
+        <ModeIcon mode={item.mode} /> {modeWord(item.mode)}
       </span>
       <span className={styles.line} data-tone={item.is_stale ? 'ochre' : state.tone}>
         {lineOf(item, state.word)}

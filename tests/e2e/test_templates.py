@@ -1,0 +1,55 @@
+"""The gallery of templates: found, understood, made one's own and started with its sample (P6, F2)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+from playwright.sync_api import Page, expect
+
+from tests.e2e.looking import axe, overflow
+from tests.e2e.server import Server
+
+LOOKS: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 1440), ("light", 360), ("dark", 360)]
+
+
+def test_a_template_is_found_used_and_started(signed_in: Page, server: Server) -> None:
+    templates: list[dict[str, Any]] = server.call("GET", "/api/templates")["items"]
+    signed_in.get_by_role("link", name="Templates", exact=True).click()
+    cards = signed_in.get_by_role("main").get_by_role("heading", level=2)
+    expect(cards).to_have_text([template["title"] for template in templates])
+    for scheme, width in LOOKS:
+        signed_in.emulate_media(color_scheme=scheme)
+        signed_in.set_viewport_size({"width": width, "height": 900})
+        assert (axe(signed_in), overflow(signed_in)) == ([], 0), (scheme, width)
+    signed_in.set_viewport_size({"width": 1440, "height": 900})
+
+    signed_in.get_by_label("With").select_option("agents")
+    expect(cards).to_have_text([one["title"] for one in templates if "agents" in one["uses"]])
+    signed_in.get_by_label("Search templates").fill("nothing is like this")
+    signed_in.get_by_role("button", name="Show all templates").click()
+    expect(cards).to_have_count(len(templates))
+    signed_in.get_by_label("Search templates").fill("triage")
+    expect(cards).to_have_text(["Ticket triage"])
+    triage = next(one for one in templates if one["name"] == "ticket-triage")
+    steps = signed_in.get_by_role("list", name="Checkpoints of Ticket triage").get_by_role("listitem")
+    expect(steps).to_have_count(len(triage["checkpoints"]))
+    expect(steps.last).to_contain_text("Agent, asks for approval")
+
+    signed_in.get_by_role("button", name="Use it: Ticket triage").click()
+    expect(signed_in.get_by_role("heading", level=1)).to_have_text("Ticket triage")
+    signed_in.get_by_role("button", name="Start v1").click()
+    given = signed_in.get_by_role("dialog").get_by_label("Input as JSON")
+    for name in triage["sample_input"]:
+        expect(given).to_have_value(re.compile(f'"{name}"'))
+    signed_in.get_by_role("dialog").get_by_role("button", name="Start v1").click()
+    expect(signed_in.get_by_role("region", name="What happens now")).to_contain_text("the model was simulated")
+
+
+def test_a_template_is_changed_first(signed_in: Page, server: Server) -> None:
+    signed_in.goto(f"{server.address}/templates")
+    signed_in.get_by_role("button", name="Change it first: Build or buy").click()
+    text = signed_in.get_by_role("textbox")
+    expect(text.first).to_have_value(re.compile("Build or buy"))
+    signed_in.get_by_role("button", name="Create the pipeline").click()
+    expect(signed_in.get_by_role("heading", level=1)).to_have_text("Build or buy")

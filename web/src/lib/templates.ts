@@ -1,0 +1,28 @@
+import type { Template } from '~/api/types'
+
+/** What a template shows the use of. */
+export const USES: Record<Template['uses'][number], string> = {
+  agents: 'Agents',
+  scripts: 'Scripts',
+  functions: 'Functions',
+  people: 'People',
+  actions: 'Actions',
+}
+
+/** Those that have all the words somewhere, and use what is asked for; '' is anything. */
+export function matching(templates: readonly Template[], search: string, uses: string): Template[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  return templates.filter((template) => {
+    const text = [
+      template.title,
+      template.description,
+      ...template.checkpoints.map(({ name }) => name),
+      ...template.uses.map((one) => USES[one]),
+    ]
+      .join(' ')
+      .toLowerCase()
+    return (
+      words.every((word) => text.includes(word)) && (uses === '' || template.uses.some((one) => one === uses))
+    )
+  })
+}
