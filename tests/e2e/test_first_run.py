@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from cairn.definitions import templates
 from tests.e2e.looking import axe, overflow
 from tests.e2e.server import Server
 
@@ -23,6 +26,18 @@ def test_a_sample_leads_to_the_first_approval(page: Page, fresh_server: Server, 
 
     page.get_by_role("button", name="Start Text report").click()
     expect(page.get_by_text("Approve Write report?")).to_be_visible()
+    page.keyboard.press("a")
+    expect(page.get_by_text("The run is complete")).to_be_visible()
+
+
+def test_a_sample_with_agents_is_offered_and_runs_offline(page: Page, fresh_server: Server) -> None:
+    """P6: every template is there from the first start; one with agents comes to its approval without a key."""
+    page.goto(fresh_server.start_link)
+    expect(page.get_by_role("heading", name="Approve your first run in two minutes")).to_be_visible()
+    offered = page.get_by_role("button", name=re.compile("^Start "))
+    expect(offered).to_have_count(len(templates()))
+    page.get_by_role("button", name="Start Ticket triage").click()
+    expect(page.get_by_text("Approve Solution generator?")).to_be_visible()
     page.keyboard.press("a")
     expect(page.get_by_text("The run is complete")).to_be_visible()
 
