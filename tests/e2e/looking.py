@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from playwright.sync_api import ConsoleMessage, Page
+from playwright.sync_api import ConsoleMessage, Locator, Page, expect
 
 AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
 _RUN = """
@@ -35,6 +35,22 @@ def overflow(page: Page) -> int:
         }))"""
     )
     return wider
+
+
+LOOKS: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 1440), ("light", 360), ("dark", 360)]
+
+
+def look(page: Page, there: Locator | None = None) -> None:
+    """Nothing is wrong with what is shown, light and dark, on a desk and on a phone."""
+    for scheme, width in LOOKS:
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 900})
+        expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+        if there is not None:
+            expect(there).to_be_visible()
+        assert (axe(page), overflow(page)) == ([], 0), (scheme, width)
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size({"width": 1440, "height": 900})
 
 
 class Complaints:

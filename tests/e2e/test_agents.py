@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, Literal
+from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import axe, overflow
+from tests.e2e.looking import look
 from tests.e2e.server import Server
 
 SPEECH = "A refund keeps the customer. " * 60  # some seconds at the pace of the simulated model
@@ -66,7 +66,6 @@ checkpoints:
     prompt: Write it down.
     execution: { agent_config: { model: "simulated:quota" }, retry_config: { max_auto_retries: 2 } }
 """
-LOOKS: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 1440), ("light", 360), ("dark", 360)]
 
 
 @pytest.fixture(scope="module")
@@ -75,17 +74,6 @@ def paced(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     running = Server(tmp_path_factory.mktemp("paced"), CAIRN_SIMULATION_PACE="400")
     yield running
     running.stop()
-
-
-def look(page: Page, there: Locator) -> None:
-    """Nothing is wrong with what is shown, on a desk and on a phone, light and dark."""
-    for scheme, width in LOOKS:
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size({"width": width, "height": 900})
-        expect(there).to_be_visible()
-        assert (axe(page), overflow(page)) == ([], 0), (scheme, width)
-    page.emulate_media(color_scheme="light")
-    page.set_viewport_size({"width": 1440, "height": 900})
 
 
 def answers(server: Server, execution_id: str) -> list[dict[str, Any]]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import Complaints, axe, overflow
+from tests.e2e.looking import Complaints, look
 from tests.e2e.server import Server
 
 FILES = """
@@ -28,17 +27,6 @@ checkpoints:
     form: [{ name: text, label: Text, type: multiline_text }]
     outputs: [text.md]
 """
-LOOKS: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 1440), ("light", 360), ("dark", 360)]
-
-
-def look(page: Page) -> None:
-    for scheme, width in LOOKS:
-        page.emulate_media(color_scheme=scheme)
-        page.set_viewport_size({"width": width, "height": 900})
-        expect(page.get_by_role("status", name="Loading")).to_have_count(0)
-        assert (axe(page), overflow(page)) == ([], 0), (scheme, width)
-    page.emulate_media(color_scheme="light")
-    page.set_viewport_size({"width": 1440, "height": 900})
 
 
 def test_each_format_has_a_look_of_its_own(signed_in: Page, server: Server, complaints: Complaints) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import axe, overflow
+from tests.e2e.looking import look
 from tests.e2e.server import Server
-
-LOOKS: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 1440), ("light", 360), ("dark", 360)]
 
 
 def test_a_template_is_found_used_and_started(signed_in: Page, server: Server) -> None:
@@ -18,11 +16,7 @@ def test_a_template_is_found_used_and_started(signed_in: Page, server: Server) -
     signed_in.get_by_role("link", name="Templates", exact=True).click()
     cards = signed_in.get_by_role("main").get_by_role("heading", level=2)
     expect(cards).to_have_text([template["title"] for template in templates])
-    for scheme, width in LOOKS:
-        signed_in.emulate_media(color_scheme=scheme)
-        signed_in.set_viewport_size({"width": width, "height": 900})
-        assert (axe(signed_in), overflow(signed_in)) == ([], 0), (scheme, width)
-    signed_in.set_viewport_size({"width": 1440, "height": 900})
+    look(signed_in)
 
     signed_in.get_by_label("With").select_option("agents")
     expect(cards).to_have_text([one["title"] for one in templates if "agents" in one["uses"]])

@@ -3,6 +3,7 @@ import {
   IconInbox,
   IconListDetails,
   IconPlayerPlay,
+  IconRobot,
   IconRoute,
   IconScale,
   IconTemplate,
@@ -16,5 +17,6 @@ export const NAV = [
   { to: '/runs', label: 'Runs', icon: IconPlayerPlay, key: 'r', phone: true },
   { to: '/events', label: 'Events', icon: IconListDetails, key: 'e', phone: false },
   { to: '/rules', label: 'Rules', icon: IconScale, key: 'u', phone: false },
+  { to: '/agents', label: 'Agents', icon: IconRobot, key: 'l', phone: false },
   { to: '/templates', label: 'Templates', icon: IconTemplate, key: 't', phone: false },
 ] as const

@@ -65,6 +65,21 @@ const templates = createRoute({
   path: '/templates',
   component: lazyRouteComponent(() => import('~/features/pipelines/TemplatesPage'), 'TemplatesPage'),
 })
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: '/agents',
+  validateSearch: (search): { new?: boolean } => ({ new: search.new === true || undefined }),
+  component: lazyRouteComponent(() => import('~/features/agents/ListPage'), 'ListPage'),
+})
+const agent = createRoute({
+  getParentRoute: () => root,
+  path: '/agents/$name',
+  validateSearch: (search): { tab?: 'versions'; edit?: boolean } => ({
+    tab: search.tab === 'versions' ? 'versions' : undefined,
+    edit: search.edit === true || undefined,
+  }),
+  component: lazyRouteComponent(() => import('~/features/agents/AgentPage'), 'AgentPage'),
+})
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
@@ -162,6 +177,8 @@ export const router = createRouter({
     newPipeline,
     pipeline,
     templates,
+    agents,
+    agent,
     runs,
     run,
     events,

@@ -19,7 +19,8 @@ type Props = {
   onChange: (text: string) => void
   /** Named, so that one check is not taken for another. */
   checks: string
-  check: (text: string, signal: AbortSignal) => Promise<Checked>
+  /** Without one the server looks at the text when it is saved. */
+  check?: (text: string, signal: AbortSignal) => Promise<Checked>
   extra?: readonly Found[]
   foot: ReactNode
 }
@@ -30,8 +31,8 @@ export function CheckedText({ label, hint, text, onChange, checks, check, extra 
   const settled = useSettled(text, 350)
   const { data, isFetching } = useQuery({
     queryKey: [checks, settled],
-    queryFn: ({ signal }) => check(settled, signal),
-    enabled: settled.trim() !== '',
+    queryFn: ({ signal }) => check?.(settled, signal) ?? null,
+    enabled: check !== undefined && settled.trim() !== '',
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
@@ -58,7 +59,7 @@ export function CheckedText({ label, hint, text, onChange, checks, check, extra 
       <div className={styles.side}>
         <h2>Check</h2>
         <div className={styles.findings} aria-live="polite">
-          {text.trim() === '' ? (
+          {text.trim() === '' || (check === undefined && findings.length === 0) ? (
             <p className={styles.quiet}>{hint}</p>
           ) : findings.length === 0 ? (
             data?.valid && !isFetching ? (

@@ -1,0 +1,106 @@
+import { Button, Tabs } from '@mantine/core'
+import { IconPencil, IconTrash } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { agent as agentQuery, agentText } from '~/api/agents'
+import { useRoles } from '~/api/session'
+import type { LibraryAgent } from '~/api/types'
+import { originWords } from '~/lib/agents'
+import { mayEdit } from '~/lib/states'
+import { Failure, Refusal } from '~/ui/Failure'
+import { LoadingRows, LoadingText } from '~/ui/Loading'
+import { Page } from '~/ui/Page'
+import { AgentEditor } from './AgentEditor'
+import { AgentFacts } from './AgentFacts'
+import styles from './Agents.module.css'
+import { useRemoving } from './useRemoving'
+import { Versions } from './Versions'
+
+const route = getRouteApi('/agents/$name')
+const CRUMBS = [{ label: 'Agents', link: { to: '/agents', search: {} } }] as const
+
+/** One agent of the library: what it is told, what it may use, who uses it, how it came to be. */
+export function AgentPage() {
+  const { name } = route.useParams()
+  const { data, error, refetch } = useQuery(agentQuery(name))
+  if (data !== undefined && error === null) return <Found key={name} agent={data} />
+  return (
+    <Page title={name} crumbs={[...CRUMBS]}>
+      <h1>{name}</h1>
+      {error !== null ? (
+        <Failure what="This agent could not be read." error={error} retry={() => void refetch()} />
+      ) : (
+        <LoadingRows rows={5} label="Loading the agent" />
+      )}
+    </Page>
+  )
+}
+
+function Found({ agent }: { agent: LibraryAgent }) {
+  const { edit, tab } = route.useSearch()
+  const navigate = route.useNavigate()
+  const allowed = mayEdit(useRoles())
+  const removing = useRemoving(agent, () => void navigate({ to: '/agents', search: {} }))
+  const show = (search: { edit?: boolean; tab?: 'versions' }) => void navigate({ search, replace: true })
+  const isEdited = edit === true && allowed
+  return (
+    <Page
+      title={agent.title}
+      crumbs={[...CRUMBS]}
+      actions={
+        allowed &&
+        !isEdited && (
+          <>
+            {!agent.is_ready_made && (
+              <Button
+                leftSection={<IconTrash size={16} />}
+                loading={removing.busy}
+                onClick={() => void removing.remove()}
+              >
+                {agent.replaces_ready_made ? "Bring back Cairn's" : 'Remove it'}
+              </Button>
+            )}
+            <Button leftSection={<IconPencil size={16} />} onClick={() => show({ edit: true })}>
+              Edit
+            </Button>
+          </>
+        )
+      }
+    >
+      <h1>{agent.title}</h1>
+      <p className={styles.lead}>
+        <code>{agent.name}</code>, {originWords(agent)}
+        {agent.revision > 0 && `, revision ${agent.revision}`}
+      </p>
+      {removing.refusal !== null && <Refusal title="It was not removed." error={removing.refusal} />}
+      {isEdited ? (
+        <Editing agent={agent} onLeave={() => show({})} />
+      ) : (
+        <Tabs
+          value={tab ?? 'agent'}
+          onChange={(value) => show(value === 'versions' ? { tab: 'versions' } : {})}
+          keepMounted={false}
+        >
+          <Tabs.List className={styles.tabs}>
+            <Tabs.Tab value="agent">Agent</Tabs.Tab>
+            <Tabs.Tab value="versions">Versions</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="agent">
+            <AgentFacts agent={agent} />
+          </Tabs.Panel>
+          <Tabs.Panel value="versions">
+            <Versions agent={agent} mayRevert={allowed} />
+          </Tabs.Panel>
+        </Tabs>
+      )}
+    </Page>
+  )
+}
+
+function Editing({ agent, onLeave }: { agent: LibraryAgent; onLeave: () => void }) {
+  const { data, error, refetch } = useQuery(agentText(agent.name, agent.revision))
+  if (error !== null)
+    return <Failure what="Its text could not be read." error={error} retry={() => void refetch()} />
+  if (data === undefined) return <LoadingText lines={8} />
+  return <AgentEditor agent={agent} stored={data} onLeave={onLeave} />
+}

@@ -1,0 +1,34 @@
+import type { LibraryAgent } from '~/api/types'
+
+/** Whose it is: one as it came, one of people's own, or one of their own that stands before one that came. */
+export function originWords(
+  agent: Pick<LibraryAgent, 'is_ready_made' | 'replaces_ready_made' | 'revision'>,
+): string {
+  if (agent.is_ready_made) return 'comes with Cairn'
+  return agent.replaces_ready_made ? `your own, in place of Cairn's` : 'your own'
+}
+
+/** The name that a text gives its agent, if it says one. */
+export function nameIn(text: string): string | null {
+  const [, quoted, plain] = /^name:[ \t]*(?:["']([^"'\n]+)["']|([^\s#"'][^#\n]*))/m.exec(text) ?? []
+  return (quoted ?? plain ?? '').trim() || null
+}
+
+export function toolsWords(tools: readonly string[] | null): string {
+  if (tools === null) return 'those of the checkpoint'
+  return tools.length === 0 ? 'none' : tools.join(', ')
+}
+
+/** What an agent of one's own may begin with. */
+export const SAMPLE = `name: fact-checker
+title: Fact checker
+description: Holds a text against its sources.
+role: You trust nothing that is not shown.
+task_prompt: Name every claim of the text, and whether its sources say so.
+tools: [file_operations]
+output_schema:
+  type: object
+  required: [claims]
+  properties:
+    claims: { type: array, items: { type: string } }
+`
