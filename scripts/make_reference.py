@@ -93,7 +93,7 @@ def settings() -> str:
         )
         for part in (f"## {title}", text, fields_of(whole["$defs"][name], name))
     ]
-    return page("Settings", "src/cairn/config.py", SETTINGS, table(heads, rows), *parts)
+    return page("Settings", "src/cairn/config/settings.py", SETTINGS, table(heads, rows), *parts)
 
 
 def fields_of(schema: dict[str, Any], name: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from cairn import bootstrap
+from cairn.bootstrap import choosing, wiring
 from cairn.core.errors import Refused, Repeated
 from cairn.files import Tree
 from cairn.runners import Ctx
@@ -327,6 +327,6 @@ async def opened(folder: Path, url: str | None) -> House:
     action_scenes.open_action_functions(house)
     mailer = action_scenes.FileMailer(folder)
     runners = partial(talk_scenes.make_runners, folder)
-    with patch.object(bootstrap, "SmtpMailer", return_value=mailer), patch.object(bootstrap, "make_runners", runners):
+    with patch.object(choosing, "SmtpMailer", return_value=mailer), patch.object(wiring, "make_runners", runners):
         await house.open()
     return house
