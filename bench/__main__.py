@@ -12,6 +12,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from bench.crowd import AT_ONCE as AGENTS_AT_ONCE
+from bench.crowd import crowd
 from bench.floor import Floor
 from bench.house import house, quantile
 from bench.measures import approvals, decisions, large_context, overhead, scripts
@@ -35,6 +37,7 @@ async def measure() -> dict[str, Any]:
             script = await scripts(cairn)
         floor.close()
         turn = await turns()
+    talking = await crowd()
     return {
         "overhead_per_checkpoint_ms": per_checkpoint,
         "bare_commit_ms": round(bare, 3),
@@ -46,6 +49,7 @@ async def measure() -> dict[str, Any]:
         "context": context,
         "script": script,
         "turn": turn,
+        "crowd": talking,
     }
 
 
@@ -72,8 +76,14 @@ def show(results: dict[str, Any]) -> None:
     table.add_row("the same, P95", f"{script['start_p95_ms']:.1f} ms", "")
     table.add_row("a whole run of it, median", f"{script['whole_p50_ms']:.1f} ms", "")
     turn = results["turn"]
-    table.add_row("a turn of an agent, besides the model, median", f"{turn['one_call_p50_ms']:.1f} ms", "5 ms")
-    table.add_row("the same with a tool and two calls", f"{turn['tool_and_two_calls_p50_ms']:.1f} ms", "10 ms")
+    table.add_row("a turn of an agent in a run, besides the model, median", f"{turn['whole_p50_ms']:.1f} ms", "5 ms")
+    table.add_row("its loop alone, nothing stored", f"{turn['one_call_p50_ms']:.1f} ms", "")
+    table.add_row("the same with a tool and two calls", f"{turn['tool_and_two_calls_p50_ms']:.1f} ms", "")
+    crowded = results["crowd"]
+    table.add_row(
+        f"requests while {AGENTS_AT_ONCE} executions of agents talk, median", f"{crowded['request_p50_ms']:.1f} ms", ""
+    )
+    table.add_row("the same, P95", f"{crowded['request_p95_ms']:.1f} ms", "100 ms")
     Console().print(table)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from cairn.bootstrap import Cairn, build
 from cairn.config import Settings
 from cairn.core.model import RunStatus
+from cairn.ports.models import Models
 from cairn.runners import Ctx, FunctionRegistry
 from cairn.services.actors import ADMIN
 from cairn.worker import Worker
@@ -30,9 +31,9 @@ async def pass_on(ctx: Ctx, key: str) -> Any:
 
 
 @asynccontextmanager
-async def house(folder: Path | None = None) -> AsyncGenerator[Cairn, None]:
+async def house(folder: Path | None = None, models: Models | None = None) -> AsyncGenerator[Cairn, None]:
     with tempfile.TemporaryDirectory(prefix="cairn-bench-", dir=folder) as data:
-        cairn = build(Settings(data_dir=Path(data)), functions=functions)
+        cairn = build(Settings(data_dir=Path(data)), functions=functions, models=models)
         worker = Worker(cairn)
         await worker.start()
         try:

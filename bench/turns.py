@@ -1,4 +1,4 @@
-"""What a turn of an agent takes besides the model: with one that answers at once, and nothing that is stored."""
+"""What a turn of an agent takes besides the model, which answers at once: whole, with what is stored; and the loop."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
+from bench.house import house, pipeline, run_to_end
 from cairn.ports.conversation import Purpose
 from cairn.ports.models import Chosen, ModelFault, Occasion, ProviderState, Tokens, Tried
 from cairn.runners.agents.minutes import Minutes, Unkept
@@ -18,6 +19,8 @@ from cairn.runners.agents.tools.toolbox import Tool, Toolbox
 from cairn.runners.agents.turns import Floor, Turn
 
 TURNS = 200
+DEBATE = 20  # turns of one run, before the judge's
+RUNS = 8
 WARM = 20
 
 
@@ -53,6 +56,9 @@ class Instant:
     def cost(self, model: str, tokens: Tokens) -> Decimal | None:  # noqa: ARG002
         return None
 
+    def ends_on(self, name: str) -> str | None:  # noqa: ARG002
+        return None
+
     def providers(self) -> Sequence[ProviderState]:
         return ()
 
@@ -75,12 +81,33 @@ LOOK = Tool(
 )
 
 
-async def turns(count: int = TURNS) -> dict[str, float]:
-    """Milliseconds: of a turn with one call of the model, and of one with a tool and two calls."""
+async def turns(count: int = TURNS, runs: int = RUNS) -> dict[str, float]:
+    """Milliseconds: of a turn in a run, with all that is composed, read and committed for it; and of the loop alone.
+
+    The loop is that of a turn with one call of the model, and of one with a tool and two calls, with nothing stored.
+    """
     return {
+        "whole_p50_ms": await whole_turn(runs),
         "one_call_p50_ms": await _median(Toolbox(), count),
         "tool_and_two_calls_p50_ms": await _median(Toolbox({"look": LOOK}), count),
     }
+
+
+async def whole_turn(runs: int = RUNS) -> float:
+    """Runs of one debate each, by the number of their turns: the start of the run and its end are in it too."""
+    agents = [{"name": name, "role": "You argue."} for name in ("Ann", "Ben")]
+    config = {"creation_mode": "predefined", "discussion_mode": "debate", "max_turns": DEBATE, "agents": agents}
+    checkpoint = {"key": "talk", "prompt": "Do it. " * 1000, "outputs": ["report.md"]}
+    taken: list[float] = []
+    async with house(models=Instant()) as cairn:
+        execution = {"mode": "agentic", "agent_config": config}
+        pipeline_id = await pipeline(cairn, [{**checkpoint, "execution": execution}])
+        for number in range(2 + runs):
+            begun = time.perf_counter()
+            await run_to_end(cairn, pipeline_id)
+            if number >= 2:
+                taken.append((time.perf_counter() - begun) * 1000 / (DEBATE + 1))
+    return round(statistics.median(taken), 3)
 
 
 async def _median(tools: Toolbox, count: int) -> float:

@@ -184,11 +184,12 @@ class Kept:
         # As a store gives it back.
         return [replace(one, message=decode_json(encode_json(one.message))) for one in self.all]
 
-    async def keep(self, said: Said) -> None:
-        if self.most is not None and len(self.all) >= self.most:
+    async def keep(self, *said: Said) -> None:
+        if self.most is not None and len(self.all) + len(said) > self.most:
             raise asyncio.CancelledError
-        assert (said.turn, said.number) not in {(one.turn, one.number) for one in self.all}, said
-        self.all.append(said)
+        there = {(one.turn, one.number) for one in self.all}
+        assert not there & {(one.turn, one.number) for one in said}, said
+        self.all.extend(said)
 
     def hear(self, heard: Heard) -> None:
         self.heard.append(heard)

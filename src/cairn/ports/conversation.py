@@ -74,8 +74,8 @@ class Conversation(Protocol):
         """Everything so far, oldest first, also what was said before a crash."""
         ...
 
-    async def keep(self, said: Said) -> None:
-        """It is stored when this returns. A message that is there already is not stored twice.
+    async def keep(self, *said: Said) -> None:
+        """They are stored when this returns, all or none. A message that is there already is not stored twice.
 
         ConversationOver if it does not count any more; what an answer has cost is counted all the same.
         """

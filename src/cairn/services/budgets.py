@@ -19,6 +19,8 @@ from cairn.store import tables as t
 from cairn.store.aggregate import Row, budget_from
 from cairn.store.bill_rows import Used
 from cairn.store.plans import newest_revision
+from cairn.store.prepared import PreparedQuery
+from cairn.store.types import Text
 
 NEAR = Decimal("0.8")  # of a limit, from where on people are told
 Of = Literal["run", "month"]
@@ -80,15 +82,19 @@ class Standing:
         return next((bound for bound in self.bounds if bound.is_near), None)
 
 
-_STANDS = sa.select(
-    R.run_id,
-    R.pipeline_id,
-    R.budget,
-    R.budget_warned,
-    R.pipeline_definition_version,
-    P.revision,
-    P.pipeline_definition_version.label("newest_version"),
-).join_from(t.pipeline_runs, t.pipelines, P.pipeline_id == R.pipeline_id)
+_STANDS = PreparedQuery(
+    sa.select(
+        R.run_id,
+        R.pipeline_id,
+        R.budget,
+        R.budget_warned,
+        R.pipeline_definition_version,
+        P.revision,
+        P.pipeline_definition_version.label("newest_version"),
+    )
+    .join_from(t.pipeline_runs, t.pipelines, P.pipeline_id == R.pipeline_id)
+    .where(R.run_id == sa.bindparam("run_id", type_=Text()))
+)
 
 
 class Budgets:
@@ -97,7 +103,7 @@ class Budgets:
         self._clock = clock
 
     def of_run(self, connection: sa.Connection, run_id: str) -> Standing:
-        row = connection.execute(_STANDS.where(R.run_id == run_id)).one()
+        (row,) = _STANDS.all(connection, {"run_id": run_id})
         own, defined = budget_from(row.budget), self._defined(connection, row)
         per_month = self._per_month(connection, row.pipeline_id, row.revision)
         bounds: list[Bound] = []

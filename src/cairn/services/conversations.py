@@ -10,6 +10,7 @@ from datetime import UTC
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Protocol, cast
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from cairn.core.errors import Refused
@@ -74,17 +75,21 @@ class _Held:
         )
         return [_said(row) for row in rows]
 
-    async def keep(self, said: Said) -> None:
+    async def keep(self, *said: Said) -> None:
         place, shared = self._place, self._all
-        message, call = _message_values(said, shared.hide), _call_values(said)
-        message["kept_at"] = shared.engine.clock.now()
+        now = shared.engine.clock.now()
+        rows = [({**_message_values(one, shared.hide), "kept_at": now}, _call_values(one)) for one in said]
+
+        def store(connection: Connection) -> bool:
+            stands = [message_rows.keep(connection, place, message, call) for message, call in rows]
+            return all(stands)
+
         try:
-            counts = await patiently(
-                lambda: shared.database.transact(lambda c: message_rows.keep(c, place, message, call))
-            )
+            counts = await patiently(lambda: shared.database.transact(store))
         except IntegrityError:  # the run is gone
             counts = False
-        shared.on_air.whole(place.run_id, place.execution_id, said.turn, said.number)
+        for one in said:
+            shared.on_air.whole(place.run_id, place.execution_id, one.turn, one.number)
         if not counts:
             raise ConversationOver(OVER)
         shared.hub.whisper(Change(place.pipeline_id, place.run_id, SAID))

@@ -99,10 +99,18 @@ class Minutes:
     async def keep_request(
         self, history: History, request: ModelRequest, speaker: str, *, is_last: bool = False
     ) -> None:
+        await self._keep(history, (self._asked(history, request, speaker, history.number + 1, is_last), request))
+
+    async def keep_opening(self, history: History, opening: Sequence[ModelRequest], speaker: str) -> None:
+        """What a turn begins with: kept together, as it is told together."""
+        numbered = enumerate(opening, history.number + 1)
+        await self._keep(history, *((self._asked(history, one, speaker, number), one) for number, one in numbered))
+
+    def _asked(self, history: History, request: ModelRequest, speaker: str, number: int, is_last: bool = False) -> Said:
         author = history.author
-        said = Said(
+        return Said(
             turn=author.turn,
-            number=history.number + 1,
+            number=number,
             speaker=speaker,
             role=_role(request),
             purpose=author.purpose,
@@ -112,7 +120,6 @@ class Minutes:
             is_simulated=author.chosen.is_simulated,
             is_last=is_last,
         )
-        await self._keep(history, said, request)
 
     async def keep_answer(self, history: History, response: ModelResponse, seconds: float, *, is_last: bool) -> None:
         author, tokens = history.author, tokens_of(response)
@@ -133,14 +140,15 @@ class Minutes:
             cost=self._models.cost(model, tokens),
             is_last=is_last,
         )
-        await self._keep(history, said, response)
+        await self._keep(history, (said, response))
 
-    async def _keep(self, history: History, said: Said, message: ModelMessage) -> None:
-        await self._conversation.keep(said)
-        self._turns.setdefault(said.turn, []).append(said)
-        history.messages.append(message)
-        history.number = said.number
-        history.is_over = said.is_last
+    async def _keep(self, history: History, *kept: tuple[Said, ModelMessage]) -> None:
+        await self._conversation.keep(*(said for said, _ in kept))
+        for said, message in kept:
+            self._turns.setdefault(said.turn, []).append(said)
+            history.messages.append(message)
+            history.number = said.number
+            history.is_over = said.is_last
 
     def hear(self, history: History, kind: str, piece: str, *, anew: bool = False) -> None:
         """A piece of the answer that is on its way; `anew`: it begins once more."""
@@ -214,8 +222,8 @@ class Unkept:
     async def said(self) -> Sequence[Said]:
         return tuple(self.all)
 
-    async def keep(self, said: Said) -> None:
-        self.all.append(said)
+    async def keep(self, *said: Said) -> None:
+        self.all.extend(said)
 
     def hear(self, heard: Heard) -> None:
         pass

@@ -95,9 +95,8 @@ class Floor:
         history = self.minutes.of(Author(turn.name, turn.speaker, turn.purpose, turn.chosen))
         if not history.messages:
             system = ModelRequest(parts=[SystemPromptPart(turn.system)], conversation_id=str(uuid4()))
-            await self.minutes.keep_request(history, system, turn.given_by)
-        if len(history.messages) == 1:
-            await self.minutes.keep_request(history, ModelRequest(parts=[UserPromptPart(turn.prompt)]), turn.given_by)
+            task = ModelRequest(parts=[UserPromptPart(turn.prompt)])
+            await self.minutes.keep_opening(history, (system, task), turn.given_by)
         for _ in range(MOST_REQUESTS):
             response = history.open_answer or await self._ask(turn, history)
             answer = read_answer(response, turn.shape)
