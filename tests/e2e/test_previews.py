@@ -26,6 +26,7 @@ checkpoints:
     checkpoint_name: Told
     form: [{ name: text, label: Text, type: multiline_text }]
     outputs: [text.md]
+    approve: complete
 """
 
 
@@ -87,7 +88,10 @@ def test_what_changed_since_the_version_before(signed_in: Page, server: Server) 
         run_id = server.start(pipeline_id)
         execution_id = server.asked(run_id, 0, "input")["execution_id"]
         server.call("POST", f"/api/executions/{execution_id}/submit", {"fields": {"text": text}})
-        server.until(run_id, "completed")
+        approval_id = server.asked(run_id, 0, "completion")["approval"]["approval_id"]
+        if text.startswith("# Cap\n\nSix"):
+            server.call("POST", f"/api/executions/{execution_id}/approve-complete")
+            server.until(run_id, "completed")
     signed_in.goto(f"{server.address}/runs/{run_id}?tab=artifacts")
     expect(signed_in.get_by_role("button", name="text.md")).to_contain_text("changed since v1")
     expect(signed_in.get_by_role("tabpanel", name="Artifacts")).to_contain_text("Twelve months of fees.")
@@ -97,4 +101,7 @@ def test_what_changed_since_the_version_before(signed_in: Page, server: Server) 
     expect(changes.locator("p[data-sign='+'] mark").first).to_have_text("Twelve")
     expect(signed_in.get_by_text("3 lines added, 1 removed.")).to_be_visible()
     look(signed_in)
+    signed_in.goto(f"{server.address}/approvals/{approval_id}")  # there, too, where it is decided on
+    signed_in.get_by_text("Changes since v1", exact=True).click()
+    expect(changes.locator("mark").first).to_have_text("Six")
     assert [url for url in asked if "mermaid" in url] == []  # it is large: only a diagram brings it

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import * as queries from '~/api/approvals'
+import { run as runQuery } from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { ApprovalDetail } from '~/api/types'
 import { Aside, Strip } from '~/features/approvals/Aside'
@@ -18,6 +19,7 @@ import { Turning, useTurning } from '~/features/approvals/Turning'
 import { useDeciding, usePinned } from '~/features/approvals/useDeciding'
 import { Artifacts } from '~/features/artifacts/Artifacts'
 import type { Parameters } from '~/lib/actions'
+import { beforeOf } from '~/lib/changes'
 import { mayAnswer, mayDecide } from '~/lib/states'
 import { Bar } from '~/ui/Bar'
 import { Failure } from '~/ui/Failure'
@@ -207,6 +209,10 @@ function Where({ approval }: { approval: ApprovalDetail }) {
 /** What was made, where a result is decided on. */
 function Work({ approval }: { approval: ApprovalDetail }) {
   const [chosen, setChosen] = useState<string>()
+  const { data: run } = useQuery({
+    ...runQuery(approval.run_id),
+    enabled: approval.artifacts.length > 0,
+  })
   if (approval.kind === 'action' || approval.kind === 'start') {
     return approval.checkpoint_description === '' || approval.action !== null ? null : (
       <Section title="What it does">
@@ -223,6 +229,7 @@ function Work({ approval }: { approval: ApprovalDetail }) {
           chosen={chosen}
           onChoose={setChosen}
           none="There are no artifacts."
+          before={beforeOf(run)}
         />
       </div>
     </Section>

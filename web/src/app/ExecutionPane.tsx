@@ -12,6 +12,7 @@ import { SendBack } from '~/features/rework/SendBack'
 import { StaleNote } from '~/features/rework/StaleNote'
 import { ContextView } from '~/features/runs/ContextView'
 import { Overview } from '~/features/runs/Overview'
+import { beforeOf } from '~/lib/changes'
 import { shortId } from '~/lib/sizes'
 import { LoadingText } from '~/ui/Loading'
 import styles from './RunPage.module.css'
@@ -72,7 +73,12 @@ export function ExecutionPane(props: Props) {
             )}
           </header>
           <Tabs.List className={styles.tabList}>
-            {talks && <Tabs.Tab value="conversation">Conversation</Tabs.Tab>}
+            {talks && (
+              <Tabs.Tab value="conversation">
+                Conversation
+                {item.status === 'in_progress' && <span className={styles.live} aria-hidden="true" />}
+              </Tabs.Tab>
+            )}
             <Tabs.Tab value="overview">{asksForForm ? 'Form' : 'Overview'}</Tabs.Tab>
             <Tabs.Tab value="artifacts">
               Artifacts <span className={styles.count}>{artifacts.length > 0 && artifacts.length}</span>
@@ -169,10 +175,6 @@ function Main(props: Props & { wide: boolean }) {
       {execution !== undefined && <Reworks execution={execution} />}
     </>
   )
-}
-
-function beforeOf({ previous_run_id: runId, extends_from_run_version: version }: Run) {
-  return runId === null || version === null ? undefined : { runId, version }
 }
 
 /** While nothing is asked of a person, an agent's words come first. */

@@ -1,4 +1,4 @@
-import type { Artifact } from '~/api/types'
+import type { Artifact, Run } from '~/api/types'
 
 type Facts = Pick<Artifact, 'artifact_name' | 'checksum'>
 
@@ -33,4 +33,11 @@ export function earlierOf<T extends Placed>(
 export function sinceWords(artifact: Placed, earlier: Placed | undefined, version: number): string {
   if (earlier === undefined) return 'new'
   return earlier.checksum === artifact.checksum ? `as in v${version}` : `changed since v${version}`
+}
+
+/** The run whose version another one extends. */
+export function beforeOf(run: Pick<Run, 'previous_run_id' | 'extends_from_run_version'> | undefined) {
+  if (run === undefined || run.previous_run_id === null || run.extends_from_run_version === null)
+    return undefined
+  return { runId: run.previous_run_id, version: run.extends_from_run_version }
 }
