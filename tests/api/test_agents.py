@@ -145,6 +145,21 @@ async def test_what_is_used_is_not_removed_and_unknown_ones_are_not_referred_to(
     assert (await house.client.delete("/api/agents/orator")).status_code == 204
 
 
+async def test_saving_names_the_pipelines_that_do_not_fit_any_more(house: House) -> None:
+    """P3: what was checked when they were saved is looked at again."""
+    number: Json = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
+    agent = {"role": "You count.", "task_prompt": "Count.", "output_schema": number}
+    saved = await house.put("/api/agents/counter", agent)
+    assert saved["warnings"] == []
+    count = {"key": "count", "agent": "counter", "outputs": ["count.json"]}
+    await house.pipeline(count, speaks("say", "editor", prompt="Say it.", input_mapping={"n": "count.n"}))
+    assert (await house.put("/api/agents/counter", {**agent, "title": "Counter"}))["warnings"] == []
+    other = {"type": "object", "required": ["m"], "properties": {"m": {"type": "integer"}}}
+    (warning,) = (await house.put("/api/agents/counter", {**agent, "output_schema": other}))["warnings"]
+    assert warning.startswith("Journey does not fit it any more: /checkpoints/1/input_mapping/n: count.n cannot exist")
+    assert (await house.put("/api/agents/counter", agent))["warnings"] == []
+
+
 async def test_ones_own_stands_before_a_ready_one_and_gives_its_place_back(house: House) -> None:
     mine = await house.put("/api/agents/critic", {"role": "You praise."}, headers={"If-Match": '"0"'})
     assert (mine["is_ready_made"], mine["replaces_ready_made"], mine["role"]) == (False, True, "You praise.")

@@ -21,6 +21,7 @@ from cairn.runners.script_rules import ScriptRules
 from cairn.services import pipeline_edits as edits
 from cairn.services import pipeline_rows as rows
 from cairn.services.actors import Actor
+from cairn.services.agent_users import unfit
 from cairn.services.engine import Engine, Step
 from cairn.services.errors import NotFound, WrongInput
 from cairn.services.hub import Hub
@@ -83,6 +84,10 @@ class Pipelines:
         missing = not_carried_out(resolve(read.definition, library), carried_out.modes, carried_out.agents)
         told = (*read.warnings, *missing, *doubtful)
         return replace(read, warnings=told)
+
+    def unfit_with(self, agent: str) -> list[str]:
+        """Which pipelines that use an agent of the library do not fit it as it is now, and why."""
+        return unfit(self._database, self.check, agent)
 
     # ---- making --------------------------------------------------------------------------------------
     async def create(

@@ -7044,6 +7044,56 @@ export interface components {
             /** @description What models have used in it so far. */
             usage: components["schemas"]["Usage"];
         };
+        /**
+         * SavedLibraryAgent
+         * @description As it was saved, with the pipelines that use it and do not fit it any more.
+         */
+        SavedLibraryAgent: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /** Description */
+            description: string;
+            /** Role */
+            role: string | null;
+            /** System Prompt */
+            system_prompt: string | null;
+            /** Task Prompt */
+            task_prompt: string | null;
+            /** Model */
+            model: string | null;
+            /** Model Settings */
+            model_settings: {
+                [key: string]: unknown;
+            };
+            /** Tools */
+            tools: string[] | null;
+            /** Input Schema */
+            input_schema: {
+                [key: string]: unknown;
+            } | boolean | null;
+            /** Output Schema */
+            output_schema: {
+                [key: string]: unknown;
+            } | boolean | null;
+            /** Revision */
+            revision: number;
+            /** Is Ready Made */
+            is_ready_made: boolean;
+            /** Replaces Ready Made */
+            replaces_ready_made: boolean;
+            /** Updated At */
+            updated_at: string | null;
+            /** Updated By */
+            updated_by: string | null;
+            /** Used By */
+            used_by: components["schemas"]["UsedBy"][];
+            /** Used Count */
+            used_count: number;
+            /** Warnings */
+            warnings: string[];
+        };
         /** SavedScript */
         SavedScript: {
             /** Path */
@@ -15449,7 +15499,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LibraryAgent"];
+                    "application/json": components["schemas"]["SavedLibraryAgent"];
                 };
             };
             /** @description The body cannot be read */

@@ -9,7 +9,7 @@ from cairn.adapters.models_simulated.knowing import Knowing
 from cairn.adapters.models_simulated.reading import Reading
 
 AGREED = "AGREED"  # what somebody says who has nothing to add, where the prompt asks for it
-_MEMBERS = re.compile(r"\b(?:council of|debate of|in turn:|)\s*([^.\n]+?)(?:, round|\.| answer this)")
+_MEMBERS = re.compile(r"\b(?:council|debate) of ([^.\n]+?)(?:, round|\.)")
 _ROUND = re.compile(r"\bround (\d+)")
 _QUOTED = re.compile(r"“([^”]{20,300})”")
 _OPPOSED = re.compile(r"\b(debate|against|oppos\w+|contra|disagree|critic\w*)\b", re.IGNORECASE)
@@ -82,7 +82,7 @@ def _view(reading: Reading) -> str:
 
 def _turn(reading: Reading) -> int:
     """Which fact to begin with: another one for each who speaks, and for each round."""
-    listed = _MEMBERS.search(reading.duty.partition("council of")[2] or reading.duty.partition("debate of")[2])
+    listed = _MEMBERS.search(reading.duty)
     names = [name.strip() for name in listed[1].split(",")] if listed else []
     number = int(found[1]) - 1 if (found := _ROUND.search(reading.duty)) else 0
     if reading.agent in names:

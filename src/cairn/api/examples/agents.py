@@ -10,6 +10,7 @@ from cairn.services.views.library import (
     LibraryAgentPage,
     LibraryAgentRevision,
     LibraryAgentRevisionPage,
+    SavedLibraryAgent,
     UsedBy,
 )
 
@@ -43,7 +44,7 @@ RESPONSES: dict[str, Any] = {
     "list_agents": LibraryAgentPage(items=[_REVIEWER], next_cursor=None),
     "get_agent_schema": {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"},
     "get_agent": _REVIEWER,
-    "put_agent": _REVIEWER,
+    "put_agent": SavedLibraryAgent(**dict(_REVIEWER), warnings=[]),
     "remove_agent": None,
     "list_agent_revisions": LibraryAgentRevisionPage(
         items=[LibraryAgentRevision(revision=2, document=_WRITTEN, changed_at=_AT, changed_by="admin")],

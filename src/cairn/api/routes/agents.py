@@ -12,7 +12,7 @@ from cairn.api.guarding import Guarded
 from cairn.api.parameters import AgentName, IfMatch, Paging, Text, etag, revision_of
 from cairn.api.wiring import By, Services
 from cairn.definitions import agent_schema
-from cairn.services.views.library import LibraryAgent, LibraryAgentPage, LibraryAgentRevisionPage
+from cairn.services.views.library import LibraryAgent, LibraryAgentPage, LibraryAgentRevisionPage, SavedLibraryAgent
 
 router = APIRouter(prefix="/api", route_class=Guarded, tags=["Agent library"])
 Search = Annotated[Text | None, Query(max_length=200, description="Words of its name, title, description or role.")]
@@ -45,13 +45,14 @@ def get_agent(name: AgentName, response: Response, services: Services, format: F
 @router.put("/agents/{name}")
 async def put_agent(
     name: AgentName, request: Request, response: Response, services: Services, by: By, if_match: IfMatch = None
-) -> LibraryAgent:
+) -> SavedLibraryAgent:
     """Save an agent: a new one, or in place of the one that has the name. Runs that are made from now on use it."""
     written = await read_written(request)
     await services.library.save(name, written.value, positions=written.positions, if_match=revision_of(if_match), by=by)
     view: LibraryAgent = await run_in_threadpool(services.library_reading.get, name)
     response.headers["ETag"] = etag(view.revision)
-    return view
+    warnings: list[str] = await run_in_threadpool(services.pipelines.unfit_with, name)
+    return SavedLibraryAgent(**dict(view), warnings=warnings)
 
 
 @router.delete("/agents/{name}", status_code=204)

@@ -100,6 +100,8 @@ async def _apply(desk: Desk, source: Source) -> Answer:
             raise
         raise Ended(problem.code, problem.message, map(source.placed, problem.errors)) from None
     if not desk.screen.as_json:
+        for warning in saved["warnings"]:
+            tell(f"warning: {warning}")
         desk.screen.line(f"{saved['name']}: revision {saved['revision']}, {moment(saved['updated_at'])}")
     return saved
 

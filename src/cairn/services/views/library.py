@@ -35,6 +35,12 @@ class LibraryAgent(View):
     used_count: int
 
 
+class SavedLibraryAgent(LibraryAgent):
+    """As it was saved, with the pipelines that use it and do not fit it any more."""
+
+    warnings: list[str]
+
+
 class LibraryAgentPage(Page[LibraryAgent]):
     """Agents by name."""
 
