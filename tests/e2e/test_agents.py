@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -58,6 +57,16 @@ checkpoints:
     outputs: [decision.md]
     approve: complete
 """
+# How long the answer of one was each time that it was drawn before it was whole.
+WATCH = """() => {
+  window.heard = []
+  new MutationObserver(() => {
+    const row = document.querySelector('article[aria-label="Advocate answers"]')
+    const length = row?.innerText.length ?? 0
+    if (/\\bnow\\b/.test(row?.querySelector('header')?.innerText ?? '') && window.heard.at(-1) !== length)
+      window.heard.push(length)
+  }).observe(document.body, { subtree: true, childList: true, characterData: true })
+}"""
 FAULTY = """
 pipeline_name: No tokens left
 checkpoints:
@@ -76,42 +85,34 @@ def paced(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
     running.stop()
 
 
-def answers(server: Server, execution_id: str) -> list[dict[str, Any]]:
-    found = server.call("GET", f"/api/executions/{execution_id}/messages?limit=100")["items"]
-    return [message for message in found if message["role"] == "assistant"]
-
-
 @pytest.mark.timeout(180)
 def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None:
     page.goto(paced.start_link)
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
     run_id = paced.start(paced.define(REFUNDS))
     page.goto(f"{paced.address}/runs/{run_id}")
+    page.evaluate(WATCH)
     page.get_by_role("button", name="Approve").click()
 
-    # As it happens: words are there before the message is.
+    # As it happens: words are there before the message is, and become more.
     log = page.get_by_role("log", name="Conversation of Decide")
-    speaking = log.get_by_role("article", name="Advocate answers")
-    expect(speaking).to_contain_text("A refund keeps the customer. A refund")
-    expect(speaking).to_contain_text("now")
-    execution_id = paced.execution(run_id, 1)["execution_id"]
-    assert [said["agent_name"] for said in answers(paced, execution_id) if said["agent_name"] == "Advocate"] == []
-    expect(speaking.get_by_text("simulated")).to_be_visible()
-    expect(speaking).to_contain_text("free")
-
     # Speakers are told apart, and what each was told is folded away.
     bar = page.get_by_role("region", name="What happens now")
     expect(bar).to_contain_text("the model was simulated", timeout=40_000)
+    heard: list[int] = page.evaluate("window.heard")
+    assert len(heard) > 2, heard
+    assert heard == sorted(heard), heard
+    assert heard[0] < len(SPEECH), heard
     page.set_viewport_size({"width": 1440, "height": 3000})
     parts = log.get_by_role("heading", level=3)
     expect(parts).to_have_text(["Answers", "Reviews", "Decision"])
     rows = log.get_by_role("article")
     names = [row.get_attribute("aria-label") for row in rows.all()]
-    assert names[:3] == ["Advocate answers", "Sceptic answers", "Accountant answers"]
+    assert set(names[:3]) == {"Advocate answers", "Sceptic answers", "Accountant answers"}
     assert set(names[3:]) == {f"{who} reviews the others" for who in ("Advocate", "Sceptic", "Accountant")} | {
         "Chair decides"
     }
-    assert [rows.nth(place).get_attribute("data-speaker") for place in range(3)] == ["1", "2", "3"]
+    assert {rows.nth(place).get_attribute("data-speaker") for place in range(3)} == {"1", "2", "3"}
     heads = rows.filter(has=page.locator("header strong"))
     expect(heads).to_have_count(7)
     expect(heads.get_by_text("simulated")).to_have_count(7)
