@@ -23,6 +23,12 @@ checkpoints:
     agent: fact-checker
     outputs: [claims.md]
 """
+COUNTED = """
+pipeline_name: Counted things
+checkpoints:
+  - { key: count, agent: counter, outputs: [count.json] }
+  - { key: say, prompt: Say it., input_mapping: { n: count.n }, outputs: [said.md] }
+"""
 
 
 def write(page: Page, text: str) -> None:
@@ -109,3 +115,19 @@ def test_one_of_cairns_own_is_replaced_and_brought_back(signed_in: Page, server:
     signed_in.get_by_role("button", name="Bring back Cairn's").click()
     expect(heading).to_have_text("Critic")
     expect(signed_in.get_by_role("main")).to_contain_text("critic, comes with Cairn")
+
+
+def test_pipelines_that_do_not_fit_any_more_are_named(signed_in: Page, server: Server) -> None:
+    """P3: an agent that gives something else is saved, and says whom that breaks."""
+    counter = "task_prompt: Count.\noutput_schema: {type: object, required: [n], properties: {n: {type: integer}}}\n"
+    server.call("PUT", "/api/agents/counter", counter)
+    server.define(COUNTED)
+    signed_in.goto(f"{server.address}/agents/counter?edit=true")
+    field = signed_in.get_by_label("Agent in YAML")
+    field.fill(re.sub(r"\bn\b", "m", field.input_value()))
+    signed_in.get_by_role("button", name="Save the agent").click()
+    told = signed_in.get_by_text("Counted things does not fit it any more")
+    expect(told).to_be_visible()
+    look(signed_in, told)
+    signed_in.get_by_role("button", name="Understood").click()
+    expect(told).to_have_count(0)

@@ -31,11 +31,13 @@ def test_a_sample_leads_to_the_first_approval(page: Page, fresh_server: Server, 
 
 
 def test_a_sample_with_agents_is_offered_and_runs_offline(page: Page, fresh_server: Server) -> None:
-    """P6: every template is there from the first start; one with agents comes to its approval without a key."""
+    """P6: some are offered first, all are a step away; one with agents comes to its approval without a key."""
     page.goto(fresh_server.start_link)
     expect(page.get_by_role("heading", name="Approve your first run in two minutes")).to_be_visible()
-    offered = page.get_by_role("button", name=re.compile("^Start "))
-    expect(offered).to_have_count(len(templates()))
+    expect(page.get_by_role("button", name=re.compile("^Start "))).to_have_count(6)
+    page.get_by_role("link", name="All templates").click()
+    expect(page.get_by_role("button", name=re.compile("^Use it"))).to_have_count(len(templates()))
+    page.go_back()
     page.get_by_role("button", name="Start Ticket triage").click()
     expect(page.get_by_text("Approve Solution generator?")).to_be_visible()
     page.keyboard.press("a")

@@ -18,10 +18,11 @@ type Props = {
   agent: LibraryAgent | null
   stored: string
   onLeave: () => void
+  onSaved?: (warnings: readonly string[]) => void
 }
 
 /** An agent in YAML. What is written survives a reload; every fault is told at its line when it is saved. */
-export function AgentEditor({ agent, stored, onLeave }: Props) {
+export function AgentEditor({ agent, stored, onLeave, onSaved }: Props) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const key = draftKey(agent?.name ?? '', agent?.revision ?? 0, 'agent')
@@ -43,8 +44,9 @@ export function AgentEditor({ agent, stored, onLeave }: Props) {
     setBusy(true)
     setProblem(null)
     try {
-      const saved = await saveAgent(name, text, agent?.revision ?? 0)
+      const { warnings, ...saved } = await saveAgent(name, text, agent?.revision ?? 0)
       client.setQueryData(agentQuery(name).queryKey, saved)
+      onSaved?.(warnings)
       void client.invalidateQueries({ queryKey: ['agents'] })
       dropDraft(sessionStorage, key)
       tell(`${saved.title} is saved.`)

@@ -2,6 +2,7 @@ import { Button, Tabs } from '@mantine/core'
 import { IconPencil, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
 import { agent as agentQuery, agentText } from '~/api/agents'
 import { useRoles } from '~/api/session'
 import type { LibraryAgent } from '~/api/types'
@@ -9,6 +10,7 @@ import { originWords } from '~/lib/agents'
 import { mayEdit } from '~/lib/states'
 import { Failure, Refusal } from '~/ui/Failure'
 import { LoadingRows, LoadingText } from '~/ui/Loading'
+import { Notice } from '~/ui/Notice'
 import { Page } from '~/ui/Page'
 import { AgentEditor } from './AgentEditor'
 import { AgentFacts } from './AgentFacts'
@@ -43,6 +45,7 @@ function Found({ agent }: { agent: LibraryAgent }) {
   const removing = useRemoving(agent, () => void navigate({ to: '/agents', search: {} }))
   const show = (search: { edit?: boolean; tab?: 'versions' }) => void navigate({ search, replace: true })
   const isEdited = edit === true && allowed
+  const [warnings, setWarnings] = useState<readonly string[]>([])
   return (
     <Page
       title={agent.title}
@@ -73,8 +76,21 @@ function Found({ agent }: { agent: LibraryAgent }) {
         {agent.revision > 0 && `, revision ${agent.revision}`}
       </p>
       {removing.refusal !== null && <Refusal title="It was not removed." error={removing.refusal} />}
+      {!isEdited && warnings.length > 0 && (
+        <Notice
+          tone="ochre"
+          title="Saved. Not every pipeline that uses it fits it any more."
+          actions={<Button onClick={() => setWarnings([])}>Understood</Button>}
+        >
+          <ul>
+            {warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </Notice>
+      )}
       {isEdited ? (
-        <Editing agent={agent} onLeave={() => show({})} />
+        <Editing agent={agent} onLeave={() => show({})} onSaved={setWarnings} />
       ) : (
         <Tabs
           value={tab ?? 'agent'}
@@ -97,10 +113,16 @@ function Found({ agent }: { agent: LibraryAgent }) {
   )
 }
 
-function Editing({ agent, onLeave }: { agent: LibraryAgent; onLeave: () => void }) {
+type EditingProps = {
+  agent: LibraryAgent
+  onLeave: () => void
+  onSaved: (warnings: readonly string[]) => void
+}
+
+function Editing({ agent, onLeave, onSaved }: EditingProps) {
   const { data, error, refetch } = useQuery(agentText(agent.name, agent.revision))
   if (error !== null)
     return <Failure what="Its text could not be read." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText lines={8} />
-  return <AgentEditor agent={agent} stored={data} onLeave={onLeave} />
+  return <AgentEditor agent={agent} stored={data} onLeave={onLeave} onSaved={onSaved} />
 }
