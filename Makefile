@@ -119,9 +119,10 @@ lock: $(UV) ## write the lock files anew; ARGS=--upgrade takes newer versions
 	$(LOCK) $(ARGS) requirements-uv.in --output-file requirements-uv.lock
 	$(LOCK) $(ARGS) pyproject.toml requirements.in --output-file requirements.lock
 	$(LOCK) $(ARGS) requirements-dev.in --output-file requirements-dev.lock
+	$(LOCK) $(ARGS) --no-deps requirements-small-model.in --output-file requirements-small-model.lock
 
 clean: ## remove everything that was installed or built (never DATA_DIR)
-	rm -rf $(VENV) $(STATIC) $(REPORTS) dist web/node_modules web/tools/node_modules .coverage* \
+	rm -rf $(VENV) .small-model $(STATIC) $(REPORTS) dist web/node_modules web/tools/node_modules .coverage* \
 		.hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find src tests bench scripts examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 

@@ -65,6 +65,13 @@ KNOWN: dict[str, Known] = {
 }
 
 
+# What the agent library is told of models, besides what it knows.
+_PROFILES: dict[str, Any] = {
+    "tool": {"default_structured_output_mode": "tool"},
+    "schema": {"default_structured_output_mode": "native", "supports_json_schema_output": True},
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ProviderRule:
     """What the settings say of a provider; it may be one of a name of its own."""
@@ -72,6 +79,7 @@ class ProviderRule:
     kind: str = ""  # the provider that it is like; its own name unless said
     base_url: str | None = None
     key: str | None = None  # the secret, or else the environment variable, that holds its key
+    objects: str | None = None  # how it is asked for one: tool or schema; unless said, as its models are known
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +90,7 @@ class Way:
     base_url: str | None
     key: str | None
     source: str | None  # of the key: environment or secret
+    objects: str | None = None
 
 
 class Providers:
@@ -112,7 +121,7 @@ class Providers:
         address = rule.base_url or (known.address if known else None)
         if kind == "ollama" and rule.base_url is None:
             address = self._environment.get("OLLAMA_BASE_URL") or address
-        return Way(kind, address, *(found or (None, None)))
+        return Way(kind, address, *(found or (None, None)), rule.objects)
 
     def _key_names(self, name: str, rule: ProviderRule, known: Known | None) -> tuple[str, ...]:
         if rule.key is not None:
@@ -136,9 +145,13 @@ class Providers:
         from pydantic_ai.models import infer_model
 
         try:
-            return infer_model(f"{way.kind}:{model}", lambda _: _provider(way))
+            made = infer_model(f"{way.kind}:{model}", lambda _: _provider(way))
         except (ImportError, UserError, ValueError, TypeError) as error:
             raise _not_configured(f"{name}:{model}", _plain(error, name)) from None
+        if way.objects is not None:
+            made._profile = _PROFILES[way.objects]  # pyright: ignore[reportPrivateUsage]  # noqa: SLF001
+            vars(made).pop("profile", None)  # as it was read so far
+        return made
 
     def _remedy(self, name: str, way: Way) -> str:
         known = KNOWN.get(way.kind)

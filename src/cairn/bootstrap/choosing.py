@@ -114,7 +114,7 @@ def model_rules(settings: Settings) -> ModelRules:
         first_wait=settings.model_retry_seconds,
         longest_wait=settings.model_longest_wait_seconds,
         providers={
-            name: ProviderRule(given.kind, given.base_url, given.key)
+            name: ProviderRule(given.kind, given.base_url, given.key, given.objects)
             for name, given in settings.model_providers.items()
         },
         prices={

@@ -90,6 +90,11 @@ class ModelProviderSettings(BaseModel):
     key: str | None = Field(
         default=None, description="The secret, or else the environment variable, that holds its key."
     )
+    objects: Literal["tool", "schema"] | None = Field(
+        default=None,
+        description="How it is asked for an object: by a tool, or by a schema for its text (`response_format`), which"
+        " servers such as llama.cpp and vLLM hold any model to. Unless said, the way that its models are known for.",
+    )
 
 
 class ModelPriceSettings(BaseModel):

@@ -9,10 +9,14 @@ from typing import Any
 
 import pytest
 from pydantic_ai import Agent, StructuredDict, ToolOutput
+from pydantic_ai.direct import model_request_stream
 from pydantic_ai.settings import ModelSettings
 
+from cairn.adapters.model_providers import ProviderRule
 from cairn.ports.models import Chosen
-from tests.adapters.models.asking import CHAT, CLAUDE, GPT, opened
+from cairn.runners.agents.asking import Shape, parameters_of
+from cairn.runners.agents.tools.toolbox import Toolbox
+from tests.adapters.models.asking import CHAT, CLAUDE, GPT, MESSAGES, opened
 from tests.models.provider import FakeProvider
 from tests.models.replies import Says, Use
 
@@ -91,3 +95,16 @@ async def test_models_that_refuse_a_temperature_are_given_none(provider: FakePro
             await worker(models.choose(name, settings)).run("How many?")
     assert ["temperature" in one.body for one in provider.asked] == [False, False, False]
     assert [one.body.get("max_tokens", one.body.get("max_output_tokens")) for one in provider.asked] == [8000] * 3
+
+
+async def test_a_server_may_be_asked_for_objects_by_a_schema(provider: FakeProvider) -> None:
+    """`objects: schema` of its settings: what such servers hold any model to, also one that knows no tools."""
+    rule = ProviderRule(base_url=provider.openai_url, objects="schema")
+    async with opened(provider, providers={"openai-chat": rule}) as models:
+        provider.will(Says('{"passes": true, "reason": "All is there."}'))
+        model = models.choose(CHAT, {"max_tokens": 500}).model
+        parameters = parameters_of(Toolbox(), Shape(VERDICT))
+        async with model_request_stream(model, list(MESSAGES), model_request_parameters=parameters) as stream:
+            async for _ in stream:
+                pass
+    compare("schema", provider.asked)
