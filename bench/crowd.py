@@ -18,9 +18,10 @@ import httpx
 from bench.house import quantile
 
 AT_ONCE = 100
-CALLERS = 3  # who ask at the same time, each again after a moment
+CALLERS = 1  # who ask at the same time, each again after a moment
 WATCHERS = 10  # who follow a run as it happens
 PAUSE = 0.01  # seconds
+PACE = "400"  # characters a second, as by default
 NEARLY = 0.9  # of them are still at work
 TOKEN = "bench"
 AGENTS = [{"name": name, "role": f"You are {how}."} for name, how in (("Ann", "careful"), ("Ben", "quick"))]
@@ -131,7 +132,8 @@ async def served(folder: Path, runners: int) -> AsyncGenerator[httpx.AsyncClient
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    environment = {**os.environ, "CAIRN_ADMIN_TOKEN": TOKEN, "CAIRN_MAX_RUNNERS": str(runners)}
+    settings = {"CAIRN_ADMIN_TOKEN": TOKEN, "CAIRN_MAX_RUNNERS": str(runners), "CAIRN_SIMULATION_PACE": PACE}
+    environment = {**os.environ, **settings}
     command = [str(Path(sys.executable).parent / "cairn"), "serve", "--port", str(port), "--data-dir", str(folder)]
     process = await asyncio.create_subprocess_exec(
         *command, env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
