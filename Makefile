@@ -69,16 +69,18 @@ check-types: $(DEV) $(PACKAGE)
 check-layers: $(DEV) $(PACKAGE)
 	$(VENV)/bin/lint-imports --no-logo
 
+# Tests wait for processes, pages and timers now and then: one more than there are cores is quickest.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # The browser's driver leaves an event loop running, which other tests cannot have.
 BROWSER := tests/e2e
 test-python: $(DEV) $(PACKAGE) ## run the Python tests, those that kill the server included
-	scripts/in-memory $(VENV)/bin/pytest -n 2 --dist worksteal --junit-xml $(REPORTS)/python.xml --ignore=$(BROWSER) $(ARGS)
+	scripts/in-memory $(VENV)/bin/pytest -n $(WORKERS) --dist worksteal --junit-xml $(REPORTS)/python.xml --ignore=$(BROWSER) $(ARGS)
 
 test-browser: $(DEV) $(PACKAGE) $(WEB_BUILT) ## run the tests with a browser
-	scripts/in-memory $(VENV)/bin/pytest -n 2 --dist worksteal --junit-xml $(REPORTS)/browser.xml $(BROWSER) $(ARGS)
+	scripts/in-memory $(VENV)/bin/pytest -n $(WORKERS) --dist worksteal --junit-xml $(REPORTS)/browser.xml $(BROWSER) $(ARGS)
 
 coverage: dev system-packages ## run the Python tests and show which branches they miss
-	scripts/in-memory $(VENV)/bin/pytest -n 2 --dist worksteal --ignore=$(BROWSER) --cov --cov-report term --cov-report html:$(REPORTS)/coverage $(ARGS)
+	scripts/in-memory $(VENV)/bin/pytest -n $(WORKERS) --dist worksteal --ignore=$(BROWSER) --cov --cov-report term --cov-report html:$(REPORTS)/coverage $(ARGS)
 
 ifdef WEB_MODULES
 check-web: $(WEB_MODULES)
