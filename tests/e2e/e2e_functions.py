@@ -106,6 +106,8 @@ PAGE = """<!doctype html>
 <script>document.title = 'broken'; parent.document.title = 'broken'</script>
 <img src="https://elsewhere.invalid/seen.png" alt="">
 <form action="https://elsewhere.invalid/"><button>Send</button></form>
+<a href="https://elsewhere.invalid/left">Leave</a>
+<a href="https://elsewhere.invalid/above" target="_top">Leave for all</a>
 </body></html>
 """
 

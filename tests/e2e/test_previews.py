@@ -70,6 +70,9 @@ def test_each_format_has_a_look_of_its_own(signed_in: Page, server: Server, comp
     expect(frame.get_by_role("heading", name="Hello")).to_be_visible()
     assert signed_in.locator("iframe").get_attribute("sandbox") == ""
     look(signed_in)
+    frame.get_by_role("link", name="Leave for all").click()
+    frame.get_by_role("link", name="Leave", exact=True).click()
+    expect(frame.get_by_role("heading", name="Hello")).not_to_be_visible()  # the frame is empty, and stays here
     signed_in.get_by_text("Source", exact=True).click()
     source = signed_in.get_by_role("region", name="Content of page.html")
     expect(source).to_contain_text("<script>document.title = 'broken'")
