@@ -92,6 +92,24 @@ async def test_a_job_comes_with_the_change_and_goes_with_it(desk: Desk) -> None:
     assert desk.timers == [("run", RetryDue("kept", 1))]
 
 
+async def test_what_is_over_before_it_has_begun_never_begins(desk: Desk) -> None:
+    def done(connection: sa.Connection) -> None:
+        desk.jobs.enqueue_lane(connection, "exec:done:1", "run")
+        desk.jobs.enqueue_lane(connection, "exec:next:1", "run")
+        desk.jobs.end_lane(connection, "exec:done:1")
+        desk.jobs.end_lane(connection, "exec:nobody:1")
+
+    desk.hold.clear()
+    await desk.database.transact(done)
+    assert desk.over("exec:done:1", "exec:next:1") == {"exec:done:1"}
+    await desk.until(lambda: desk.lanes)
+    await desk.database.transact(lambda c: desk.jobs.end_lane(c, "exec:next:1"))  # too late: it is at work
+    assert desk.over("exec:next:1") == set()
+    desk.hold.set()
+    await desk.until(lambda: desk.over("exec:next:1") == {"exec:next:1"})
+    assert desk.lanes == [("exec:next:1", "run", True)]
+
+
 async def test_a_lane_is_enqueued_as_dbos_itself_enqueues_it(desk: Desk) -> None:
     """Its statements are learned at the start; what they write is the same, but for the job's own values."""
     desk.hold.clear()

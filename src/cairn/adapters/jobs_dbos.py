@@ -18,6 +18,7 @@ from dbos import DBOS, DBOSClient
 from cairn.adapters.dbos_enqueueing import EnqueueDesk
 from cairn.core.messages import Timer
 from cairn.ports import LaneJob, NoticeJob, TimerJob
+from cairn.store.prepared import send
 
 APPLICATION = "cairn"
 JOB_VERSION = "jobs-1"  # pinned: work enqueued by one release is taken up by the next
@@ -116,6 +117,9 @@ class DbosJobs:
             f"SELECT workflow_uuid FROM {schema}workflow_status "  # noqa: S608
             "WHERE workflow_uuid IN :jobs AND queue_name = :lanes AND status IN :open"
         ).bindparams(sa.bindparam("jobs", expanding=True), status)
+        place = "?" if engine.dialect.name == "sqlite" else "%s"
+        self._end = f"DELETE FROM {schema}workflow_status WHERE workflow_uuid = {place} AND status = 'ENQUEUED'"  # noqa: S608
+        self._forget = f"DELETE FROM {schema}workflow_input WHERE workflow_uuid = {place}"  # noqa: S608
         self._finished = sa.text(
             f"SELECT workflow_uuid FROM {schema}workflow_status "  # noqa: S608
             "WHERE updated_at < :before AND status NOT IN :open LIMIT :limit"
@@ -128,6 +132,11 @@ class DbosJobs:
     # ---- in the caller's transaction -----------------------------------------------------------------
     def enqueue_lane(self, connection: sa.Connection, job: str, run_id: str) -> None:
         _started(self._lane_desk).enqueue(connection, job, run_id, _Jobs.process)
+
+    def end_lane(self, connection: sa.Connection, job: str) -> None:
+        """Most lanes are over before the engine has come to take them up: it need not."""
+        if send(connection, self._end, (job,)):
+            send(connection, self._forget, (job,))
 
     def enqueue_timer(self, connection: sa.Connection, timer: str, run_id: str, command: Timer, after: float) -> None:
         options: Any = {"workflow_name": "timer", "queue_name": TIMERS, "workflow_id": timer, "delay_seconds": after}

@@ -7,11 +7,12 @@ from datetime import datetime
 from uuid import UUID
 
 from cairn.core.model import Budget, Fault, Ruling, WaitingOn
+from cairn.core.values import Changing
 from cairn.core.verdict import Action, Judge, no_rules
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+@dataclass(frozen=True)
+class Given(Changing):
     """What comes with every command: when, who, the id that ids of new things are made from, the rules in force."""
 
     at: datetime

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from cairn.core import moves
 from cairn.core.errors import Refused
+from cairn.core.ids import id_of
 from cairn.core.messages import (
     DropWorkspaces,
     Effect,
@@ -247,7 +248,7 @@ class Draft:
 
 def made_id(command: UUID, run: str, number: int) -> str:
     """The id of what a command makes in a run; one command may go to several runs."""
-    return str(uuid5(command, f"{run}/{number}"))
+    return id_of(command, f"{run}/{number}")
 
 
 def seconds_between(start: datetime, end: datetime) -> float:

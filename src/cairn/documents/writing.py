@@ -21,8 +21,7 @@ _WHOLE = 2**64
 
 def encode_json(value: Value, *, indent: bool = False) -> bytes:
     """Write JSON that `decode_json` reads back as the same value."""
-    written = _write(value)
-    return orjson.dumps(_with_fragments(value), option=_PLAIN | orjson.OPT_INDENT_2) if indent else written
+    return _indented(value) if indent else _write(value)
 
 
 def canonical(value: Value) -> bytes:
@@ -47,10 +46,21 @@ def _write(value: Value, option: int = 0) -> bytes:
     return written
 
 
+def _indented(value: Value) -> bytes:
+    _write(value)  # which finds every fault
+    try:
+        return orjson.dumps(value, option=_PLAIN | orjson.OPT_INDENT_2)
+    except TypeError:
+        return orjson.dumps(_with_fragments(value), option=_PLAIN | orjson.OPT_INDENT_2)
+
+
 def _write_plain(value: object, option: int) -> bytes:
-    for _ in range(_SPARE):
-        value = [value]
-    return orjson.dumps(value, option=option | _PLAIN)[_SPARE:-_SPARE]
+    written = orjson.dumps(value, option=option | _PLAIN)
+    if written.count(b"[") + written.count(b"{") > MAX_DEPTH:  # it may be too deep: orjson says
+        for _ in range(_SPARE):
+            value = [value]
+        orjson.dumps(value, option=option | _PLAIN)
+    return written
 
 
 def _write_large(value: object, option: int) -> bytes:

@@ -6,6 +6,7 @@ import os
 import re
 import unicodedata
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from cairn.files.errors import UnsafePath
 
@@ -52,6 +53,7 @@ def slug(name: str) -> str:
     return _NOT_ALNUM.sub("_", lowered).strip("_")[:SLUG_LENGTH].strip("_") or "checkpoint"
 
 
+@lru_cache(maxsize=1024)  # every artifact asks, and few names are new
 def file_name(name: str) -> str:
     """The name of an artifact as far as every file system takes it."""
     normal = unicodedata.normalize("NFC", name)
@@ -162,6 +164,7 @@ def _short(id: str) -> str:
     return checked_id(id)[:8]
 
 
+@lru_cache(maxsize=64)
 def _extension(format: str) -> str:
     return _cut(file_name(format.replace(" ", "_")), FORMAT_BYTES)
 

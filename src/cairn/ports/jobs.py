@@ -24,6 +24,10 @@ class JobEngine(Protocol):
         """A job that drives a run on. A repeated id is a no-op."""
         ...
 
+    def end_lane(self, connection: Connection, job: str) -> None:
+        """The job has nothing left to do: it need not run if it has not begun."""
+        ...
+
     def enqueue_timer(self, connection: Connection, timer: str, run_id: str, command: Timer, after: float) -> None:
         """A job that sends this command after so many seconds."""
         ...

@@ -69,13 +69,13 @@ class Briefing:
 
     async def work(self, loaded: Loaded, e: Execution) -> Work:
         """Everything for one dispatch. What is large, or must be there, is read now; the rest when it is wanted."""
-        facts, checkpoint = loaded.facts, await self.checkpoint(loaded, e)
+        facts, definition = loaded.facts, await self.definition(loaded, e)
+        checkpoint = definition.checkpoint(e.key)
         material = await self._material(loaded, e, checkpoint)
         answer, files = None, dict[str, Upload]()
         if e.policy.mode is Mode.HUMAN_ONLY or (e.policy.mode is Mode.SCRIPT and e.answered):
             answer, files = await self._database.aread(lambda c: (read_answer(c, e.answer), self._uploads(c, e.id)))
         scripts, calls = await self._of_script(loaded, e)
-        definition = await self.definition(loaded, e)
         operations = await self._operations(definition, checkpoint)
         of = Speaking(facts.pipeline_id, facts.run_id, e.id, e.dispatch)
         return Work(

@@ -96,7 +96,7 @@ class Effects:
         return run_id not in self._unopened
 
     async def open(self, run: Loaded) -> list[str]:
-        """Make it, as the run is now. Its caller holds the pipeline and the run."""
+        """Make it, as the run is now. Its caller holds the run."""
         run_id = run.facts.run_id
         if self.is_open(run_id):
             return []

@@ -6,7 +6,6 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
@@ -22,7 +21,7 @@ from cairn.core.messages import (
     SendLater,
     Timer,
 )
-from cairn.core.model import CLOSED, Execution
+from cairn.core.model import CLOSED, Execution, State
 from cairn.core.verdict import Judge, no_rules
 from cairn.ports import Clock, JobEngine
 from cairn.services import lineage, validations
@@ -71,6 +70,7 @@ class Engine:
         self._locks = Locks()
         self._warm = OrderedDict[str, Loaded]()
         self._under_way: set[asyncio.Task[Any]] = set()
+        self._to_open: dict[str, RunFacts] = {}  # runs whose folders are made a little later
 
     def given(self, by: str, command_id: UUID | None = None) -> Given:
         return Given(self.clock.now(), by, command_id or uuid4())
@@ -91,7 +91,9 @@ class Engine:
         return task
 
     async def come_to_rest(self) -> None:
-        """Wait for what is under way."""
+        """Wait for what is under way, and do now what was to follow soon."""
+        for run_id in tuple(self._to_open):
+            self._open_now(run_id)
         while self._under_way:
             await asyncio.wait(tuple(self._under_way))
 
@@ -106,9 +108,13 @@ class Engine:
         brought: Brought = NOTHING,
     ) -> Step:
         """Carry the command out, to the last of its files."""
-        return await self.unbroken(self._send(run_id, command, given, lane, brought))
+        return await self.unbroken(self.carry_through(run_id, command, given, lane=lane, brought=brought))
 
-    async def _send(self, run_id: str, command: Command, given: Given, lane: str | None, brought: Brought) -> Step:
+    async def carry_through(
+        self, run_id: str, command: Command, given: Given, *, lane: str | None = None, brought: Brought = NOTHING
+    ) -> Step:
+        """The same for a caller that nobody cancels meanwhile."""
+
         def body(connection: sa.Connection) -> Step:
             return self.carry(connection, run_id, command, given, lane=lane, brought=brought)
 
@@ -150,18 +156,20 @@ class Engine:
             self._keep_warm(step.loaded)
         warnings = await self.effects.begin(made, step)
         if not self.effects.is_open(made.facts.run_id):
-            self._start(self._open_soon(made.facts))
+            self._to_open[made.facts.run_id] = made.facts
+            asyncio.get_running_loop().call_later(OPEN_AFTER, self._open_now, made.facts.run_id)
         return warnings
 
-    async def _open_soon(self, facts: RunFacts) -> None:
-        """What is done at once comes to rest meanwhile, and is then written once."""
-        await asyncio.sleep(OPEN_AFTER)
-        await self.open(facts)
+    def _open_now(self, run_id: str) -> None:
+        """What is done at once has come to rest meanwhile, and is written once."""
+        facts = self._to_open.pop(run_id, None)
+        if facts is not None and not self.effects.is_open(run_id):
+            self._start(self.open(facts))
 
     async def open(self, facts: RunFacts) -> None:
         """Make the folder that stands for the whole of a run, unless it stands already."""
         if not self.effects.is_open(facts.run_id):
-            async with self.holding(facts.pipeline_id), self.holding(facts.run_id):
+            async with self.holding(facts.run_id):  # who moves its pipeline's folder holds every run in it
                 try:
                     await self.effects.open(await self.read_run(facts.run_id))
                 except NotFound:  # removed meanwhile
@@ -218,6 +226,8 @@ class Engine:
             record(connection, rollback, given, before.facts, taken(before, decision, filing))
         for job in jobs:
             self._jobs.enqueue_lane(connection, job, run_id)
+        if lane is not None and not drives(loaded, lane):
+            self._jobs.end_lane(connection, lane)
         for effect in decision.effects:
             if isinstance(effect, SendLater):
                 timer = timer_id(run_id, effect.command)
@@ -235,7 +245,7 @@ class Engine:
         """With the rules and the budget that are in force in this transaction; rules also see what a report brings."""
         judge = self.judge(connection, before, brought.artifacts) if self.judge is not None else no_rules
         spent = self.budgets.spent(connection, before.facts.run_id) if before.run.over_budget else ""
-        return replace(given, judge=judge, starter=before.facts.created_by, over_budget=spent)
+        return given.changed(judge=judge, starter=before.facts.created_by, over_budget=spent)
 
     def load(self, connection: sa.Connection, run_id: str, *, lock: bool = True) -> Loaded:
         loaded = load_run(connection, run_id, self.plans, lock=lock and self.database.kind == "postgresql")
@@ -269,6 +279,12 @@ class Engine:
         """Its definition has changed: what is loaded of its runs is old."""
         for run_id in [r for r, loaded in self._warm.items() if loaded.facts.pipeline_id == pipeline_id]:
             self.forget(run_id)
+
+
+def drives(loaded: Loaded, job: str) -> bool:
+    """Whether this job has an execution at work."""
+    found = (loaded.run.executions[one] for one, driver in loaded.drivers.items() if driver == job)
+    return any(e.state is State.WORKING and e.archived_by is None for e in found)
 
 
 def _decide(connection: sa.Connection, before: Loaded, command: Command, given: Given) -> Decision:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
 from typing import Any
@@ -109,7 +109,7 @@ class _Desk:
             file = layout.permanent_name(of.name, of.artifact_id, of.format, facts.run_version, facts.run_id)
             path = f"{self._run_folder}/{self._folders[e.id]}/{layout.OUTPUTS}/{file}"
             if new is not None:
-                self._new[record_id] = replace(new, promoted=True, file_path=path)
+                self._new[record_id] = new.changed(promoted=True, file_path=path)
             else:
                 self._promoted[record_id] = path
 
@@ -149,8 +149,8 @@ class _Desk:
         self._move(self._of(ids), partial(_rebase, f"{self._run_folder}/", f"{into}/"))
         for record_id, new in self._new.items():
             if new.promoted and new.execution_id in ids:
-                self._new[record_id] = replace(
-                    new, file_path=f"{into}/{new.file_path.removeprefix(self._run_folder + '/')}"
+                self._new[record_id] = new.changed(
+                    file_path=f"{into}/{new.file_path.removeprefix(self._run_folder + '/')}"
                 )
         for record_id, path in self._promoted.items():
             if self._known[record_id].execution_id in ids:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any, assert_never
 
@@ -91,6 +91,7 @@ class Lanes:
         self._places = places
         self._lanes: dict[str, asyncio.Task[None]] = {}
         self._running: dict[str, Running] = {}
+        self._telling: set[str] = set()  # lanes between a report and the last of its effects
         self._stopping = False
         self.taken_up = asyncio.Event()  # when what the last process was at has been dispatched again
 
@@ -107,7 +108,8 @@ class Lanes:
         self._stopping = True
         tasks: list[asyncio.Task[Any]] = [*self._lanes.values(), *(held.task for held in self._running.values())]
         for task in tasks:
-            task.cancel()
+            if task.get_name() not in self._telling:  # which ends by itself
+                task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     # ---- lanes ---------------------------------------------------------------------------------------
@@ -241,19 +243,19 @@ class Lanes:
             case Produced():
                 products = await self._store(loaded, e, outcome)
                 report = Finished(e.id, e.dispatch, products.digest, products.outputs, outcome.ruling)
-                brought = replace(brought, artifacts=products.artifacts, verdicts=outcome.verdicts)
+                brought = brought.changed(artifacts=products.artifacts, verdicts=outcome.verdicts)
                 return await self._report(run_id, report, job, brought)
             case Unfit():
                 products = await self._store(loaded, e, outcome)
                 report = Invalid(e.id, e.dispatch, products.digest, products.outputs, plain_fault(outcome.error))
-                brought = replace(brought, artifacts=products.artifacts, verdicts=outcome.verdicts)
+                brought = brought.changed(artifacts=products.artifacts, verdicts=outcome.verdicts)
                 return await self._report(run_id, report, job, brought)
             case Faulted():
                 report = Failed(e.id, e.dispatch, plain_fault(outcome.error))
                 return await self._report(run_id, report, job, brought)
             case Asks():
                 report = InputWanted(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question))
-                return await self._report(run_id, report, job, replace(brought, wanted=outcome))
+                return await self._report(run_id, report, job, brought.changed(wanted=outcome))
             case ProposesAction():
                 return await self._propose(loaded, e, outcome, job, brought)
             case OutcomeUnknown():
@@ -262,7 +264,7 @@ class Lanes:
                 made = await self._store(loaded, e, outcome)
                 words = plain(outcome.reason), plain(outcome.prompt)
                 report = ReworkWanted(e.id, e.dispatch, outcome.key, *words, made.digest, made.outputs)
-                brought = replace(brought, artifacts=made.artifacts, wanted=outcome)
+                brought = brought.changed(artifacts=made.artifacts, wanted=outcome)
                 return await self._report(run_id, report, job, brought)
             case OverBudget():
                 return await self._report(run_id, BudgetReached(e.id, e.dispatch, plain(outcome.reason)), job, brought)
@@ -278,7 +280,7 @@ class Lanes:
         made = await self._store(loaded, e, outcome)
         reasons = plain(" ".join(weighed.reasons))
         report = ActionProposed(e.id, e.dispatch, weighed.digest, weighed.action, reasons, made.digest, made.outputs)
-        brought = replace(brought, artifacts=made.artifacts, wanted=outcome, weighed=weighed)
+        brought = brought.changed(artifacts=made.artifacts, wanted=outcome, weighed=weighed)
         return await self._report(run_id, report, job, brought)
 
     async def _store(
@@ -288,15 +290,24 @@ class Lanes:
         return await patiently(lambda: self._storing.store(e, checkpoint, outcome.artifacts))
 
     async def _report(self, run_id: str, report: Report, job: str, brought: Brought = NOTHING) -> Step:
-        async def send() -> Step:
-            return await self._engine.send(run_id, report, self._engine.given(WORKER), lane=job, brought=brought)
+        """Only a lane itself reports: it is not cancelled meanwhile, so nothing is left out after the commit."""
 
-        return await patiently(send)
+        async def tell() -> Step:
+            self._telling.add(job)
+            try:
+                given = self._engine.given(WORKER)
+                return await self._engine.carry_through(run_id, report, given, lane=job, brought=brought)
+            finally:
+                self._telling.discard(job)
+                if self._stopping:
+                    raise asyncio.CancelledError
+
+        return await patiently(tell)
 
     async def take_up(self, interrupted: Interrupted, run_id: str, job: str) -> None:
         """Dispatch again what this job was at, and drive it on."""
         try:
-            await self._report(run_id, interrupted, job)
+            await patiently(lambda: self._engine.send(run_id, interrupted, self._engine.given(WORKER), lane=job))
         except (Refused, NotFound):
             return
         self.wake(job, run_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from weakref import WeakValueDictionary
 
 
@@ -14,13 +14,12 @@ class Locks:
     def __init__(self) -> None:
         self._locks = WeakValueDictionary[str, asyncio.Lock]()
 
-    @asynccontextmanager
-    async def holding(self, *ids: str) -> AsyncGenerator[None]:
+    def holding(self, *ids: str) -> AbstractAsyncContextManager[None]:
         """Nobody else in this process changes these meanwhile."""
-        if len(ids) == 1:  # nearly always
-            async with self._lock(ids[0]):
-                yield
-            return
+        return self._lock(ids[0]) if len(ids) == 1 else self._all(ids)
+
+    @asynccontextmanager
+    async def _all(self, ids: tuple[str, ...]) -> AsyncGenerator[None]:
         async with AsyncExitStack() as stack:
             for each in sorted(set(ids)):
                 await stack.enter_async_context(self._lock(each))

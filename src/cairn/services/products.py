@@ -6,12 +6,14 @@ import asyncio
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from uuid import NAMESPACE_OID, uuid5
+from uuid import NAMESPACE_OID
 
 import sqlalchemy as sa
 
+from cairn.core.ids import id_of
 from cairn.core.messages import Output
 from cairn.core.model import Execution
+from cairn.core.values import Changing
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import DocumentError, Value, decode_json, digest
 from cairn.files import layout
@@ -34,8 +36,8 @@ class Products:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Brought:
+@dataclass(frozen=True)
+class Brought(Changing):
     """What comes with a report, to be saved in its transaction."""
 
     artifacts: tuple[NewArtifact, ...] = ()
@@ -77,7 +79,7 @@ class Storing:
         if artifact.content is None or artifact.size < LARGE:
             return artifact
         await self.put_ahead(artifact.content)
-        return replace(artifact, content=None)
+        return artifact.changed(content=None)
 
     async def put_ahead(self, content: bytes) -> None:
         """Stored again with the decision, it is there already."""
@@ -104,7 +106,7 @@ def _record(execution: Execution, checkpoint: CheckpointDefinition, content: Con
     declared = artifact_id(checkpoint, content.name)
     staged = layout.staged_name(content.name, declared, content.format)
     return NewArtifact(
-        record_id=str(uuid5(NAMESPACE_OID, f"{execution.id}:{execution.dispatch}:{content.name}.{content.format}")),
+        record_id=id_of(NAMESPACE_OID, f"{execution.id}:{execution.dispatch}:{content.name}.{content.format}"),
         execution_id=execution.id,
         artifact_id=declared,
         name=content.name,

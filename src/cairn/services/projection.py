@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import sqlalchemy as sa
 
@@ -33,6 +34,7 @@ class Projection:
     def __init__(self, database: Database, tree: Tree, logbook: Logbook) -> None:
         self._database = database
         self._logbook = logbook
+        self._pointing = threading.Lock()
         self.tree = tree
 
     async def follow(self, loaded: Loaded, decision: Decision, given: Given, filing: Filing, *, resting: bool) -> None:
@@ -61,7 +63,7 @@ class Projection:
 
     # ---- what stands for a whole run -----------------------------------------------------------------
     async def open_run(self, facts: RunFacts) -> None:
-        """Make what stands for a new run. The pipeline is held: `latest` is its newest run's."""
+        """Make what stands for a new run."""
 
         def opened() -> None:
             if self.write_run_info(facts):
@@ -77,8 +79,10 @@ class Projection:
         return content is not None
 
     def point_latest(self, pipeline_id: str) -> None:
-        folder = self._database.read(lambda c: trees.latest_folder(c, pipeline_id))
-        self.tree.point_latest(pipeline_id, folder)
+        """One at a time: who has looked first must not point last."""
+        with self._pointing:
+            folder = self._database.read(lambda c: trees.latest_folder(c, pipeline_id))
+            self.tree.point_latest(pipeline_id, folder)
 
     # ---- what stands for a whole pipeline ------------------------------------------------------------
     def make_pipeline(self, pipeline_id: str) -> None:

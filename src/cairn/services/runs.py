@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
-from uuid import UUID, uuid5
+from uuid import UUID
 
 import sqlalchemy as sa
 
 from cairn.core.errors import Refused
+from cairn.core.ids import id_of
 from cairn.core.messages import CancelRun, Command, Given, PauseRun, RestartRun, ResumeRun, SetBudget, StartRun
 from cairn.core.model import Budget
 from cairn.definitions import PipelineDefinition, check_value, fill_defaults
@@ -107,7 +108,7 @@ class Runs:
         return await self._engine.unbroken(self._begin(earlier.pipeline_id, given, body))
 
     async def _begin(self, pipeline_id: str, given: Given, make: Callable[[sa.Connection], Made]) -> Begun:
-        run_id = str(uuid5(given.command_id, "run"))
+        run_id = id_of(given.command_id, "run")
 
         def body(connection: sa.Connection) -> Made | None:
             return None if has_run(connection, run_id) else make(connection)  # the same command, sent again
@@ -148,7 +149,7 @@ class Runs:
         version = None if test else stored.take_run_version(connection, row.pipeline_id)
         previous = stored.previous_run(connection, row.pipeline_id, row.pipeline_definition_version)
         facts = RunFacts(
-            run_id=str(uuid5(given.command_id, "run")),
+            run_id=id_of(given.command_id, "run"),
             pipeline_id=row.pipeline_id,
             pipeline_name=row.pipeline_name,
             definition_version=row.pipeline_definition_version,

@@ -207,19 +207,22 @@ def expected(connection: sa.Connection, database: Database, pipeline_id: str) ->
     return files
 
 
+_r, _p = t.pipeline_runs.c, t.pipelines.c
+_LATEST_QUERY = PreparedQuery(
+    sa.select(_r.run_id, _r.run_version)
+    .select_from(t.pipeline_runs.join(t.pipelines))
+    .where(
+        _r.pipeline_id == sa.bindparam("pipeline_id", type_=Text()),
+        _r.archived_by.is_(None),
+        _r.run_version.is_not(None),
+        _r.pipeline_definition_version == _p.pipeline_definition_version,
+    )
+    .order_by(_r.run_version.desc())
+    .limit(1)
+)
+
+
 def latest_folder(connection: sa.Connection, pipeline_id: str) -> str | None:
     """Where `latest` points: the highest version that stands (D10)."""
-    r, p = t.pipeline_runs.c, t.pipelines.c
-    row = connection.execute(
-        sa.select(r.run_id, r.run_version)
-        .select_from(t.pipeline_runs.join(t.pipelines))
-        .where(
-            r.pipeline_id == pipeline_id,
-            r.archived_by.is_(None),
-            r.run_version.is_not(None),
-            r.pipeline_definition_version == p.pipeline_definition_version,
-        )
-        .order_by(r.run_version.desc())
-        .limit(1)
-    ).one_or_none()
+    row = _LATEST_QUERY.first(connection, {"pipeline_id": pipeline_id})
     return layout.run_folder(row.run_version, row.run_id) if row is not None else None

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from cairn.core.messages import Given
 from cairn.core.model import Execution
+from cairn.core.values import Changing
 from cairn.store import blobs
 from cairn.store.aggregate import Values
 from cairn.store.prepared import Prepared, PreparedUpdate, insert_into
@@ -17,8 +18,8 @@ from cairn.store.tables import artifacts
 from cairn.store.types import Instant, Text
 
 
-@dataclass(frozen=True, slots=True)
-class NewArtifact:
+@dataclass(frozen=True)
+class NewArtifact(Changing):
     """An artifact that comes with a decision."""
 
     record_id: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -15,7 +16,7 @@ from sqlalchemy.sql import Executable, Select
 from sqlalchemy.sql.dml import UpdateBase
 from sqlalchemy.types import TypeEngine
 
-from cairn.store.types import Text, check_text
+from cairn.store.types import Instant, Json, Text, check_text
 
 Bind: TypeAlias = Callable[[Mapping[str, Any]], Any]
 Convert: TypeAlias = Callable[[Any], Any]
@@ -174,6 +175,8 @@ def _converter(type: TypeEngine[Any], dialect: Dialect) -> Convert | None:
     """Texts are checked together; drivers take numbers, booleans and bytes as they are."""
     if isinstance(type, Text | sa.Boolean | sa.Numeric | sa.Integer | sa.LargeBinary):
         return None
+    if isinstance(type, Instant | Json):  # what SQLAlchemy puts around them does nothing but call them
+        return partial(type.process_bind_param, dialect=dialect)
     return type.dialect_impl(dialect).bind_processor(dialect)
 
 
@@ -184,9 +187,10 @@ def _binder(names: tuple[str, ...], converters: list[tuple[int, Convert]]) -> Bi
 
     def bind(values: Mapping[str, Any]) -> tuple[Any, ...]:
         row = list(take(values))
-        for value in row:
-            if value.__class__ is str and ("\0" in value or not value.isascii()):
-                check_text(value)
+        texts = [value for value in row if value.__class__ is str]
+        if "\0" in (text := "".join(texts)) or not text.isascii():
+            for text in texts:
+                check_text(text)
         for place, convert in converters:
             row[place] = convert(row[place])
         return tuple(row)

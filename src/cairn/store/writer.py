@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from cairn.store.errors import Closed
+from cairn.store.prepared import send
 
 log = logging.getLogger(__name__)
 
@@ -129,14 +130,14 @@ class Writer:
             self._check_open()
 
     def _run_apart(self, connection: sa.Connection, job: _Job) -> None:
-        connection.exec_driver_sql("SAVEPOINT change")
+        send(connection, "SAVEPOINT change", ())
         try:
             self._run(connection, job)
         except BaseException as error:  # noqa: BLE001  its caller gets it, the others are not touched
             job.error = error
             self._check_open()
-            connection.exec_driver_sql("ROLLBACK TO change")
-        connection.exec_driver_sql("RELEASE change")
+            send(connection, "ROLLBACK TO change", ())
+        send(connection, "RELEASE change", ())
 
     def _begin(self) -> sa.Connection:
         if self._connection is None:
