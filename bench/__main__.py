@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from uvicorn.loops.auto import auto_loop_factory
 
 from bench.crowd import AT_ONCE as AGENTS_AT_ONCE
 from bench.crowd import crowd
@@ -88,7 +89,8 @@ def show(results: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    results = asyncio.run(measure())
+    with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:  # as the server runs
+        results = runner.run(measure())
     RESULTS.write_text(json.dumps(results, indent=2) + "\n")
     show(results)
     Console().print(f"written to {RESULTS.relative_to(Path.cwd())}" if RESULTS.is_relative_to(Path.cwd()) else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -115,6 +116,34 @@ async def test_the_definition_may_be_raised_instead_and_test_runs_count_too(
         await house.cairn.pipelines.update(pipeline, {"budget": {limit: most * 2}}, by=ADMIN)
         await house.cairn.runs.resume(run, by=ADMIN)
         await house.until_run(run, "completed")
+
+
+@pytest.mark.parametrize("how", ["of the run", "of the definition"])
+async def test_a_budget_that_comes_later_holds_from_the_next_call_on(house: House, how: str) -> None:
+    """That nothing bounds a run is remembered only until something does."""
+    said, heard = asyncio.Event(), asyncio.Event()
+
+    async def talk(work: Work, conversation: Conversation) -> Outcome:
+        for number in range(1, 9):
+            await conversation.afford()
+            given: dict[str, Any] = {"tokens": Tokens(8, 2), "cost": CENT, "at": datetime.now(UTC)}
+            await conversation.keep(answered(number=number, **given))
+            if number == 3:
+                said.set()
+                await asyncio.wait_for(heard.wait(), 20)
+        return produced(work)
+
+    with talking(house.cairn, talk):
+        pipeline = await house.pipeline(step("talk"))
+        run = await house.start(pipeline)
+        await asyncio.wait_for(said.wait(), 20)
+        if how == "of the run":
+            await house.cairn.runs.set_budget(run, Budget(max_calls=4), by=ADMIN)
+        else:
+            await house.cairn.pipelines.update(pipeline, {"budget": {"max_calls": 4}}, by=ADMIN)
+        heard.set()
+        paused = await house.until_run(run, "paused")
+        assert (paused.usage.calls, "4 calls" in (paused.over_budget or "")) == (4, True)
 
 
 async def test_a_month_bounds_all_runs_of_a_pipeline(house: House) -> None:

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 
 import typer
 import uvicorn
+from uvicorn.loops.auto import auto_loop_factory
 
 from cairn import __version__
 from cairn.adapters.database_lock import DatabaseLock
@@ -48,7 +49,8 @@ def run_server(settings: Settings) -> int:
         typer.echo(f"cairn: cannot listen on {where}: {error.strerror}. Choose another --port.", err=True)
         return 1
     try:
-        asyncio.run(_serve(settings, listener))
+        with asyncio.Runner(loop_factory=auto_loop_factory()) as runner:
+            runner.run(_serve(settings, listener))
     except CANNOT_START as error:
         typer.echo(f"cairn: {explain(error)}", err=True)
         return 1

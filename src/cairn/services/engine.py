@@ -21,7 +21,7 @@ from cairn.core.messages import (
     SendLater,
     Timer,
 )
-from cairn.core.model import CLOSED, Execution, State
+from cairn.core.model import CLOSED, UNBOUNDED, Execution, State
 from cairn.core.verdict import Judge, no_rules
 from cairn.ports import Clock, JobEngine
 from cairn.services import lineage, validations
@@ -70,6 +70,8 @@ class Engine:
         self._locks = Locks()
         self._warm = OrderedDict[str, Loaded]()
         self._under_way: set[asyncio.Task[Any]] = set()
+        self.budget_changes = 0
+        self._unbounded: set[str] = set()  # runs that no budget bounds, until one is set
         self._to_open: dict[str, RunFacts] = {}  # runs whose folders are made a little later
 
     def given(self, by: str, command_id: UUID | None = None) -> Given:
@@ -269,14 +271,31 @@ class Engine:
         run_id = loaded.facts.run_id
         self._warm[run_id] = loaded
         self._warm.move_to_end(run_id)
+        if loaded.run.budget != UNBOUNDED:
+            self.budget_changes += 1
+            self._unbounded.discard(run_id)
+        elif loaded.run.status in CLOSED:
+            self._unbounded.discard(run_id)
         if len(self._warm) > WARM:
             self._warm.popitem(last=False)
 
+    def is_unbounded(self, run_id: str) -> bool:
+        """Whether no budget bounds the run, as far as this process knows; alone on SQLite it knows all."""
+        return run_id in self._unbounded
+
+    def note_unbounded(self, run_id: str, as_of: int) -> None:
+        """`as_of`: how often budgets had changed before it was looked at."""
+        if self.database.kind == "sqlite" and as_of == self.budget_changes:
+            self._unbounded.add(run_id)
+
     def forget(self, run_id: str) -> None:
         self._warm.pop(run_id, None)
+        self._unbounded.discard(run_id)
 
     def forget_pipeline(self, pipeline_id: str) -> None:
         """Its definition has changed: what is loaded of its runs is old."""
+        self.budget_changes += 1
+        self._unbounded.clear()
         for run_id in [r for r, loaded in self._warm.items() if loaded.facts.pipeline_id == pipeline_id]:
             self.forget(run_id)
 

@@ -110,8 +110,8 @@ def make_engine(url: sa.URL, use: Use, lock: WriterLock, *, synchronous: str, ti
     engine = sa.create_engine(
         url,
         poolclass=QueuePool,
-        pool_size=pool,
-        max_overflow=pool,
+        pool_size=2 * pool,
+        max_overflow=0,  # what is opened stays open: to open another takes longer than most queries
         pool_timeout=timeout,
         connect_args={"timeout": timeout, "check_same_thread": False, "cached_statements": 512, **factory},
     )

@@ -143,7 +143,7 @@ class SimulatedModel(FunctionModel):
         if fails is Kind.REFUSAL:
             return Answer("I cannot help with that.", (), "content_filter", tokens)
         reply = think(asked, step)
-        calls = _calls(reply, asked, _digest(messages))
+        calls = _calls(reply, asked, messages)
         if fails is Kind.BAD_ANSWER:
             calls = tuple((name, HALF, at) for name, _, at in calls)
             return Answer("" if calls else HALF, calls, "stop", tokens)
@@ -153,10 +153,11 @@ class SimulatedModel(FunctionModel):
         return Answer(text, calls, "tool_call" if calls else "stop", tokens, fault, step.after if step else 0)
 
 
-def _calls(reply: Reply, asked: Asked, digest: str) -> tuple[tuple[str, str, str], ...]:
+def _calls(reply: Reply, asked: Asked, messages: Sequence[ModelMessage]) -> tuple[tuple[str, str, str], ...]:
     made = [(use.tool, use.arguments) for use in reply.uses]
     if reply.output is not None and asked.output is not None and asked.output.name:
         made.append((asked.output.name, reply.output[0]))
+    digest = _digest(messages) if made else ""
     return tuple(
         (name, json.dumps(given, ensure_ascii=False), f"simulated_{digest}_{number}")
         for number, (name, given) in enumerate(made, 1)
