@@ -37,6 +37,14 @@ def send(connection: sa.Connection, sql: str, parameters: Any) -> int:
         raise _fault(connection, sql, parameters, error) from error
 
 
+def commit(connection: sa.Connection) -> None:
+    """Have the driver commit what was done, behind SQLAlchemy's back."""
+    try:
+        cast("Any", connection.connection.dbapi_connection).commit()
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _fault(connection, "COMMIT", (), error) from error
+
+
 class Prepared:
     """A statement that goes to the driver as it is.
 

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from cairn.store.errors import Closed
-from cairn.store.prepared import send
+from cairn.store.prepared import commit, send
 
 log = logging.getLogger(__name__)
 
@@ -140,17 +140,27 @@ class Writer:
         send(connection, "RELEASE change", ())
 
     def _begin(self) -> sa.Connection:
+        """For SQLAlchemy one transaction goes on for as long as the connection: what it does at each takes a while."""
         if self._connection is None:
-            self._connection = self._engine.connect()
+            return self._connect()
         try:
-            self._connection.begin()
+            send(self._connection, "BEGIN IMMEDIATE", ())
         except DBAPIError as error:
             if getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                 raise
             self._drop_connection()  # it may be closed or broken: nothing has been done on it, so try a new one
-            self._connection = self._engine.connect()
-            self._connection.begin()
+            return self._connect()
         return self._connection
+
+    def _connect(self) -> sa.Connection:
+        connection = self._engine.connect()
+        try:
+            connection.begin()
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+        return connection
 
     def _check_open(self) -> None:
         """After some errors SQLite has rolled the transaction back by itself: what follows would be committed alone."""
@@ -160,13 +170,13 @@ class Writer:
 
     def _commit(self, connection: sa.Connection) -> None:
         self._fault("before_commit")
-        connection.commit()
+        commit(connection)
         self._fault("after_commit")
 
     def _roll_back(self) -> None:
         if self._connection is not None:
             try:
-                self._connection.rollback()
+                cast("Any", self._connection.connection.dbapi_connection).rollback()
             except Exception:
                 log.exception("A transaction could not be rolled back; its connection is dropped.")
                 self._drop_connection()
