@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,12 +11,14 @@ from typing import Any
 
 from cairn.bootstrap import Cairn, build
 from cairn.config import Settings
+from cairn.core.messages import EventType
 from cairn.core.model import RunStatus
 from cairn.ports.models import Models
 from cairn.runners import Ctx, FunctionRegistry
 from cairn.services.actors import ADMIN
 from cairn.worker import Worker
 
+PATIENCE = 60.0  # seconds for one run
 functions = FunctionRegistry()
 
 
@@ -49,14 +52,15 @@ async def pipeline(cairn: Cairn, checkpoints: list[dict[str, Any]]) -> str:
 
 
 async def run_to_end(cairn: Cairn, pipeline_id: str, input: Any = None) -> str:
-    """Start a run and wait until it is completed, woken by the announcements that streams hear too."""
-    with cairn.hub.subscribe() as news:
-        begun = await cairn.runs.start(pipeline_id, input=input, by=ADMIN)
-        while True:
-            status = (await cairn.engine.read_run(begun.run_id)).run.status
-            if status is not RunStatus.IN_PROGRESS:
-                break
-            await news.wait(5)
+    """Start a run and wait until it is completed, told by the announcements that streams hear too."""
+    over = {EventType.RUN_COMPLETED.value, EventType.RUN_PAUSED.value}
+    async with asyncio.timeout(PATIENCE):
+        with cairn.hub.subscribe() as news:
+            begun = await cairn.runs.start(pipeline_id, input=input, by=ADMIN)
+            async for change in news:
+                if change.run_id == begun.run_id and change.event_type in over:
+                    break
+    status = (await cairn.engine.read_run(begun.run_id)).run.status
     assert status is RunStatus.COMPLETED, status
     return begun.run_id
 

@@ -89,7 +89,9 @@ class Effects:
         if step is not None:
             await self.carry_out([step], resting=False)
         warnings = step.warnings if step is not None else []
-        return warnings if step is not None and step.jobs else [*warnings, *await self.open(made)]
+        if step is not None and step.jobs:
+            return warnings
+        return [*warnings, *await self.open(step.loaded if step is not None else made)]
 
     def is_open(self, run_id: str) -> bool:
         """Whether the folder that stands for the whole of a run has been made."""

@@ -21,7 +21,7 @@ from cairn.services.actors import Actor
 from cairn.services.engine import Engine, Step
 from cairn.services.errors import TooLarge, WrongInput
 from cairn.services.scripts import missing as missing_scripts
-from cairn.store import Loaded, RunFacts, blobs, has_run, insert_run
+from cairn.store import Loaded, RunFacts, blobs, has_run, insert_run, new_run
 from cairn.store import pipeline_rows as stored
 from cairn.store.aggregate import Row
 from cairn.store.events import Told
@@ -163,9 +163,11 @@ class Runs:
             original_prompt=prompt,
             input_checksum=input_checksum,
         )
-        made = insert_run(connection, facts, self._engine.plans, _told_made(facts))
-        step = self._engine.carry(connection, facts.run_id, StartRun(), given, before=made) if start else None
-        return made, step
+        told = _told_made(facts)
+        if not start:
+            return insert_run(connection, facts, self._engine.plans, told), None
+        made = new_run(connection, facts, self._engine.plans, told)
+        return made, self._engine.carry(connection, facts.run_id, StartRun(), given, before=made)
 
     # ---- a run that is there ----------------------------------------------------------------------------
     async def begin(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Step:

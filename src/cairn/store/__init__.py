@@ -15,7 +15,7 @@ from cairn.store.errors import (
 )
 from cairn.store.lineage_rows import save_lineage
 from cairn.store.plans import Kept, Layout, Place, Plans, PlanSource, document
-from cairn.store.run_rows import Loaded, RunFacts, has_run, insert_run, load_run
+from cairn.store.run_rows import Loaded, RunFacts, has_run, insert_run, load_run, new_run
 from cairn.store.run_saving import save_run
 from cairn.store.verification import Broken, Verdict, verify
 
@@ -47,6 +47,7 @@ __all__ = [
     "insert_run",
     "load_run",
     "message_rows",
+    "new_run",
     "pipeline_rows",
     "rule_rows",
     "save_lineage",

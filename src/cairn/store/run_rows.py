@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -60,6 +60,11 @@ class Loaded:
     places: Mapping[str, Place]  # by key, as the next execution is named
     folders: Mapping[str, str]  # by execution, fixed when it was made (D38)
     layout: Layout
+    untold: tuple[Told, ...] = ()  # the first events of a run that is not stored yet
+
+    @property
+    def is_stored(self) -> bool:
+        return self.revision > 0
 
     @property
     def chain(self) -> Chain:
@@ -88,24 +93,36 @@ class Loaded:
 _INSERT_RUN = insert_into(pipeline_runs)
 
 
-def insert_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource, *told: Told) -> Loaded:
-    """Make a run that nobody has started, with the first events of its trail.
+def new_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource, *told: Told) -> Loaded:
+    """A run that nobody has started, with the first events of its trail: stored with its first change.
 
     Its version has been taken before (`take_run_version`).
     """
     graph, newest = facts.definition_revision, newest_revision(connection, facts.pipeline_id, facts.definition_version)
     plan = plans.plan(connection, facts.pipeline_id, graph, newest)
     places = plans.places(connection, facts.pipeline_id, graph, newest)
-    chain = Chain(facts.run_id, facts.pipeline_id, facts.run_id, 0, GENESIS)
-    chain, rows = events.seal(chain, told, facts.created_by, facts.created_at)
     # Its folder is yet to be made: the files do not stand.
-    made = Loaded(Run(facts.run_id, plan), facts, 1, chain.seq, chain.head, {}, 0, places, {}, plans.layout)
+    return Loaded(Run(facts.run_id, plan), facts, 0, 0, GENESIS, {}, 0, places, {}, plans.layout, told)
+
+
+def insert_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource, *told: Told) -> Loaded:
+    """The same, stored as it is."""
+    made = new_run(connection, facts, plans, *told)
+    chain, rows = events.seal(made.chain, told, facts.created_by, facts.created_at)
+    stored = replace(made, revision=1, event_seq=chain.seq, event_head=chain.head, untold=())
+    insert_row(connection, stored)
+    events.insert(connection, rows)
+    return stored
+
+
+def insert_row(connection: sa.Connection, run: Loaded) -> None:
+    facts = run.facts
     values = {
-        **made.row_values,
+        **run.row_values,
         "run_id": facts.run_id,
         "pipeline_id": facts.pipeline_id,
         "pipeline_definition_version": facts.definition_version,
-        "definition_revision": graph,
+        "definition_revision": facts.definition_revision,
         "run_version": facts.run_version,
         "is_test": facts.is_test,
         "previous_run_id": facts.previous_run_id,
@@ -116,8 +133,6 @@ def insert_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource, *t
         "created_at": facts.created_at,
     }
     _INSERT_RUN.run(connection, values)
-    events.insert(connection, rows)
-    return made
 
 
 _of_run = sa.bindparam("run_id", type_=Text())

@@ -18,7 +18,7 @@ from cairn.store.artifact_rows import NewArtifact, put_contents, save_artifacts
 from cairn.store.errors import Fenced, LostRace
 from cairn.store.events import Told
 from cairn.store.prepared import PreparedUpdate, insert_into
-from cairn.store.run_rows import Loaded
+from cairn.store.run_rows import Loaded, insert_row
 from cairn.store.tables import approval_decisions, approvals, checkpoint_executions, pipeline_runs
 
 
@@ -38,7 +38,7 @@ def save_run(
     `drivers` names the jobs that drive executions from now on, `promoted` the places of artifacts that have moved,
     `files_through` the revision up to which the files are in order.
     """
-    chain, rows = events.seal(before.chain, _told(before, decision), given.by, given.at)
+    chain, rows = events.seal(before.chain, [*before.untold, *_told(before, decision)], given.by, given.at)
     after = Loaded(
         run=decision.run,
         facts=before.facts,
@@ -71,6 +71,9 @@ _UPDATE_RUN = PreparedUpdate(pipeline_runs, "run_id", "revision")
 
 def _save_row(connection: sa.Connection, before: Loaded, after: Loaded) -> None:
     """First of all: who has lost the race writes nothing, and on PostgreSQL the row's lock orders the rest."""
+    if not before.is_stored:
+        insert_row(connection, after)
+        return
     changes = _changed(before.row_values, after.row_values)
     was = {"run_id": before.facts.run_id, "revision": before.revision}
     if _UPDATE_RUN.run(connection, changes, was) != 1:
