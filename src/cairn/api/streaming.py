@@ -138,7 +138,7 @@ class Watcher:
         self.has_more = found.is_full(BATCH)
         if self.has_more:
             return told
-        for progress in await run_in_threadpool(reading.shown_progress, self._run_id):
+        for progress in found.progress:
             if self._progress.get(progress.execution_id) != progress:
                 self._progress[progress.execution_id] = progress
                 told.append(message("progress", progress.model_dump_json().encode()))

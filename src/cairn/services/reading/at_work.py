@@ -12,6 +12,8 @@ from cairn.services.reading.paging import Row
 from cairn.services.views.executions import ExecutionProgress, Progress
 from cairn.services.views.runs import OpenExecution
 from cairn.store import tables as t
+from cairn.store.prepared import PreparedQuery
+from cairn.store.types import Text
 
 E = t.checkpoint_executions.c
 _OVER = frozenset({RunStatus.COMPLETED.value, RunStatus.FAILED.value, RunStatus.CANCELLED.value})
@@ -79,10 +81,18 @@ def progress(row: Row) -> Progress | None:
     return Progress(fraction=told.get("fraction"), text=told.get("text"))
 
 
-def progress_of_run(connection: sa.Connection, run_id: str) -> list[ExecutionProgress]:
-    query = sa.select(*_COLUMNS).where(
-        E.run_id == run_id, E.status == ExecutionStatus.IN_PROGRESS.value, E.progress.is_not(None)
+_PROGRESS = PreparedQuery(
+    sa.select(*_COLUMNS)
+    .where(
+        E.run_id == sa.bindparam("run_id", type_=Text()),
+        E.status == ExecutionStatus.IN_PROGRESS.value,
+        E.progress.is_not(None),
     )
-    rows = connection.execute(query.order_by(E.ordinal))
+    .order_by(E.ordinal)
+)
+
+
+def progress_of_run(connection: sa.Connection, run_id: str) -> list[ExecutionProgress]:
+    rows = _PROGRESS.all(connection, {"run_id": run_id})
     shown = ((row.execution_id, progress(row)) for row in rows)
     return [ExecutionProgress(execution_id=of, fraction=p.fraction, text=p.text) for of, p in shown if p is not None]

@@ -18,6 +18,8 @@ from cairn.services.reading.usage import usage
 from cairn.services.views.conversations import Message, MessagePage, ToolCall, ToolResult
 from cairn.store import tables as t
 from cairn.store.bill_rows import NANO, Used
+from cairn.store.prepared import PreparedQuery
+from cairn.store.types import BigInteger, Instant, Text
 
 M, C, E, R = t.messages.c, t.model_calls.c, t.checkpoint_executions.c, t.pipeline_runs.c
 _OLDEST = Order((M.message_id,))
@@ -139,12 +141,24 @@ def _used(row: Row) -> Used:
 
 
 # ---- as they happen --------------------------------------------------------------------------------------
+_LATER = (
+    _MESSAGES.where(
+        M.run_id == sa.bindparam("run_id", type_=Text()), M.message_id > sa.bindparam("message_id", type_=BigInteger)
+    )
+    .order_by(M.message_id)
+    .limit(sa.bindparam("limit", type_=sa.Integer()))
+)
+_AFTER = PreparedQuery(_LATER)
+_AFTER_UNTIL = PreparedQuery(_LATER.where(M.kept_at <= sa.bindparam("until", type_=Instant())))
+
+
 def messages_after(
     connection: sa.Connection, run_id: str, message_id: int, limit: int, until: datetime | None
 ) -> list[tuple[Message, datetime]]:
     """Each with when it was kept."""
-    query = _MESSAGES.where(*_of_run(run_id, until), M.message_id > message_id).order_by(M.message_id).limit(limit)
-    return [(message(row), row.kept_at) for row in connection.execute(query)]
+    of: dict[str, Any] = {"run_id": run_id, "message_id": message_id, "limit": limit}
+    rows = _AFTER.all(connection, of) if until is None else _AFTER_UNTIL.all(connection, {**of, "until": until})
+    return [(message(row), row.kept_at) for row in rows]
 
 
 def last_message(connection: sa.Connection, run_id: str, until: datetime | None) -> int:

@@ -12,6 +12,8 @@ from cairn.services.reading.paging import Order, Row, page
 from cairn.services.views.events import BrokenLink, Change, Event, EventPage, Verdict
 from cairn.store import tables as t
 from cairn.store.events import NO_PIPELINE
+from cairn.store.prepared import PreparedQuery
+from cairn.store.types import Text
 from cairn.store.verification import verify
 
 V, E = t.events.c, t.checkpoint_executions.c
@@ -91,9 +93,16 @@ def known(connection: sa.Connection, column: sa.ColumnElement[str], what: str, i
 
 
 # ---- streams -----------------------------------------------------------------------------------------
+_AFTER = PreparedQuery(  # every watcher asks whenever something happens
+    sa.select(t.events)
+    .where(V.chain == sa.bindparam("run_id", type_=Text()), V.seq > sa.bindparam("seq", type_=sa.Integer()))
+    .order_by(V.seq)
+    .limit(sa.bindparam("limit", type_=sa.Integer()))
+)
+
+
 def events_after(connection: sa.Connection, run_id: str, seq: int, limit: int) -> list[Event]:
-    query = sa.select(t.events).where(V.chain == run_id, V.seq > seq).order_by(V.seq).limit(limit)
-    return [event(row) for row in connection.execute(query)]
+    return [event(row) for row in _AFTER.all(connection, {"run_id": run_id, "seq": seq, "limit": limit})]
 
 
 def last_of_run(connection: sa.Connection, run_id: str) -> int:

@@ -15,6 +15,8 @@ from cairn.services.views.base import write_instant
 from cairn.services.views.events import LogLine, LogPage
 from cairn.store import Database
 from cairn.store import tables as t
+from cairn.store.prepared import PreparedQuery
+from cairn.store.types import BigInteger, Instant, Text
 
 L, E = t.execution_logs.c, t.checkpoint_executions.c
 _OLDEST = Order((L.log_id,))
@@ -76,11 +78,26 @@ def _written(row: Row) -> str:
 
 
 # ---- as it comes ---------------------------------------------------------------------------------------
+_LINES = (
+    sa.select(t.execution_logs)
+    .where(
+        L.execution_id.in_(sa.select(E.execution_id).where(E.run_id == sa.bindparam("run_id", type_=Text()))),
+        L.log_id > sa.bindparam("log_id", type_=BigInteger),
+    )
+    .order_by(L.log_id)
+    .limit(sa.bindparam("limit", type_=sa.Integer()))
+)
+_AFTER = PreparedQuery(_LINES)
+_AFTER_UNTIL = PreparedQuery(_LINES.where(L.timestamp <= sa.bindparam("until", type_=Instant())))
+
+
 def logs_after(
     connection: sa.Connection, run_id: str, log_id: int, limit: int, until: datetime | None
 ) -> list[LogLine]:
-    query = sa.select(t.execution_logs).where(*_of_run(run_id, until), L.log_id > log_id)
-    return [log_line(row) for row in connection.execute(query.order_by(L.log_id).limit(limit))]
+    of: dict[str, Any] = {"run_id": run_id, "log_id": log_id, "limit": limit}
+    if until is None:
+        return [log_line(row) for row in _AFTER.all(connection, of)]
+    return [log_line(row) for row in _AFTER_UNTIL.all(connection, {**of, "until": until})]
 
 
 def last_log(connection: sa.Connection, run_id: str, until: datetime | None) -> int:

@@ -12,6 +12,7 @@ from typing import Self
 from cairn.services.errors import WrongInput
 from cairn.services.views.conversations import Message
 from cairn.services.views.events import Event, LogLine
+from cairn.services.views.executions import ExecutionProgress
 
 Item = Event | LogLine | Message
 Timed = tuple[datetime, Item]
@@ -55,6 +56,7 @@ class Told:
     events: list[Event]
     logs: list[LogLine]
     messages: list[tuple[Message, datetime]]  # each with when it was kept
+    progress: list[ExecutionProgress]  # as it stands
 
     def is_full(self, limit: int) -> bool:
         """There may be more."""

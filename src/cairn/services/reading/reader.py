@@ -47,7 +47,7 @@ from cairn.services.views.artifacts import Artifact, ArtifactPage
 from cairn.services.views.conversations import MessagePage
 from cairn.services.views.costs import Costs, PipelineCosts, RunCosts
 from cairn.services.views.events import Change, EventPage, LogPage, Verdict
-from cairn.services.views.executions import Context, Execution, ExecutionPage, ExecutionProgress
+from cairn.services.views.executions import Context, Execution, ExecutionPage
 from cairn.services.views.lineage import Lineage, ReworkPreview
 from cairn.services.views.notices import Channel, ChannelPage, DeliveryDetail, DeliveryPage, Preferences
 from cairn.services.views.pipelines import (
@@ -280,13 +280,14 @@ class Reading:
         self._read(lambda c: events.known(c, t.pipeline_runs.c.run_id, "run", run_id))
 
     def after(self, run_id: str, place: Place, limit: int) -> Told:
-        """Events, log lines and messages that come after these, each in order."""
+        """Events, log lines and messages that come after these, each in order, and how far the work is."""
         until = self._settled()
         return self._read(
             lambda c: Told(
                 events.events_after(c, run_id, place.seq, limit),
                 logs.logs_after(c, run_id, place.log_id, limit, until),
                 conversations.messages_after(c, run_id, place.message_id, limit, until),
+                at_work.progress_of_run(c, run_id),
             )
         )
 
@@ -306,9 +307,6 @@ class Reading:
         if by.may(conversations.AUDIT):
             return frozenset()
         return self._read(lambda c: conversations.hidden_in(c, self._plans, run_id))
-
-    def shown_progress(self, run_id: str) -> list[ExecutionProgress]:
-        return self._read(lambda c: at_work.progress_of_run(c, run_id))
 
     def _settled(self) -> datetime | None:
         """Where several processes write, a line may be committed after one with a higher number: none is shown before
