@@ -98,10 +98,35 @@ _STANDS = PreparedQuery(
 
 
 class Budgets:
-    def __init__(self, plans: Plans, clock: Clock) -> None:
+    def __init__(self, plans: Plans, clock: Clock, *, is_alone: bool) -> None:
+        """`is_alone`: no other process changes budgets, so that what was read holds until one is changed here."""
         self._plans = plans
         self._clock = clock
+        self._is_alone = is_alone
+        self._unbounded: set[str] = set()
+        self.changes = 0
 
+    # ---- what need not be read again -----------------------------------------------------------------
+    def is_unbounded(self, run_id: str) -> bool:
+        """Whether it is known that nothing bounds the run."""
+        return run_id in self._unbounded
+
+    def note(self, run_id: str, stands: Standing, as_of: int) -> None:
+        """How it stood when so many changes had been made."""
+        if self._is_alone and not stands.bounds and as_of == self.changes:
+            self._unbounded.add(run_id)
+
+    def forget(self, run_id: str) -> None:
+        """Its budget has changed, or it is over."""
+        self.changes += 1
+        self._unbounded.discard(run_id)
+
+    def forget_all(self) -> None:
+        """A definition has changed."""
+        self.changes += 1
+        self._unbounded.clear()
+
+    # ---- as it stands --------------------------------------------------------------------------------
     def of_run(self, connection: sa.Connection, run_id: str) -> Standing:
         (row,) = _STANDS.all(connection, {"run_id": run_id})
         own, defined = budget_from(row.budget), self._defined(connection, row)

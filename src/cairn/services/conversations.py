@@ -100,12 +100,12 @@ class _Held:
     async def afford(self) -> None:
         """What others have under way is not known: it may go a little beyond the budget."""
         engine, run_id = self._all.engine, self._place.run_id
-        if engine.is_unbounded(run_id):
+        budgets = engine.budgets
+        if budgets.is_unbounded(run_id):
             return
-        changes = engine.budget_changes
+        as_of = budgets.changes
         stands = await patiently(lambda: engine.database.aread(lambda c: engine.budgets.of_run(c, run_id)))
-        if not stands.bounds:
-            engine.note_unbounded(run_id, changes)
+        budgets.note(run_id, stands, as_of)
         if (spent := stands.spent) is not None:
             raise BudgetSpent(spent.words)
         if (near := stands.near) is not None and not stands.is_warned:

@@ -21,7 +21,7 @@ from cairn.core.messages import (
     SendLater,
     Timer,
 )
-from cairn.core.model import CLOSED, UNBOUNDED, Execution, State
+from cairn.core.model import CLOSED, UNBOUNDED, Execution
 from cairn.core.verdict import Judge, no_rules
 from cairn.ports import Clock, JobEngine
 from cairn.services import lineage, validations
@@ -32,7 +32,7 @@ from cairn.services.effects import Effects, Step
 from cairn.services.errors import NotFound
 from cairn.services.filing import plan as plan_files
 from cairn.services.filing import write_moves
-from cairn.services.job_names import drivers_of, timer_id
+from cairn.services.job_names import driven_by, drivers_of, timer_id
 from cairn.services.locks import Locks
 from cairn.services.notices import Notices
 from cairn.services.plans import Plans
@@ -65,13 +65,11 @@ class Engine:
         self.clock = clock
         self._jobs = jobs
         self._notices = notices
-        self.budgets = Budgets(plans, clock)
+        self.budgets = Budgets(plans, clock, is_alone=database.kind == "sqlite")
         self.judge = judge  # the rules in force, as a transaction sees them
         self._locks = Locks()
         self._warm = OrderedDict[str, Loaded]()
         self._under_way: set[asyncio.Task[Any]] = set()
-        self.budget_changes = 0
-        self._unbounded: set[str] = set()  # runs that no budget bounds, until one is set
         self._to_open: dict[str, RunFacts] = {}  # runs whose folders are made a little later
 
     def given(self, by: str, command_id: UUID | None = None) -> Given:
@@ -228,7 +226,7 @@ class Engine:
             record(connection, rollback, given, before.facts, taken(before, decision, filing))
         for job in jobs:
             self._jobs.enqueue_lane(connection, job, run_id)
-        if lane is not None and not drives(loaded, lane):
+        if lane is not None and driven_by(loaded, lane) is None:
             self._jobs.end_lane(connection, lane)
         for effect in decision.effects:
             if isinstance(effect, SendLater):
@@ -271,39 +269,19 @@ class Engine:
         run_id = loaded.facts.run_id
         self._warm[run_id] = loaded
         self._warm.move_to_end(run_id)
-        if loaded.run.budget != UNBOUNDED:
-            self.budget_changes += 1
-            self._unbounded.discard(run_id)
-        elif loaded.run.status in CLOSED:
-            self._unbounded.discard(run_id)
+        if loaded.run.budget != UNBOUNDED or loaded.run.status in CLOSED:
+            self.budgets.forget(run_id)
         if len(self._warm) > WARM:
             self._warm.popitem(last=False)
 
-    def is_unbounded(self, run_id: str) -> bool:
-        """Whether no budget bounds the run, as far as this process knows; alone on SQLite it knows all."""
-        return run_id in self._unbounded
-
-    def note_unbounded(self, run_id: str, as_of: int) -> None:
-        """`as_of`: how often budgets had changed before it was looked at."""
-        if self.database.kind == "sqlite" and as_of == self.budget_changes:
-            self._unbounded.add(run_id)
-
     def forget(self, run_id: str) -> None:
         self._warm.pop(run_id, None)
-        self._unbounded.discard(run_id)
 
     def forget_pipeline(self, pipeline_id: str) -> None:
         """Its definition has changed: what is loaded of its runs is old."""
-        self.budget_changes += 1
-        self._unbounded.clear()
+        self.budgets.forget_all()
         for run_id in [r for r, loaded in self._warm.items() if loaded.facts.pipeline_id == pipeline_id]:
             self.forget(run_id)
-
-
-def drives(loaded: Loaded, job: str) -> bool:
-    """Whether this job has an execution at work."""
-    found = (loaded.run.executions[one] for one, driver in loaded.drivers.items() if driver == job)
-    return any(e.state is State.WORKING and e.archived_by is None for e in found)
 
 
 def _decide(connection: sa.Connection, before: Loaded, command: Command, given: Given) -> Decision:

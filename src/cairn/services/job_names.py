@@ -13,6 +13,8 @@ from cairn.core.messages import (
     TimedOut,
     Timer,
 )
+from cairn.core.model import Execution, State
+from cairn.store import Loaded
 
 
 def drivers_of(decision: Decision, lane: str | None) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -45,3 +47,13 @@ def timer_id(run_id: str, command: Timer) -> str:
             return f"reminder:{command.approval}:{command.period}"
         case RunTimedOut():
             return f"run-timeout:{run_id}:{command.clock}"
+
+
+def driven_by(loaded: Loaded, job: str) -> Execution | None:
+    """The execution at work that this job drives."""
+    for execution, driver in loaded.drivers.items():
+        if driver == job:
+            e = loaded.run.executions[execution]
+            if e.state is State.WORKING and e.archived_by is None:
+                return e
+    return None

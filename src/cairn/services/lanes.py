@@ -22,7 +22,7 @@ from cairn.core.messages import (
     Report,
     ReworkWanted,
 )
-from cairn.core.model import Execution, Fault, Mode, State
+from cairn.core.model import Execution, Fault, Mode
 from cairn.documents import digest
 from cairn.ports import (
     Asks,
@@ -42,6 +42,7 @@ from cairn.services.actions.proposals import weigh
 from cairn.services.briefing import UNTOLD, Briefing, Told
 from cairn.services.engine import Engine, Step
 from cairn.services.errors import NotFound
+from cairn.services.job_names import driven_by
 from cairn.services.keeper import Keeper
 from cairn.services.logbook import plain
 from cairn.services.patience import UNSAVABLE, patiently
@@ -140,7 +141,7 @@ class Lanes:
         """An exception would end the job for good: what is away is waited for, what is over is left."""
         try:
             loaded = await patiently(lambda: self._engine.read_run(run_id))
-            mine = _driven_by(loaded, job)
+            mine = driven_by(loaded, job)
             if mine is not None:
                 await self._drive_on(job, loaded, mine, claim=claim)
         except (Refused, NotFound):
@@ -152,13 +153,13 @@ class Lanes:
         mine: Execution | None = e
         if claim:
             loaded = (await self._report(loaded.facts.run_id, Interrupted(e.id, e.dispatch), job)).loaded
-            mine = _driven_by(loaded, job)
+            mine = driven_by(loaded, job)
         while mine is not None:
             came = await self._carry_out(loaded, mine)
             if came is None:
                 return
             loaded = (await self._conclude(loaded, mine, came, job)).loaded
-            mine = _driven_by(loaded, job)
+            mine = driven_by(loaded, job)
         if not loaded.run.working:  # the last of several lanes does it for all
             await self._keeper.rest(loaded.facts.run_id)
 
@@ -315,13 +316,3 @@ class Lanes:
 
 def plain_fault(fault: Fault) -> Fault:
     return Fault(plain(fault.type), plain(fault.message), plain(fault.trace), fault.is_final)
-
-
-def _driven_by(loaded: Loaded, job: str) -> Execution | None:
-    """The execution at work that this job drives."""
-    for execution, driver in loaded.drivers.items():
-        if driver == job:
-            e = loaded.run.executions[execution]
-            if e.state is State.WORKING and e.archived_by is None:
-                return e
-    return None
