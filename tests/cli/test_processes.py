@@ -93,6 +93,17 @@ except KeyboardInterrupt:
     assert err == ""
 
 
+def test_a_server_that_is_stopped_as_soon_as_it_has_opened_ends_well(tmp_path: Path) -> None:
+    process = spawn("serve", "--port", "0", data=tmp_path)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("Open "):
+            break
+    interrupt(process)
+    code, _, err = said(process)
+    assert (code, err) == (0, "")
+
+
 def test_a_closed_pipe_is_quiet(served: Shell, notes: Path, name: str) -> None:
     """`cairn … | head -1`"""
     served("apply", str(notes))

@@ -78,7 +78,6 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
     collect_seldom()
     await cairn.keeper.mend_unfinished()
     async with at_work(cairn):
-        token = await _announce(cairn, listener)
         server = _Server(
             uvicorn.Config(
                 create_app(cairn),
@@ -90,6 +89,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
         )
         for asked in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(asked, server.ask_to_stop, cairn)
+        token = await _announce(cairn, listener)  # whoever has read it may ask, and may stop the server
         await server.serve(sockets=[listener])
     if held is not None:
         held.release()
