@@ -58,7 +58,7 @@ class Projection:
 
     def _carry_out(self, facts: RunFacts, run: Run, given: Given, filing: Filing, effects: list[FileEffect]) -> None:
         work = FileWork(self._database, self.tree, facts, run, given, filing)
-        for effect in effects:
+        for effect in work.joined(effects):
             work.carry_out(effect)
 
     # ---- what stands for a whole run -----------------------------------------------------------------
