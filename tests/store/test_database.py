@@ -266,3 +266,22 @@ async def test_a_closed_database_says_so(database: Database) -> None:
 def test_other_databases_are_refused(url: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         Database(url)
+
+
+def test_a_read_under_way_gives_its_connection_back_before_all_are_closed(database: Database) -> None:
+    begun, let_go = threading.Event(), threading.Event()
+    ends: list[str] = []
+
+    def read(_: sa.Connection) -> None:
+        begun.set()
+        let_go.wait(10)
+        ends.append("read")
+
+    reading = threading.Thread(target=lambda: database.read(read))
+    reading.start()
+    begun.wait(10)
+    threading.Timer(0.1, let_go.set).start()
+    database.close()
+    ends.append("closed")
+    reading.join()
+    assert ends == ["read", "closed"]

@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from time import monotonic, sleep
 from typing import Any, Literal, TypeVar, cast
 
 import sqlalchemy as sa
+from sqlalchemy.pool import QueuePool
 
 from cairn.store import postgresql, schema, sqlite
 from cairn.store.errors import Closed
@@ -17,6 +19,8 @@ from cairn.store.writer import Writer
 T = TypeVar("T")
 
 Fault = Callable[[str], None]
+
+_LAST_READS = 1.0  # seconds that those who still read have when it closes
 
 
 class Database:
@@ -124,11 +128,19 @@ class Database:
         self._changers.shutdown()
         self._readers.shutdown()
         for engine in (self.read_engine, self.system_engine, self.migration_engine, self.engine):
+            _wait_for(engine)
             engine.dispose()
 
     def _check_open(self) -> None:
         if self._closed:
             raise Closed("The database has been closed.")
+
+
+def _wait_for(engine: sa.Engine) -> None:
+    """Until those who still read have given their connections back: what comes later is never closed."""
+    pool, deadline = cast("QueuePool", engine.pool), monotonic() + _LAST_READS
+    while pool.checkedout() and monotonic() < deadline:
+        sleep(0.005)
 
 
 class _LoopReply:
