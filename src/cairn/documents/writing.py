@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import threading
 from typing import cast
 
 import orjson
@@ -55,12 +56,24 @@ def _indented(value: Value) -> bytes:
 
 
 def _write_plain(value: object, option: int) -> bytes:
-    written = orjson.dumps(value, option=option | _PLAIN)
-    if written.count(b"[") + written.count(b"{") > MAX_DEPTH:  # it may be too deep: orjson says
-        for _ in range(_SPARE):
-            value = [value]
-        orjson.dumps(value, option=option | _PLAIN)
-    return written
+    _nest.inner[0] = value
+    try:
+        return orjson.dumps(_nest.outer, option=option | _PLAIN)[_SPARE:-_SPARE]
+    finally:
+        _nest.inner[0] = None
+
+
+class _Nest(threading.local):
+    """The lists around a value, each thread's own."""
+
+    def __init__(self) -> None:
+        self.inner: list[object] = [None]
+        self.outer: list[object] = self.inner
+        for _ in range(_SPARE - 1):
+            self.outer = [self.outer]
+
+
+_nest = _Nest()
 
 
 def _write_large(value: object, option: int) -> bytes:

@@ -112,6 +112,7 @@ def make_engine(url: sa.URL, use: Use, lock: WriterLock, *, synchronous: str, ti
         poolclass=QueuePool,
         pool_size=2 * pool,
         max_overflow=0,  # what is opened stays open: to open another takes longer than most queries
+        pool_use_lifo=True,  # the last one used has its pages at hand
         pool_timeout=timeout,
         connect_args={"timeout": timeout, "check_same_thread": False, "cached_statements": 512, **factory},
     )
