@@ -44,7 +44,7 @@ class Desk:
     async def start(self) -> None:
         await self.jobs.start(self.lane, self.timer, self.notice)
 
-    async def until(self, probe: Any, seconds: float = 30) -> None:
+    async def until(self, probe: Any, seconds: float = 10) -> None:
         async with asyncio.timeout(seconds):
             while not probe():  # noqa: ASYNC110 - the engine tells nobody
                 await asyncio.sleep(0.02)

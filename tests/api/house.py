@@ -89,7 +89,7 @@ class House:
         return await until(probe)
 
 
-async def until(probe: Callable[[], Awaitable[T | None]], seconds: float = 30.0) -> T:
+async def until(probe: Callable[[], Awaitable[T | None]], seconds: float = 10.0) -> T:
     """The first answer that is not None."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

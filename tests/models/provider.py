@@ -103,7 +103,7 @@ class FakeProvider:
     def _next(self, asked: Asked) -> Reply:
         return self.replies.popleft() if self.replies else self.answer(asked)
 
-    async def until(self, asked: int = 0, hung_up: int = 0, seconds: float = 30.0) -> None:
+    async def until(self, asked: int = 0, hung_up: int = 0, seconds: float = 10.0) -> None:
         """Wait until so many have asked, and so many gone."""
         async with asyncio.timeout(seconds):
             while len(self.asked) < asked or len(self.hung_up) < hung_up:  # noqa: ASYNC110 - also from a thread

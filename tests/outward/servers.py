@@ -44,7 +44,7 @@ class WebServer:
     def on(self, path: str, behave: Behave) -> None:
         self.pages[path] = behave
 
-    async def until(self, count: int, seconds: float = 30.0) -> list[Asked]:
+    async def until(self, count: int, seconds: float = 10.0) -> list[Asked]:
         """Wait until so many requests have come."""
         async with asyncio.timeout(seconds):
             while len(self.asked) < count:

@@ -125,7 +125,7 @@ def running(mark: str) -> list[int]:
     return found
 
 
-def until(probe: Any, seconds: float = 30.0) -> Any:
+def until(probe: Any, seconds: float = 10.0) -> Any:
     deadline = time.monotonic() + seconds
     while not (found := probe()):
         assert time.monotonic() < deadline
