@@ -140,12 +140,12 @@ async def served(folder: Path, runners: int) -> AsyncGenerator[httpx.AsyncClient
     )
     try:
         assert process.stdout is not None
-        while line := await process.stdout.readline():
-            if line.startswith(b"Open "):
-                break
+        while not (line := await process.stdout.readline()).startswith(b"Open "):
+            assert line, "the server did not start"
         headers = {"Authorization": f"Bearer {TOKEN}"}
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=headers, timeout=60) as client:
             yield client
     finally:
-        process.kill()
+        if process.returncode is None:
+            process.kill()
         await process.wait()

@@ -28,7 +28,7 @@ MEGABYTE = 1024 * 1024
 
 
 async def overhead(cairn: Cairn, floor: Floor) -> tuple[dict[str, float], float]:
-    """Milliseconds per checkpoint by length of the run, and per bare commit, taken in turns; each run by itself."""
+    """Milliseconds per checkpoint by length of the run, and per bare commit, taken in turns."""
     noops = {"function": "bench.noop"}
     pipelines = {n: await pipeline(cairn, [{"key": f"step_{i}", **noops} for i in range(n)]) for n in SIZES}
     taken: dict[int, list[float]] = {n: [] for n in SIZES}
@@ -38,8 +38,6 @@ async def overhead(cairn: Cairn, floor: Floor) -> tuple[dict[str, float], float]
             begun = time.perf_counter()
             await run_to_end(cairn, pipeline_id)
             spent = (time.perf_counter() - begun) * 1000 / n
-            while not cairn.lanes.is_at_rest:  # noqa: ASYNC110 - what follows its end does not count for the next
-                await asyncio.sleep(0.002)
             commits = [floor.commit() for _ in range(10)]
             if turn >= WARM:
                 taken[n].append(spent)
