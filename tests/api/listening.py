@@ -81,10 +81,12 @@ class Listener:
 
 @asynccontextmanager
 async def listening(
-    house: House, path: str, token: str | None = TOKEN, **headers: str
+    house: House, path: str, token: str | None = TOKEN, *, is_shut: bool = False, **headers: str
 ) -> AsyncGenerator[Listener, None]:
-    """Listen to a stream; afterwards the client leaves, and the server has to notice."""
+    """Listen to a stream; afterwards the client leaves, and the server has to notice. Shut, it takes nothing yet."""
     listener = Listener()
+    if is_shut:
+        listener.gate.clear()
     address, _, query = path.partition("?")
     told = {
         "Host": BASE.removeprefix("http://"),

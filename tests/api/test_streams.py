@@ -206,8 +206,7 @@ async def test_a_slow_reader_is_waited_for(house: House, monkeypatch: pytest.Mon
         return original(*args)
 
     monkeypatch.setattr(reading, "after", after)
-    async with listening(house, f"/api/runs/{run['run_id']}/stream") as stream:
-        stream.gate.clear()
+    async with listening(house, f"/api/runs/{run['run_id']}/stream", is_shut=True) as stream:
         await asyncio.sleep(0.2)
         assert len(asked) <= 1
         stream.gate.set()

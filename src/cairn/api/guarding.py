@@ -16,6 +16,7 @@ from cairn.api.incoming import Incoming
 from cairn.api.parameters import is_id
 from cairn.api.permissions import PERMISSIONS
 from cairn.api.problems import Turned
+from cairn.api.unhindered import unhindered
 from cairn.documents import decode_json, encode_json
 from cairn.services.actors import Actor
 from cairn.services.errors import NotFound
@@ -51,6 +52,9 @@ _KEPT_HEADERS = ("content-type", "etag", "location")
 
 
 class Guarded(APIRoute):
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        super().__init__(path, unhindered(endpoint), **options)
+
     def get_route_handler(self) -> Handler:
         handle = super().get_route_handler()
         name = self.endpoint.__name__

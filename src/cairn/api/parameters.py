@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from dataclasses import dataclass
-from typing import Annotated, TypeGuard
+from typing import Annotated, Any, TypeGuard, get_type_hints
 
 from fastapi import Depends, Header, Path, Query
 from pydantic import AfterValidator
@@ -18,6 +19,21 @@ _ID = re.compile(_UUID_PATTERN)
 
 def is_id(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and _ID.fullmatch(value) is not None
+
+
+def filled(group: type[Any]) -> Any:
+    """Parameters that come as one; FastAPI would fill a class in a thread."""
+
+    async def fill(**given: Any) -> Any:
+        return group(**given)
+
+    hints = get_type_hints(group, include_extras=True)
+    parameters = [
+        parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in inspect.signature(group).parameters.items()
+    ]
+    fill.__signature__ = inspect.Signature(parameters)
+    return Depends(fill)
 
 
 def storable(text: str) -> str:
@@ -65,7 +81,7 @@ class PageWanted:
     cursor: Cursor = None
 
 
-Paging = Annotated[PageWanted, Depends()]
+Paging = Annotated[PageWanted, filled(PageWanted)]
 Force = Annotated[bool, Query(description="Cancel runs that stand in the way (D3).")]
 
 

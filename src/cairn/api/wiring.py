@@ -1,4 +1,7 @@
-"""What handlers are given: the services, who asks, and the id of the command."""
+"""What handlers are given: the services, who asks, and the id of the command.
+
+What fills a parameter is a coroutine, however little it does: FastAPI hands everything else to a thread.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +18,19 @@ else:
     Cairn = Any  # the wiring imports every adapter; routes and the description of the API do without
 
 
-def _cairn(request: Request) -> Any:
+async def _cairn(request: Request) -> Any:
     return request.app.state.cairn
 
 
-def _actor(request: Request) -> Actor:
+async def _actor(request: Request) -> Actor:
     return request.state.actor
 
 
-def _command_id(request: Request) -> UUID:
+async def _command_id(request: Request) -> UUID:
     return request.state.command_id
 
 
-def _session_id(request: Request) -> str | None:
+async def _session_id(request: Request) -> str | None:
     return getattr(request.state, "session_id", None)
 
 

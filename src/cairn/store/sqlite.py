@@ -110,7 +110,7 @@ def make_engine(url: sa.URL, use: Use, lock: WriterLock, *, synchronous: str, ti
     engine = sa.create_engine(
         url,
         poolclass=QueuePool,
-        pool_size=2 * pool,
+        pool_size=2 * pool or 1,
         max_overflow=0,  # what is opened stays open: to open another takes longer than most queries
         pool_use_lifo=True,  # the last one used has its pages at hand
         pool_timeout=timeout,

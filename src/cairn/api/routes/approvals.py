@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Path, Query
+from fastapi import APIRouter, Path, Query
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.admission import require
 from cairn.api.answering import carried_out
 from cairn.api.bodies import AddComment, Assign, Decide, DecideBatch, Decision, Modify
 from cairn.api.guarding import Guarded
-from cairn.api.parameters import ApprovalId, ById, Paging, Text
+from cairn.api.parameters import ApprovalId, ById, Paging, Text, filled
 from cairn.api.permissions import DECISIONS
+from cairn.api.unhindered import small
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.model import ApprovalStatus, Kind, Risk
 from cairn.services.actors import Actor
@@ -60,8 +61,9 @@ class Wanted:
 
 
 @router.get("")
+@small
 def list_approvals(
-    services: Services, paging: Paging, by: By, wanted: Annotated[Wanted, Depends(Wanted)]
+    services: Services, paging: Paging, by: By, wanted: Annotated[Wanted, filled(Wanted)]
 ) -> ApprovalPage:
     """The queue: what waits for people."""
     return services.reading.approvals(wanted.filter(by), paging.limit, paging.cursor, by)

@@ -7,12 +7,12 @@ from datetime import date
 from decimal import Decimal
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
 from cairn.api.answering import carried_out, shown
 from cairn.api.bodies import SetBudget
 from cairn.api.guarding import Guarded
-from cairn.api.parameters import Paging, PipelineId, RunId
+from cairn.api.parameters import Paging, PipelineId, RunId, filled
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.model import Budget
 from cairn.services.reading.costs import Days, OfAll, OfPipeline, OfRun, Wanted
@@ -50,7 +50,7 @@ async def set_budget(run_id: RunId, body: SetBudget, services: Services, by: By,
     cost = Decimal(str(body.max_cost_usd)) if body.max_cost_usd is not None else None
     budget = Budget(cost, body.max_tokens, body.max_calls)
     warnings = await carried_out(services.runs.set_budget(run_id, budget, by=by, command_id=command_id))
-    return await shown(services.reading.run, run_id, by, warnings)
+    return await shown(services, services.reading.run, run_id, by, warnings)
 
 
 @router.get("/pipelines/{pipeline_id}/costs")
@@ -58,7 +58,7 @@ def get_pipeline_costs(
     pipeline_id: PipelineId,
     services: Services,
     paging: Paging,
-    between: Annotated[Between, Depends()],
+    between: Annotated[Between, filled(Between)],
     by: Annotated[OfPipeline, Query(description=_BY)] = "day",
 ) -> PipelineCosts:
     """What models have used in all runs of a pipeline, test runs included."""
@@ -69,7 +69,7 @@ def get_pipeline_costs(
 def get_costs(
     services: Services,
     paging: Paging,
-    between: Annotated[Between, Depends()],
+    between: Annotated[Between, filled(Between)],
     by: Annotated[OfAll, Query(description=_BY)] = "day",
 ) -> Costs:
     """What models have used in all pipelines."""

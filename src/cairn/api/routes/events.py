@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 from pydantic import AwareDatetime
 
 from cairn.api.guarding import Guarded
-from cairn.api.parameters import ById, Paging, Text
+from cairn.api.parameters import ById, Paging, Text, filled
 from cairn.api.wiring import Services
 from cairn.services.reading.filters import EventFilter
 from cairn.services.views.events import EventPage, Verdict
@@ -27,7 +27,7 @@ class Period:
 def list_events(
     services: Services,
     paging: Paging,
-    period: Annotated[Period, Depends()],
+    period: Annotated[Period, filled(Period)],
     pipeline_id: ById = None,
     run_id: ById = None,
     execution_id: ById = None,

@@ -84,6 +84,11 @@ class Reading:
         self._briefing = briefing
         self._previews = Semaphore(2)  # a preview reads while it reads: more would wait for each other's connections
 
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether a few rows are read so quickly that the event loop can wait for them."""
+        return self._database.kind == "sqlite"
+
     def _read(self, query: Callable[[sa.Connection], T]) -> T:
         return self._database.read(query)
 

@@ -1,0 +1,100 @@
+"""The connection of those who read on the event loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as NoConnection
+
+from cairn.store import Database
+from cairn.store.tables import settings
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    with closing(Database(f"sqlite:///{tmp_path}/cairn.db", pool_size=1, timeout_seconds=0.2)) as database:
+        database.migrate()
+        yield database
+
+
+def put(key: str) -> Callable[[sa.Connection], object]:
+    return lambda c: c.execute(sa.insert(settings).values(key=key, value=1))
+
+
+def keys(connection: sa.Connection) -> list[str]:
+    return sorted(connection.execute(sa.select(settings.c.key)).scalars())
+
+
+async def test_the_loop_waits_for_nobody_who_reads_in_a_thread(database: Database) -> None:
+    await database.transact(put("a"))
+    with ExitStack() as stack:
+        for _ in range(2):
+            stack.enter_context(database.read_engine.connect())
+        with pytest.raises(NoConnection):
+            await asyncio.to_thread(database.read, keys)
+        assert database.read(keys) == ["a"]
+
+
+async def test_each_read_sees_the_newest_and_one_moment(database: Database) -> None:
+    def read(connection: sa.Connection) -> tuple[list[str], list[str]]:
+        before = keys(connection)
+        database._writer.submit(put("later"), reply := Reply())  # pyright: ignore[reportPrivateUsage, reportOptionalMemberAccess]
+        reply.wait()
+        return before, keys(connection)
+
+    await database.transact(put("a"))
+    assert database.read(read) == (["a"], ["a"])
+    assert database.read(keys) == ["a", "later"]
+
+
+async def test_a_read_within_a_read_has_another_connection(database: Database) -> None:
+    assert database.read(lambda outer: database.read(lambda inner: inner is outer)) is False
+    seen: list[sa.Connection] = []
+    database.read(seen.append)
+    database.read(seen.append)
+    assert seen[0] is seen[1]
+
+
+async def test_what_goes_wrong_in_a_read_does_not_disturb_the_next(database: Database) -> None:
+    def fail(connection: sa.Connection) -> None:
+        connection.execute(sa.text("SELECT nothing FROM nowhere"))
+
+    for _ in range(3):
+        with pytest.raises(DBAPIError):
+            database.read(fail)
+        assert database.read(keys) == []
+    with pytest.raises(DBAPIError, match="readonly"):
+        database.read(put("a"))
+    assert database.read(keys) == []
+
+
+async def test_a_connection_that_is_gone_is_replaced(database: Database) -> None:
+    gone: list[Any] = []
+    database.read(lambda c: gone.append(c.connection.dbapi_connection))
+    gone[0].close()
+    assert database.read(keys) == []
+
+
+class Reply:
+    """Answers the thread that waits, without a loop."""
+
+    def __init__(self) -> None:
+        self._come = Event()
+
+    def wanted(self) -> bool:
+        return True
+
+    def give(self, result: Any, error: BaseException | None) -> None:
+        assert error is None, error
+        self._come.set()
+
+    def wait(self) -> None:
+        assert self._come.wait(5)
