@@ -10,6 +10,7 @@ import os
 import stat
 import threading
 from collections import deque
+from itertools import count
 from pathlib import Path
 
 from cairn.files import folders, layout
@@ -17,9 +18,9 @@ from cairn.files import folders, layout
 BLANK = f"{layout.UNFINISHED}file"  # an empty file that becomes the first artifact
 
 _READY = ".ready"
-_MOST = 16
-_RUNS = 4  # folders of runs: each has several of checkpoints
-_LOW = 8
+_MOST = 96  # many at a time: whoever is at work waits for the thread that makes them
+_RUNS = 24  # folders of runs: each has several of checkpoints
+_LOW = 12
 _SELDOM = 4  # promotions after which it is worth it
 
 
@@ -70,8 +71,11 @@ class Ready:
         """What goes wrong here goes wrong for whoever makes a folder by himself, and is told there."""
         try:
             with contextlib.suppress(OSError), folders.Folder(self._root, _READY, make=True) as pool:
-                while len(self._names) < _MOST or len(self._bare) < _RUNS:
-                    name = os.urandom(8).hex()
+                batch = os.urandom(8).hex()
+                for number in count():
+                    if len(self._names) >= _MOST and len(self._bare) >= _RUNS:
+                        break
+                    name = f"{batch}-{number}"
                     os.mkdir(name, dir_fd=pool)
                     if len(self._bare) < _RUNS:
                         self._bare.append(name)

@@ -104,7 +104,7 @@ class Effects:
             return []
         self._unopened.discard(run_id)
         try:
-            await self._projection.open_run(run.facts)
+            await self._projection.open_run(run)
         except Exception as error:  # noqa: BLE001 - it may be anything that the disk does
             return [self.fail_run(run_id, error)]
         self.note_filed(run_id, run.revision)

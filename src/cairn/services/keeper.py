@@ -78,7 +78,7 @@ class Keeper:
         async with self._engine.holding(run_id):
             loaded = await self._engine.read_run(run_id)
             try:
-                await asyncio.to_thread(self._projection.write_run_info, loaded.facts)
+                await self._projection.describe_run(loaded)
             except Exception as error:  # noqa: BLE001 - it is tried again
                 self._engine.effects.fail_run(run_id, error)
 

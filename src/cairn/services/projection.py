@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 
 import sqlalchemy as sa
 
@@ -28,6 +29,7 @@ from cairn.store import Database, Loaded, RunFacts
 
 CHEAP = (MakeWorkspace, Promote, DropWorkspaces)
 SMALL = 256 * 1024  # bytes that are written without leaving the event loop
+SHORT = 64  # executions of a run whose whole is written there
 
 
 class Projection:
@@ -62,14 +64,26 @@ class Projection:
             work.carry_out(effect)
 
     # ---- what stands for a whole run -----------------------------------------------------------------
-    async def open_run(self, facts: RunFacts) -> None:
+    async def open_run(self, run: Loaded) -> None:
         """Make what stands for a new run."""
 
         def opened() -> None:
-            if self.write_run_info(facts):
-                self.point_latest(facts.pipeline_id)
+            if self.write_run_info(run.facts):
+                self.point_latest(run.facts.pipeline_id)
 
-        await asyncio.to_thread(opened)
+        await self._beside(run, opened)
+
+    async def describe_run(self, run: Loaded) -> None:
+        """Bring up to date what stands for the whole of it."""
+        await self._beside(run, lambda: self.write_run_info(run.facts))
+
+    async def _beside(self, run: Loaded, work: Callable[[], object]) -> None:
+        """Of a short run it is a few rows and files: a thread and the loop would hold each other up for longer."""
+        if self._database.kind == "sqlite" and len(run.run.executions) <= SHORT:
+            await asyncio.sleep(0)  # who waits for what has just been announced comes first
+            work()
+        else:
+            await asyncio.to_thread(work)
 
     def write_run_info(self, facts: RunFacts) -> bool:
         """False: the run stands no longer, or its pipeline; there is nothing to write then."""
