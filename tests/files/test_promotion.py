@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cairn.files import FileContent, Move, Tree, UnsafePath
-from cairn.files.ready import BLANK
+from cairn.files.ready import BLANK, MOST, RUNS
 from tests.files.disk import (
     EXECUTION,
     FOLDER,
@@ -193,11 +193,12 @@ def promote_some(tree: Tree, count: int, start: int = 0) -> None:
 
 
 def made_ahead(tree: Tree) -> set[int]:
-    """The numbers of the folders that lie ready, once most of them are made."""
+    """The numbers of the folders that lie ready, once all of them are made."""
     deadline = time.monotonic() + 10
     while True:
         found = {path.stat().st_ino for path in (tree.root / ".ready").glob("*") if (path / BLANK).is_file()}
-        if len(found) >= 15:  # one may be taken already
+        if len(found) >= MOST - 1:  # one may be taken already
+            tree.close()
             return found
         assert time.monotonic() < deadline
         time.sleep(0.005)
@@ -214,11 +215,18 @@ def test_folders_are_made_ahead_once_it_is_worth_it(tree: Tree, home: Path) -> N
     assert files(home / "runs/v1/checkpoint_6_step") == {f"outputs/{PERMANENT}": "one"}
 
 
+def test_a_closed_tree_makes_no_more(tree: Tree, home: Path) -> None:
+    tree.close()
+    promote_some(tree, 8)
+    assert not list((tree.root / ".ready").glob("*"))
+    assert files(home / "runs/v1/checkpoint_7_step") == {f"outputs/{PERMANENT}": "one"}
+
+
 def test_the_folder_of_a_run_lies_ready_too(tree: Tree, home: Path) -> None:
     promote_some(tree, 5)
     made_ahead(tree)
     bare = {path.stat().st_ino for path in (tree.root / ".ready").iterdir() if not any(path.iterdir())}
-    assert len(bare) == 4
+    assert len(bare) == RUNS
     for opened in (tree, Tree(tree.root)):  # this process, and the next one
         run = f"runs/v{id(opened)}"
         file = replace(artifact(b"one"), path=f"{run}/checkpoint_0_step/outputs/{PERMANENT}")

@@ -94,6 +94,7 @@ class Cairn:
     lanes: Lanes
     system_log: SystemLog
     retention: Retention
+    tree: Tree
     keeper: Keeper
     library: AgentLibrary
     library_reading: LibraryReading
@@ -141,6 +142,7 @@ class Cairn:
 
     def close(self) -> None:
         self.hub.close()
+        self.tree.close()
         self.database.close()
 
 
@@ -249,6 +251,7 @@ def build(
                 settings.delivery_retention_days,
             ),
         ),
+        tree=tree,
         keeper=keeper,
         library=library,
         library_reading=LibraryReading(database),

@@ -18,8 +18,8 @@ from cairn.files import folders, layout
 BLANK = f"{layout.UNFINISHED}file"  # an empty file that becomes the first artifact
 
 _READY = ".ready"
-_MOST = 96  # many at a time: whoever is at work waits for the thread that makes them
-_RUNS = 24  # folders of runs: each has several of checkpoints
+MOST = 96  # many at a time: whoever is at work waits for the thread that makes them
+RUNS = 24  # folders of runs: each has several of checkpoints
 _LOW = 12
 _SELDOM = 4  # promotions after which it is worth it
 
@@ -31,6 +31,7 @@ class Ready:
         self._root = root
         self._asked = 0
         self._at_work = threading.Lock()
+        self._is_closed = False
         self._names: deque[str] = deque()
         self._bare: deque[str] = deque()
         with contextlib.suppress(OSError), os.scandir(Path(root, _READY)) as entries:
@@ -50,6 +51,12 @@ class Ready:
     def take_bare(self, folder: int, name: str) -> bool:
         """The same with nothing inside."""
         return self._take(self._bare, folder, name)
+
+    def close(self) -> None:
+        """Make no more; what lies there serves the next process."""
+        self._is_closed = True
+        with self._at_work:
+            pass  # the thread has ended
 
     def _take(self, names: deque[str], folder: int, name: str) -> bool:
         try:
@@ -73,11 +80,11 @@ class Ready:
             with contextlib.suppress(OSError), folders.Folder(self._root, _READY, make=True) as pool:
                 batch = os.urandom(8).hex()
                 for number in count():
-                    if len(self._names) >= _MOST and len(self._bare) >= _RUNS:
+                    if self._is_closed or (len(self._names) >= MOST and len(self._bare) >= RUNS):
                         break
                     name = f"{batch}-{number}"
                     os.mkdir(name, dir_fd=pool)
-                    if len(self._bare) < _RUNS:
+                    if len(self._bare) < RUNS:
                         self._bare.append(name)
                         continue
                     os.mkdir(f"{name}/{layout.OUTPUTS}", dir_fd=pool)

@@ -33,6 +33,10 @@ class Tree:
         self._spares = workspace.Spares(self._root)
         self._ready = Ready(self._root)
 
+    def close(self) -> None:
+        """Nothing is made ahead any more."""
+        self._ready.close()
+
     # ---- pipelines ---------------------------------------------------------------------------------
 
     def make_pipeline(self, pipeline_id: str) -> Path:

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
-from threading import Lock
+from threading import Lock, get_ident
 
 from cairn.services.views.events import Change
 
@@ -20,6 +20,7 @@ class Subscription:
     def __init__(self, run_id: str | None) -> None:
         self.run_id = run_id
         self._loop = asyncio.get_running_loop()
+        self._thread = get_ident()
         self._news = asyncio.Event()
         self._kept: deque[Change] = deque()
         self._lock = Lock()
@@ -74,7 +75,9 @@ class Subscription:
         raise StopAsyncIteration
 
     def _wake(self) -> None:
-        if not self._loop.is_closed():
+        if get_ident() == self._thread:
+            self._news.set()
+        elif not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._news.set)
 
 
