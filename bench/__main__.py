@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from uvicorn.loops.auto import auto_loop_factory
 
+from bench.alone import alone
 from bench.crowd import AT_ONCE as AGENTS_AT_ONCE
 from bench.crowd import crowd
 from bench.floor import Floor
@@ -31,6 +32,7 @@ async def measure() -> dict[str, Any]:
         async with house() as cairn:
             collect_seldom()  # as the server does
             per_checkpoint, bare = await overhead(cairn, floor)
+            by_itself = await alone()
             single = await approvals(cairn, 1)
             together = await approvals(cairn, AT_ONCE)
             rate = await decisions(cairn)
@@ -43,6 +45,8 @@ async def measure() -> dict[str, Any]:
         "overhead_per_checkpoint_ms": per_checkpoint,
         "bare_commit_ms": round(bare, 3),
         "ratio": round(per_checkpoint["10"] / bare, 3),
+        "dbos_alone_per_step_ms": by_itself,
+        "ratio_to_dbos_alone": {n: round(value / by_itself[n], 2) for n, value in per_checkpoint.items()},
         "approve_to_start_p50_ms": round(statistics.median(single), 3),
         "approve_to_start_p95_ms": round(quantile(single, 0.95), 3),
         f"approve_{AT_ONCE}_at_once_p95_ms": round(quantile(together, 0.95), 3),
@@ -64,6 +68,8 @@ def show(results: dict[str, Any]) -> None:
         table.add_row(f"overhead per checkpoint, run of {n}", f"{value:.2f} ms", f"{max(3.0, 3 * bare):.2f} ms")
     table.add_row("bare commit (one UPDATE, one INSERT)", f"{bare:.2f} ms", "")
     table.add_row("overhead at 10, in bare commits", f"{results['ratio']:.2f}", "")
+    for n, value in results["dbos_alone_per_step_ms"].items():
+        table.add_row(f"a step of DBOS alone, run of {n}", f"{value:.2f} ms", "")
     table.add_row("approval to next start, median", f"{results['approve_to_start_p50_ms']:.1f} ms", "10 ms")
     table.add_row("approval to next start, P95", f"{results['approve_to_start_p95_ms']:.1f} ms", "50 ms")
     together = results[f"approve_{AT_ONCE}_at_once_p95_ms"]

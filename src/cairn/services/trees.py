@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
@@ -177,10 +178,10 @@ def run_info(connection: sa.Connection, run_id: str) -> bytes | None:
 
 
 def _plain(row: Row) -> dict[str, Any]:
-    def shown(value: Any) -> Any:
-        return value.isoformat().replace("+00:00", "Z") if hasattr(value, "isoformat") else value
-
-    return {str(name): shown(value) for name, value in zip(row._fields, row, strict=True)}
+    return {
+        name: value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
+        for name, value in zip(row._fields, row, strict=True)
+    }
 
 
 def expected(connection: sa.Connection, database: Database, pipeline_id: str) -> dict[str, FileContent]:

@@ -129,8 +129,11 @@ class PreparedQuery(Prepared):
 
     def _conversions(self, cursor: DBAPICursor, dialect: Dialect) -> Iterator[tuple[int, Convert]]:
         for place, (column, described) in enumerate(zip(self._types, cursor.description, strict=True)):
-            convert = column.dialect_impl(dialect).result_processor(dialect, described[1])
-            if convert is not None:
+            if isinstance(column, Text):
+                continue  # as it comes
+            if isinstance(column, Instant | Json):  # what SQLAlchemy puts around them does nothing but call them
+                yield place, partial(column.process_result_value, dialect=dialect)
+            elif (convert := column.dialect_impl(dialect).result_processor(dialect, described[1])) is not None:
                 yield place, convert
 
 
