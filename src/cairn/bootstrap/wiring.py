@@ -234,7 +234,6 @@ def build(
             engine,
             briefing,
             Storing(database),
-            keeper,
             runners,
             Carrying(engine, Ways(database, ways.mailer, ways.web)),
             Places(settings.max_runners, settings.most_scripts, settings.agent_runners),

@@ -75,7 +75,7 @@ class Effects:
         try:
             await self._stop(steps)
             for step in steps:
-                # A lane that starts now brings the whole up to date when it ends: it need not wait for that.
+                # A lane that starts now brings the whole up to date when it comes to rest: it need not wait for that.
                 await self._file(step, resting and not step.jobs)
             await self._note_rollbacks(steps)
         finally:
@@ -129,12 +129,17 @@ class Effects:
 
     # ---- files ---------------------------------------------------------------------------------------
     async def _file(self, step: Step, resting: bool) -> None:
+        is_open = self.is_open(step.run_id)
         try:
-            await self._projection.follow(step.loaded, step.decision, step.given, step.filing, resting=resting)
+            await self._projection.follow(
+                step.loaded, step.decision, step.given, step.filing, resting=resting and is_open
+            )
         except Exception as error:  # noqa: BLE001 - what is committed stands; the keeper finishes the files (D13)
             step.warnings.append(self.fail_run(step.run_id, error))
         else:
             self.note_filed(step.run_id, step.loaded.revision)
+        if resting and not is_open:
+            step.warnings.extend(await self.open(step.loaded))
 
     def fail_run(self, run_id: str, error: Exception) -> str:
         """The files of a run could not follow; the answer is what its caller is told."""

@@ -120,7 +120,7 @@ class Engine:
 
         async with self.holding(run_id):
             step = await self._commit(run_id, body)
-            await self.finish(step, resting=lane is None)
+            await self.finish(step, resting=lane is None or not step.loaded.run.working)
         return step
 
     async def _commit(self, run_id: str, body: Callable[[sa.Connection], Step]) -> Step:

@@ -71,17 +71,6 @@ class Keeper:
         return self._tree.root
 
     # ---- for the worker ------------------------------------------------------------------------------
-    async def rest(self, run_id: str) -> None:
-        """Nobody drives the run on for now: what stands for the whole of it is brought up to date."""
-        if not self._engine.effects.is_open(run_id):
-            return await self._engine.open((await self._engine.read_run(run_id)).facts)
-        async with self._engine.holding(run_id):
-            loaded = await self._engine.read_run(run_id)
-            try:
-                await self._projection.describe_run(loaded)
-            except Exception as error:  # noqa: BLE001 - it is tried again
-                self._engine.effects.fail_run(run_id, error)
-
     async def write_down_filed(self) -> None:
         """Note whose files stand, so that the next start need not look at them first."""
         filed = self._engine.effects.take_filed()

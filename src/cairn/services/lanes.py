@@ -43,7 +43,6 @@ from cairn.services.briefing import UNTOLD, Briefing, Told
 from cairn.services.engine import Engine, Step
 from cairn.services.errors import NotFound
 from cairn.services.job_names import driven_by
-from cairn.services.keeper import Keeper
 from cairn.services.logbook import plain
 from cairn.services.patience import UNSAVABLE, patiently
 from cairn.services.places import Places
@@ -78,7 +77,6 @@ class Lanes:
         engine: Engine,
         briefing: Briefing,
         storing: Storing,
-        keeper: Keeper,
         runners: Mapping[Mode, Runner],
         carrying: Carrying,
         places: Places,
@@ -86,7 +84,6 @@ class Lanes:
         self._engine = engine
         self._briefing = briefing
         self._storing = storing
-        self._keeper = keeper
         self._runners = runners
         self._carrying = carrying
         self._places = places
@@ -160,8 +157,6 @@ class Lanes:
                 return
             loaded = (await self._conclude(loaded, mine, came, job)).loaded
             mine = driven_by(loaded, job)
-        if not loaded.run.working:  # the last of several lanes does it for all
-            await self._keeper.rest(loaded.facts.run_id)
 
     # ---- one execution -------------------------------------------------------------------------------
     async def _carry_out(self, loaded: Loaded, e: Execution) -> Came | None:

@@ -41,22 +41,21 @@ class Projection:
 
     async def follow(self, loaded: Loaded, decision: Decision, given: Given, filing: Filing, *, resting: bool) -> None:
         """Let the tree follow one decision. On the hot path that is a handful of system calls, made at once."""
+        facts, run = loaded.facts, decision.run
         effects = [effect for effect in decision.effects if isinstance(effect, FileEffect)]
-        if not resting and _is_cheap(decision.run, effects, filing):
-            self._carry_out(loaded.facts, decision.run, given, filing, effects)
-            return
-        if any(isinstance(effect, MoveToErrored) for effect in effects):
-            await self._logbook.flush()  # what was said last goes with the workspace
-        await asyncio.to_thread(self._follow, loaded.facts, decision.run, given, filing, effects, resting)
+        if _is_cheap(run, effects, filing):
+            self._carry_out(facts, run, given, filing, effects)
+        else:
+            if any(isinstance(effect, MoveToErrored) for effect in effects):
+                await self._logbook.flush()  # what was said last goes with the workspace
+            await asyncio.to_thread(self._follow, facts, run, given, filing, effects)
+        if resting and run.archived_by is None:
+            await self._beside(loaded, lambda: self.write_run_info(facts))
 
-    def _follow(
-        self, facts: RunFacts, run: Run, given: Given, filing: Filing, effects: list[FileEffect], resting: bool
-    ) -> None:
+    def _follow(self, facts: RunFacts, run: Run, given: Given, filing: Filing, effects: list[FileEffect]) -> None:
         self._carry_out(facts, run, given, filing, effects)
         if any(isinstance(effect, Archive | Unarchive) and _whole(run, effect.rollback) for effect in effects):
             self.point_latest(facts.pipeline_id)
-        if resting and run.archived_by is None:
-            self.write_run_info(facts)
 
     def _carry_out(self, facts: RunFacts, run: Run, given: Given, filing: Filing, effects: list[FileEffect]) -> None:
         work = FileWork(self._database, self.tree, facts, run, given, filing)
@@ -73,14 +72,9 @@ class Projection:
 
         await self._beside(run, opened)
 
-    async def describe_run(self, run: Loaded) -> None:
-        """Bring up to date what stands for the whole of it."""
-        await self._beside(run, lambda: self.write_run_info(run.facts))
-
     async def _beside(self, run: Loaded, work: Callable[[], object]) -> None:
         """Of a short run it is a few rows and files: a thread and the loop would hold each other up for longer."""
         if self._database.kind == "sqlite" and len(run.run.executions) <= SHORT:
-            await asyncio.sleep(0)  # who waits for what has just been announced comes first
             work()
         else:
             await asyncio.to_thread(work)
