@@ -135,25 +135,35 @@ def count_waiting(connection: sa.Connection, by: sa.ColumnElement[str], ids: Seq
 def recent(connection: sa.Connection, pipeline_ids: Sequence[str], most: int) -> dict[str, list[RecentRun]]:
     """The newest runs of each pipeline's current definition; the first is the latest."""
     found: dict[str, list[RecentRun]] = {pipeline_id: [] for pipeline_id in pipeline_ids}
-    newest_first = sa.func.row_number().over(
-        partition_by=R.pipeline_id, order_by=(R.created_at.desc(), R.run_id.desc())
-    )
-    ranked = (
-        sa.select(R.pipeline_id, R.run_id, R.run_version, R.status, newest_first.label("rank"))
-        .join_from(t.pipeline_runs, t.pipelines, P.pipeline_id == R.pipeline_id)
-        .where(
-            P.pipeline_id.in_(pipeline_ids),
-            R.pipeline_definition_version == P.pipeline_definition_version,
-            R.archived_by.is_(None),
-            R.is_test.is_(False),
-        )
-        .subquery()
-    )
-    query = sa.select(ranked).where(ranked.c.rank <= most).order_by(ranked.c.rank)
-    for row in connection.execute(query):
+    for row in connection.execute(_recent(connection.dialect.name, most).where(P.pipeline_id.in_(pipeline_ids))):
         run = RecentRun(run_id=row.run_id, run_version=row.run_version, status=RunStatus(row.status))
         found[row.pipeline_id].append(run)
     return found
+
+
+def _recent(database: str, most: int) -> Query:
+    """However many runs a pipeline has, only the newest are looked at; each database has its own way to say so."""
+    one = t.pipeline_runs.alias("one")
+    newest = (
+        sa.select(one.c.run_id, one.c.run_version, one.c.status, one.c.created_at)
+        .where(
+            one.c.pipeline_id == P.pipeline_id,
+            one.c.pipeline_definition_version == P.pipeline_definition_version,
+            one.c.archived_by.is_(None),
+            one.c.is_test.is_(False),
+        )
+        .order_by(one.c.created_at.desc(), one.c.run_id.desc())
+        .limit(most)
+        .correlate(t.pipelines)
+    )
+    if database == "postgresql":
+        each = newest.lateral("newest")
+        query = sa.select(P.pipeline_id, each).join_from(t.pipelines, each, sa.true())
+        return query.order_by(each.c.created_at.desc(), each.c.run_id.desc())
+    ids = newest.with_only_columns(one.c.run_id)
+    query = sa.select(P.pipeline_id, R.run_id, R.run_version, R.status)
+    query = query.join_from(t.pipelines, t.pipeline_runs, R.run_id.in_(ids))
+    return query.order_by(R.created_at.desc(), R.run_id.desc())
 
 
 def latest(connection: sa.Connection, of: Iterable[Sequence[RecentRun]]) -> dict[str, RunSummary]:
