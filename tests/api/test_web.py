@@ -21,12 +21,15 @@ def built(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def get(folder: Path, path: str, method: str = "GET") -> httpx.Response:
+def serving(folder: Path) -> httpx.AsyncClient:
     app = FastAPI()
     problems.install(app)
     web.install(app, folder)
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost")
+
+
+async def get(folder: Path, path: str, method: str = "GET") -> httpx.Response:
+    async with serving(folder) as client:
         return await client.request(method, path)
 
 
@@ -42,6 +45,34 @@ async def test_assets_are_kept_for_ever_and_other_files_are_asked_for_again(buil
     assert asset.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert asset.headers["content-type"].startswith("text/javascript")
     assert (await get(built, "/favicon.svg")).headers["cache-control"] == "no-cache"
+
+
+async def test_an_asset_is_packed_once_for_whoever_takes_it_packed(
+    built: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (built / "assets" / "font.woff2").write_bytes(b"packed already")
+    packed: list[Path] = []
+    pack = web._pack  # pyright: ignore[reportPrivateUsage]
+
+    def note(file: Path) -> bytes:
+        packed.append(file)
+        return pack(file)
+
+    monkeypatch.setattr(web, "_pack", note)
+    async with serving(built) as client:
+        for _ in range(3):
+            answer = await client.get("/assets/index-Dq.js", headers={"Accept-Encoding": "br, gzip"})
+            assert (answer.status_code, answer.text) == (200, "run()")
+            assert answer.headers["content-encoding"] == "gzip"
+            assert answer.headers["vary"] == "Accept-Encoding"
+            assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+            assert answer.headers["content-type"].startswith("text/javascript")
+            plain = await client.get("/assets/index-Dq.js", headers={"Accept-Encoding": "identity"})
+            assert (plain.text, plain.headers.get("content-encoding")) == ("run()", None)
+            font = await client.get("/assets/font.woff2")
+            assert (font.content, font.headers.get("content-encoding")) == (b"packed already", None)
+            assert (await client.head("/assets/index-Dq.js")).headers["content-length"] == "5"
+    assert [file.name for file in packed] == ["index-Dq.js"]
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+from dataclasses import dataclass
 from pathlib import Path
 
 from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
@@ -12,6 +16,7 @@ from starlette.types import Scope
 
 STATIC = Path(__file__).parent / "static"
 _FOREVER = "public, max-age=31536000, immutable"  # the name of an asset changes with its content
+_PACKED = frozenset({".js", ".css", ".svg", ".json"})
 _UNBUILT = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -22,12 +27,25 @@ _UNBUILT = """<!doctype html>
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """An asset as it leaves."""
+
+    content: bytes
+    media_type: str
+
+    def answer(self) -> Response:
+        headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding", "Cache-Control": _FOREVER}
+        return Response(self.content, headers=headers, media_type=self.media_type)
+
+
 class WebApp(StaticFiles):
     """Files as they are; the page itself wherever there is none, as its addresses are its own."""
 
     def __init__(self, folder: Path = STATIC) -> None:
         super().__init__(directory=folder, check_dir=False)
         self.folder = folder
+        self._packed: dict[str, Packed] = {}  # assets that were asked for: packed once, and well
 
     async def check_config(self) -> None:
         """A folder that is missing is told by a page, not by an error."""
@@ -35,13 +53,22 @@ class WebApp(StaticFiles):
     async def get_response(self, path: str, scope: Scope) -> Response:
         if _is_api(scope["path"]):
             raise HTTPException(404)
+        if _takes_packed(scope) and (packed := self._packed.get(path)) is not None:
+            return packed.answer()
         try:
             response = await super().get_response(path, scope)
         except HTTPException as error:
             if error.status_code != 404 or Path(path).suffix:
                 raise
             return self.page()
-        response.headers["Cache-Control"] = _FOREVER if path.startswith("assets") else "no-cache"
+        if not path.startswith("assets"):
+            response.headers["Cache-Control"] = "no-cache"
+            return response
+        if _takes_packed(scope) and isinstance(response, FileResponse) and Path(path).suffix in _PACKED:
+            content = await run_in_threadpool(_pack, Path(response.path))
+            self._packed[path] = Packed(content, response.headers["Content-Type"])
+            return self._packed[path].answer()
+        response.headers["Cache-Control"] = _FOREVER
         return response
 
     def page(self) -> Response:
@@ -50,6 +77,14 @@ class WebApp(StaticFiles):
         if not index.is_file():
             return HTMLResponse(_UNBUILT, status_code=503, headers=headers)
         return FileResponse(index, headers=headers)
+
+
+def _takes_packed(scope: Scope) -> bool:
+    return scope["method"] == "GET" and "gzip" in Headers(scope=scope).get("accept-encoding", "")
+
+
+def _pack(file: Path) -> bytes:
+    return gzip.compress(file.read_bytes(), mtime=0)
 
 
 def _is_api(path: str) -> bool:
