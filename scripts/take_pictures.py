@@ -67,7 +67,8 @@ def sample(server: Server) -> str:
 def take(server: Server, run: str) -> None:
     with sync_playwright() as playwright:
         flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+        program = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=program, args=flags)
         for scheme in SCHEMES:
             page = browser.new_page(viewport={"width": 1280, "height": 780}, color_scheme=scheme)
             page.goto(server.link)
