@@ -3,9 +3,15 @@
 import os
 
 from cairn.adapters.model_providers import KNOWN
+from cairn.worker import collect_seldom
 
 pytest_plugins = ["tests.databases", "tests.models.fixtures"]
 
 for _name in {key for known in KNOWN.values() for key in known.keys}:
     os.environ.pop(_name, None)
 os.environ.setdefault("CAIRN_SIMULATION_PACE", "0")
+
+
+def pytest_collection_finish() -> None:
+    """What is imported stays. Python would look through all of it again and again: a sixth of all the time."""
+    collect_seldom()

@@ -81,7 +81,7 @@ class Listener:
 
 @asynccontextmanager
 async def listening(
-    house: House, path: str, token: str | None = TOKEN, *, is_shut: bool = False, **headers: str
+    house: House, path: str, token: str | None = TOKEN, is_shut: bool = False, /, **headers: str
 ) -> AsyncGenerator[Listener, None]:
     """Listen to a stream; afterwards the client leaves, and the server has to notice. Shut, it takes nothing yet."""
     listener = Listener()

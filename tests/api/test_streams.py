@@ -13,7 +13,7 @@ from cairn.services.errors import WrongInput
 from cairn.services.reading.places import Place
 from cairn.services.views.events import Change
 from cairn.store import tables as t
-from tests.api.house import House, Json
+from tests.api.house import TOKEN, House, Json
 from tests.api.listening import Told, listening
 from tests.api.people import revoke_all, token_for
 
@@ -206,7 +206,7 @@ async def test_a_slow_reader_is_waited_for(house: House, monkeypatch: pytest.Mon
         return original(*args)
 
     monkeypatch.setattr(reading, "after", after)
-    async with listening(house, f"/api/runs/{run['run_id']}/stream", is_shut=True) as stream:
+    async with listening(house, f"/api/runs/{run['run_id']}/stream", TOKEN, True) as stream:
         await asyncio.sleep(0.2)
         assert len(asked) <= 1
         stream.gate.set()

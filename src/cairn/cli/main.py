@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 
+_LOT = 50_000  # objects: of what is imported, nothing is ever garbage
+
 
 def main() -> None:
+    gc.set_threshold(_LOT)
     try:
         from cairn.cli.app import app
 
