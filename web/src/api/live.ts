@@ -4,6 +4,7 @@ import { throttle } from '~/lib/batching'
 import { parseJson } from '~/lib/lossless'
 import { inExecution, inRun, type Told } from '~/lib/progress'
 import * as queries from './queries'
+import { renew } from './renewing'
 import { type Message as Arrived, type Connection, listen, refresher } from './stream'
 import type { LogLine, Message, Piece } from './types'
 
@@ -15,7 +16,7 @@ export function useLiveLists(onConnection: (state: Connection) => void): void {
   const client = useQueryClient()
   useEffect(() => {
     const refreshing = (keys: readonly string[]) =>
-      refresher(() => Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] }))))
+      refresher(() => Promise.all(keys.map((key) => renew(client, [key]))))
     const refresh = refreshing(['pipelines', 'pipeline', 'runs', 'approvals', 'events', 'rules'])
     const progress = throttle(refreshing(['runs']), PACE)
     const stop = listen({
@@ -60,7 +61,7 @@ export function hear(runId: string, hearer: Hearer): () => void {
 export function useLiveRun(runId: string): void {
   const client = useQueryClient()
   useEffect(() => {
-    const refresh = refresher(() => client.invalidateQueries({ queryKey: ['run', runId] }))
+    const refresh = refresher(() => renew(client, ['run', runId]))
     const bill = throttle(refresh, PACE)
     const told = (type: string, messages: Arrived[]) =>
       messages.filter((message) => message.type === type).map((message) => parseJson(message.data))
