@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 T = TypeVar("T")
 H = TypeVar("H", bound=Callable[..., Any])
 
-FEW = 100  # items of a page that are read at once
+FEW = 50  # items of a page that are read at once
 
 
 def small(handler: H) -> H:

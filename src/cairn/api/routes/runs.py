@@ -66,7 +66,6 @@ def get_run_input(run_id: RunId, services: Services) -> Response:
 
 
 @router.get("/{run_id}/checkpoints")
-@small
 def list_run_executions(
     run_id: RunId,
     services: Services,
