@@ -7,6 +7,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from typing import Any, TypeAlias
 
 import pytest
@@ -82,17 +83,21 @@ async def test_every_caller_gets_an_answer_whatever_is_raised(database: Database
 
 
 async def test_twenty_callers_are_served_alike(database: Database) -> None:
-    """Nobody waits while others are served again and again."""
+    """Nobody waits while others are served again and again. A turn is had when the change begins: how long the
+    machine then takes for it is not the database's doing."""
     await asyncio.gather(*(database.transact(nothing) for _ in range(20)))  # connections are made
     turns: list[int] = []
 
     async def call(caller: int) -> None:
-        for n in range(15):
-            await database.transact(put(f"{caller}/{n}"))
+        def change(connection: sa.Connection, n: int) -> None:
             turns.append(caller)
+            put(f"{caller}/{n}")(connection)
+
+        for n in range(15):
+            await database.transact(partial(change, n=n))
 
     await asyncio.gather(*(call(caller) for caller in range(20)))
-    assert len(keys(database)) == 300
+    assert len(keys(database)) == len(turns) == 300
     half = turns[: len(turns) // 2]
     assert min(half.count(caller) for caller in range(20)) >= 1, half
 

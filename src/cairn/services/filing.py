@@ -93,7 +93,8 @@ class _Desk:
     @cached_property
     def _known(self) -> dict[str, _Item]:
         a = t.artifacts.c
-        rows = self._connection.execute(sa.select(t.artifacts).where(a.run_id == self._facts.run_id))
+        query = sa.select(t.artifacts).where(a.run_id == self._facts.run_id)
+        rows = self._connection.execute(query.order_by(a.created_at, a.artifact_record_id))
         return {row.artifact_record_id: _item(row) for row in rows}
 
     @property
