@@ -12,9 +12,7 @@ import sys
 import tempfile
 import time
 
-SIZES = (3, 10, 50)
-ROUNDS = 15
-WARM = 3
+from bench.lengths import ROUNDS, SIZES, WARM
 
 
 async def alone() -> dict[str, float]:
@@ -22,6 +20,7 @@ async def alone() -> dict[str, float]:
     command = [sys.executable, "-m", "bench.alone"]
     process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     told, _ = await process.communicate()
+    assert process.returncode == 0, "DBOS alone could not be measured"
     return json.loads(told.splitlines()[-1])
 
 

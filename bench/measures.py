@@ -9,6 +9,7 @@ from typing import Any
 
 from bench.floor import Floor
 from bench.house import pipeline, run_to_end
+from bench.lengths import ROUNDS, SIZES, WARM
 from cairn.bootstrap import Cairn
 from cairn.core.messages import EventType
 from cairn.documents import Value, decode_json, encode_json
@@ -17,9 +18,6 @@ from cairn.services.reading.filters import ArtifactFilter
 from cairn.store import blobs
 from cairn.store import tables as t
 
-SIZES = (3, 10, 50)
-ROUNDS = 15
-WARM = 3
 APPROVALS = 60
 SCRIPTS = 40
 DECISIONS = 500

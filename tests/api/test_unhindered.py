@@ -1,4 +1,4 @@
-"""What reads is handed to a thread at most once, and not at all where a few rows are at hand (SPEC §9)."""
+"""What reads is handed to a thread at most once, and a short run not at all where it is at hand (SPEC §9)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 from fastapi.dependencies.models import Dependant
 
 from cairn.api.openapi import api_routes
-from cairn.api.unhindered import FEW
+from cairn.services.reading import run_detail
+from cairn.services.reading.run_detail import SHORT
 from tests.api.house import House
 
 
@@ -30,18 +31,23 @@ def test_nothing_but_handlers_goes_to_a_thread() -> None:
     assert blocking == set()
 
 
-@pytest.mark.parametrize(("limit", "is_small"), [(FEW, True), (FEW + 1, False)])
-async def test_a_small_page_is_read_at_once_where_it_is_at_hand(
-    house: House, monkeypatch: pytest.MonkeyPatch, limit: int, is_small: bool
+@pytest.mark.parametrize("most", [SHORT, 0])
+@pytest.mark.parametrize("what", ["run", "execution"])
+async def test_what_is_short_is_read_at_once_where_it_is_at_hand(
+    house: House, monkeypatch: pytest.MonkeyPatch, what: str, most: int
 ) -> None:
+    """A run of many executions goes to a thread: everybody else would wait for it."""
+    run = await house.run(await house.pipeline())
+    (execution,) = (await house.get(f"/api/runs/{run['run_id']}/checkpoints"))["items"]
     where: list[int] = []
-    original = house.cairn.reading.runs
+    original = getattr(house.cairn.reading, what)
 
-    def runs(*given: Any) -> Any:
+    def read(*given: Any) -> Any:
         where.append(threading.get_ident())
         return original(*given)
 
-    monkeypatch.setattr(house.cairn.reading, "runs", runs)
-    await house.get("/api/runs", limit=limit)
-    is_here = where == [threading.get_ident()]
-    assert is_here == (is_small and house.cairn.database.kind == "sqlite")
+    monkeypatch.setattr(house.cairn.reading, what, read)
+    monkeypatch.setattr(run_detail, "SHORT", most)
+    addresses = {"run": f"/api/runs/{run['run_id']}", "execution": f"/api/executions/{execution['execution_id']}"}
+    await house.get(addresses[what])
+    assert (where == [threading.get_ident()]) == (most > 0 and house.cairn.database.kind == "sqlite")

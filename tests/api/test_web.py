@@ -54,7 +54,7 @@ async def test_an_asset_is_packed_once_for_whoever_takes_it_packed(
     packed: list[Path] = []
     pack = web._pack  # pyright: ignore[reportPrivateUsage]
 
-    def note(file: Path) -> bytes:
+    def note(file: Path) -> bytes | None:
         packed.append(file)
         return pack(file)
 

@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Event
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import sqlalchemy as sa
@@ -74,6 +75,15 @@ async def test_what_goes_wrong_in_a_read_does_not_disturb_the_next(database: Dat
     with pytest.raises(DBAPIError, match="readonly"):
         database.read(put("a"))
     assert database.read(keys) == []
+
+
+async def test_one_that_could_not_begin_is_not_kept(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(sa.Connection, "begin", Mock(side_effect=OSError("no")))
+        with pytest.raises(OSError, match="no"):
+            database.read(keys)
+    for _ in range(2):
+        assert database.read(keys) == []
 
 
 async def test_a_connection_that_is_gone_is_replaced(database: Database) -> None:

@@ -12,11 +12,9 @@ from starlette.concurrency import run_in_threadpool
 T = TypeVar("T")
 H = TypeVar("H", bound=Callable[..., Any])
 
-FEW = 50  # items of a page that are read at once
-
 
 def small(handler: H) -> H:
-    """It reads few rows: where the database is at hand that takes less than to hand it to a thread."""
+    """It reads one run, or one execution of it: mostly that takes less than to hand it to a thread."""
     handler.is_small = True  # pyright: ignore[reportFunctionMemberAccess]
     return handler
 
@@ -29,14 +27,13 @@ def unhindered(handler: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(handler)
     async def handle(**given: Any) -> Any:
-        paging = given.get("paging")
-        if is_small and given["services"].reading.is_at_hand and (paging is None or paging.limit <= FEW):
+        if is_small and given["services"].reading.is_at_hand(given.get("run_id") or given["execution_id"]):
             return handler(**given)
         return await run_in_threadpool(handler, **given)
 
     return handle
 
 
-async def looked(services: Any, read: Callable[..., T], *given: Any) -> T:
-    """What a small read tells."""
-    return read(*given) if services.reading.is_at_hand else await run_in_threadpool(read, *given)
+async def looked(services: Any, read: Callable[..., T], id: str, *given: Any) -> T:
+    """What is read of a run, or of an execution."""
+    return read(id, *given) if services.reading.is_at_hand(id) else await run_in_threadpool(read, id, *given)

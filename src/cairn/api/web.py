@@ -66,8 +66,9 @@ class WebApp(StaticFiles):
             return response
         if _takes_packed(scope) and isinstance(response, FileResponse) and Path(path).suffix in _PACKED:
             content = await run_in_threadpool(_pack, Path(response.path))
-            self._packed[path] = Packed(content, response.headers["Content-Type"])
-            return self._packed[path].answer()
+            if content is not None:
+                self._packed[path] = Packed(content, response.headers["Content-Type"])
+                return self._packed[path].answer()
         response.headers["Cache-Control"] = _FOREVER
         return response
 
@@ -83,7 +84,10 @@ def _takes_packed(scope: Scope) -> bool:
     return scope["method"] == "GET" and "gzip" in Headers(scope=scope).get("accept-encoding", "")
 
 
-def _pack(file: Path) -> bytes:
+def _pack(file: Path) -> bytes | None:
+    """Nothing if it is called otherwise: where capitals do not count, one file would be kept under many names."""
+    if file.name not in {other.name for other in file.parent.iterdir()}:
+        return None
     return gzip.compress(file.read_bytes(), mtime=0)
 
 

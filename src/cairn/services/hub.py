@@ -75,9 +75,11 @@ class Subscription:
         raise StopAsyncIteration
 
     def _wake(self) -> None:
+        if self._loop.is_closed():
+            return
         if get_ident() == self._thread:
             self._news.set()
-        elif not self._loop.is_closed():
+        else:
             self._loop.call_soon_threadsafe(self._news.set)
 
 

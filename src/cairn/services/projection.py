@@ -29,7 +29,7 @@ from cairn.store import Database, Loaded, RunFacts
 
 CHEAP = (MakeWorkspace, Promote, DropWorkspaces)
 SMALL = 256 * 1024  # bytes that are written without leaving the event loop
-SHORT = 64  # executions of a run whose whole is written there
+SHORT = 128  # executions and artifacts of a run whose whole is written there
 
 
 class Projection:
@@ -74,7 +74,7 @@ class Projection:
 
     async def _beside(self, run: Loaded, work: Callable[[], object]) -> None:
         """Of a short run it is a few rows and files: a thread and the loop would hold each other up for longer."""
-        if self._database.kind == "sqlite" and len(run.run.executions) <= SHORT:
+        if self._database.kind == "sqlite" and _is_short(run):
             work()
         else:
             await asyncio.to_thread(work)
@@ -105,6 +105,11 @@ class Projection:
 
         files, own = self._database.read(read)
         self.tree.write_definition(pipeline_id, files.pipeline, files.checkpoints, files.scripts, former=own)
+
+
+def _is_short(run: Loaded) -> bool:
+    many = sum(1 + len(e.outputs) for e in run.run.executions.values())
+    return many <= SHORT and len(run.facts.original_prompt) <= SMALL
 
 
 def _whole(run: Run, rollback: str) -> bool:

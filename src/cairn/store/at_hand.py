@@ -50,9 +50,14 @@ class AtHand:
                 self._drop()  # it may be closed or broken: try a new one
             else:
                 return self._connection
-        self._connection = self._engine.connect()
-        self._connection.begin()
-        return self._connection
+        connection = self._engine.connect()
+        try:
+            connection.begin()
+        except BaseException:
+            connection.close()
+            raise
+        self._connection = connection
+        return connection
 
     def _end(self, connection: sa.Connection) -> None:
         if connection.invalidated:

@@ -14,7 +14,6 @@ from cairn.api.bodies import AddComment, Assign, Decide, DecideBatch, Decision, 
 from cairn.api.guarding import Guarded
 from cairn.api.parameters import ApprovalId, ById, Paging, Text, filled
 from cairn.api.permissions import DECISIONS
-from cairn.api.unhindered import small
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.model import ApprovalStatus, Kind, Risk
 from cairn.services.actors import Actor
@@ -61,7 +60,6 @@ class Wanted:
 
 
 @router.get("")
-@small
 def list_approvals(
     services: Services, paging: Paging, by: By, wanted: Annotated[Wanted, filled(Wanted)]
 ) -> ApprovalPage:

@@ -21,7 +21,6 @@ router = APIRouter(prefix="/api/runs", route_class=Guarded, tags=["Runs"])
 
 
 @router.get("")
-@small
 def list_runs(
     services: Services,
     paging: Paging,
