@@ -55,7 +55,10 @@ class Server:
         for line in process.stdout:
             if line.startswith("Open "):
                 return
-        raise AssertionError(f"the server did not start:\n{self._log.read_text()[-3000:]}")
+        raise AssertionError(f"the server did not start:\n{self.last_words()}")
+
+    def last_words(self) -> str:
+        return self._log.read_text()[-3000:]
 
     def kill(self) -> None:
         """As the kernel does when memory runs out: at once, with nothing said."""

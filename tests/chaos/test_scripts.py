@@ -76,7 +76,8 @@ def test_a_hundred_queued_scripts_leave_the_api_quick(tmp_path: Path, capsys: py
         run_id = server.call("POST", "/api/runs", {"pipeline_id": pipeline_id}, expect=201)["run_id"]
         times: list[float] = []
         paths = (f"/api/runs/{run_id}", "/api/pipelines", "/api/approvals", f"/api/runs/{run_id}/checkpoints?limit=10")
-        while server.call("GET", f"/api/runs/{run_id}", expect=200)["status"] != "completed":
+        while (status := server.call("GET", f"/api/runs/{run_id}", expect=200)["status"]) != "completed":
+            assert status == "in_progress", server.last_words()
             for path in paths:
                 began = time.perf_counter()
                 server.call("GET", path, expect=200)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable
+from io import FileIO
 from typing import Any
 
 from cairn.ports import Job, Process, Sandbox
@@ -28,6 +29,30 @@ async def _end(starting: asyncio.Future[Process]) -> None:
             await process.kill()
         finally:
             process.close()
+
+
+async def printed(file: FileIO, most: int) -> AsyncGenerator[bytes]:
+    """What a process writes into a pipe, piece by piece, until it is closed there.
+
+    The file stays its owner's. No transport is made of it: uvloop closes a pipe's number a second time after it has
+    closed the pipe, and by then the number may be that of another thread's file.
+    """
+    piece: bytes | None = None
+    while piece != b"":
+        await _readable(file.fileno())
+        piece = file.read(most)
+        if piece:
+            yield piece
+
+
+async def _readable(fd: int) -> None:
+    loop = asyncio.get_running_loop()
+    comes: asyncio.Future[None] = loop.create_future()
+    loop.add_reader(fd, lambda: comes.done() or comes.set_result(None))
+    try:
+        await comes
+    finally:
+        loop.remove_reader(fd)
 
 
 async def to_its_end(work: Awaitable[Any]) -> None:

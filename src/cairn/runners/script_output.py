@@ -9,6 +9,7 @@ from typing import Any
 
 from cairn.ports import Work
 from cairn.runners.limits import megabytes
+from cairn.runners.processes import printed
 from cairn.runners.script_rules import ScriptRules
 
 LONGEST = 8 * 1024  # bytes of one line; a longer one comes in pieces
@@ -58,18 +59,14 @@ class Book:
 
 async def follow(file: FileIO, stream: str, level: str, book: Book) -> None:
     """Until it is closed."""
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=PIECE)
-    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
     rest = b""
     try:
-        while piece := await reader.read(PIECE):
+        async for piece in printed(file, PIECE):
             rest = _say_lines(rest + piece, stream, level, book)
             await book.breathe()
     finally:
         if rest:
             _say(rest, stream, level, book)
-        transport.close()
 
 
 def _say_lines(data: bytes, stream: str, level: str, book: Book) -> bytes:

@@ -19,7 +19,7 @@ from cairn.runners.agents.rules import AgentRules
 from cairn.runners.agents.tools.jail import DEEPEST, walk
 from cairn.runners.agents.tools.toolbox import Refusal, Tool, as_data
 from cairn.runners.errors import CannotBegin
-from cairn.runners.processes import started, to_its_end
+from cairn.runners.processes import printed, started, to_its_end
 from cairn.runners.script_child import snippets  # imported here, it is compiled for every process that starts
 from cairn.runners.script_line import Line
 
@@ -91,8 +91,8 @@ class Code:
 
     async def _run(self, process: Process, code: str) -> str:
         line = await Line.open(process)
-        printed = [_Printed(), _Printed()]
-        following = [asyncio.ensure_future(one.follow(file)) for one, file in zip(printed, process.output, strict=True)]
+        both = [_Printed(), _Printed()]
+        following = [asyncio.ensure_future(one.follow(file)) for one, file in zip(both, process.output, strict=True)]
         ended: int | None = None
         try:
             with contextlib.suppress(ConnectionError):
@@ -103,7 +103,7 @@ class Code:
             line.close()
             await to_its_end(_drain(process, following))
         return "\n\n".join(
-            [_how(ended, self._rules.code_seconds), *printed[0].told("It printed"), *printed[1].told("Errors")]
+            [_how(ended, self._rules.code_seconds), *both[0].told("It printed"), *both[1].told("Errors")]
         )
 
 
@@ -115,15 +115,9 @@ class _Printed:
         self._size = 0
 
     async def follow(self, file: FileIO) -> None:
-        loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader(limit=PIECE)
-        transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
-        try:
-            while piece := await reader.read(PIECE):
-                self._size += len(piece)
-                self._kept += piece[: max(0, OUTPUT - len(self._kept))]
-        finally:
-            transport.close()
+        async for piece in printed(file, PIECE):
+            self._size += len(piece)
+            self._kept += piece[: max(0, OUTPUT - len(self._kept))]
 
     def told(self, title: str) -> list[str]:
         if not self._size:
