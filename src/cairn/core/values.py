@@ -6,11 +6,13 @@ from typing import Any, Self
 
 
 class Changing:
-    """A frozen dataclass of which many changed copies are made: `dataclasses.replace` takes six times as long."""
+    """A frozen dataclass of which many changed copies are made: `dataclasses.replace` takes many times as long."""
 
     def changed(self, **changes: Any) -> Self:
-        if not changes.keys() <= self.__dict__.keys():
-            raise TypeError(f"{type(self).__name__} has no {', '.join(changes.keys() - self.__dict__.keys())}")
+        before = self.__dict__
+        after = {**before, **changes}
+        if len(after) != len(before):
+            raise TypeError(f"{type(self).__name__} has no {', '.join(changes.keys() - before.keys())}")
         copy = object.__new__(type(self))
-        copy.__dict__.update(self.__dict__, **changes)
+        object.__setattr__(copy, "__dict__", after)
         return copy

@@ -36,6 +36,10 @@ class AgentConfig(Part):
     model: str | None = None
     model_settings: dict[str, Any] = Field(default_factory=dict)
 
+    @property
+    def all_agents(self) -> tuple[Agent, ...]:
+        return (self.agent, *self.agents) if self.agent is not None else self.agents
+
 
 class ScriptLimits(Part):
     """What of the settings' limits the script may use; None is all of it."""

@@ -207,5 +207,10 @@ class PipelineDefinition(Part):
     def by_id(self) -> dict[str | None, CheckpointDefinition]:
         return {checkpoint.checkpoint_id: checkpoint for checkpoint in self.checkpoints}
 
+    @cached_property
+    def names_library_agents(self) -> bool:
+        configs = (checkpoint.execution.agent_config for checkpoint in self.checkpoints)
+        return any(agent.library_agent for config in configs if config is not None for agent in config.all_agents)
+
     def checkpoint(self, key: str) -> CheckpointDefinition:
         return self.by_key[key]

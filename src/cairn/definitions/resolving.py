@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from cairn.definitions.choices import CreationMode
 from cairn.definitions.execution import Agent, AgentConfig
 from cairn.definitions.library import Library, LibraryAgent
@@ -13,14 +11,12 @@ from cairn.definitions.part import JsonSchema
 
 def refers(definition: PipelineDefinition) -> bool:
     """Whether it names any agent of the library."""
-    return any(agent.library_agent for checkpoint in definition.checkpoints for agent in agents_of(checkpoint))
+    return definition.names_library_agents
 
 
-def agents_of(checkpoint: CheckpointDefinition) -> Iterator[Agent]:
+def agents_of(checkpoint: CheckpointDefinition) -> tuple[Agent, ...]:
     config = checkpoint.execution.agent_config
-    if config is not None:
-        yield from (config.agent,) if config.agent is not None else ()
-        yield from config.agents
+    return config.all_agents if config is not None else ()
 
 
 def resolve(definition: PipelineDefinition, library: Library) -> PipelineDefinition:

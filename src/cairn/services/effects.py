@@ -45,6 +45,7 @@ class Step:
     filing: Filing
     jobs: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()  # what people are to be told of it
+    info: bytes | None = None  # what `run_info.json` says of the run now, where it was read with it
     warnings: list[str] = field(default_factory=list[str])
 
     @property
@@ -93,18 +94,22 @@ class Effects:
             return warnings
         return [*warnings, *await self.open(step.loaded if step is not None else made)]
 
+    def is_at_once(self, run: Loaded) -> bool:
+        """Whether what stands for the whole of a run is written on the loop."""
+        return self._projection.is_at_once(run)
+
     def is_open(self, run_id: str) -> bool:
         """Whether the folder that stands for the whole of a run has been made."""
         return run_id not in self._unopened
 
-    async def open(self, run: Loaded) -> list[str]:
+    async def open(self, run: Loaded, info: bytes | None = None) -> list[str]:
         """Make it, as the run is now. Its caller holds the run."""
         run_id = run.facts.run_id
         if self.is_open(run_id):
             return []
         self._unopened.discard(run_id)
         try:
-            await self._projection.open_run(run)
+            await self._projection.open_run(run, info)
         except Exception as error:  # noqa: BLE001 - it may be anything that the disk does
             return [self.fail_run(run_id, error)]
         self.note_filed(run_id, run.revision)
@@ -131,15 +136,15 @@ class Effects:
     async def _file(self, step: Step, resting: bool) -> None:
         is_open = self.is_open(step.run_id)
         try:
-            await self._projection.follow(
-                step.loaded, step.decision, step.given, step.filing, resting=resting and is_open
-            )
+            await self._projection.follow(step.loaded, step.decision, step.given, step.filing)
+            if resting and is_open:
+                await self._projection.bring_up_to_date(step.loaded, step.info)
         except Exception as error:  # noqa: BLE001 - what is committed stands; the keeper finishes the files (D13)
             step.warnings.append(self.fail_run(step.run_id, error))
         else:
             self.note_filed(step.run_id, step.loaded.revision)
         if resting and not is_open:
-            step.warnings.extend(await self.open(step.loaded))
+            step.warnings.extend(await self.open(step.loaded, step.info))
 
     def fail_run(self, run_id: str, error: Exception) -> str:
         """The files of a run could not follow; the answer is what its caller is told."""

@@ -38,6 +38,7 @@ from cairn.services.notices import Notices
 from cairn.services.plans import Plans
 from cairn.services.products import NOTHING, Brought, keep_context
 from cairn.services.rollback_records import by_failure, record, taken
+from cairn.services.trees import run_info
 from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, RunFacts, load_run, save_run
 from cairn.store import tables as t
 
@@ -233,7 +234,10 @@ class Engine:
                 timer = timer_id(run_id, effect.command)
                 self._jobs.enqueue_timer(connection, timer, run_id, effect.command, effect.after)
         notices = self._notices.note(connection, before, decision, given) if self._notices is not None else ()
-        return Step(before, loaded, decision, given, filing, jobs, notices)
+        # Who has just written the rows has them at hand; whoever reads them next fetches them anew.
+        rests = lane is not None and not loaded.run.working and self.effects.is_at_once(loaded)
+        info = run_info(connection, run_id) if rests else None
+        return Step(before, loaded, decision, given, filing, jobs, notices, info)
 
     def foresee(self, connection: sa.Connection, run_id: str, command: Command, given: Given) -> Step:
         """What the command would do, without doing it."""

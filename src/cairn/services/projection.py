@@ -39,7 +39,7 @@ class Projection:
         self._pointing = threading.Lock()
         self.tree = tree
 
-    async def follow(self, loaded: Loaded, decision: Decision, given: Given, filing: Filing, *, resting: bool) -> None:
+    async def follow(self, loaded: Loaded, decision: Decision, given: Given, filing: Filing) -> None:
         """Let the tree follow one decision. On the hot path that is a handful of system calls, made at once."""
         facts, run = loaded.facts, decision.run
         effects = [effect for effect in decision.effects if isinstance(effect, FileEffect)]
@@ -49,8 +49,6 @@ class Projection:
             if any(isinstance(effect, MoveToErrored) for effect in effects):
                 await self._logbook.flush()  # what was said last goes with the workspace
             await asyncio.to_thread(self._follow, facts, run, given, filing, effects)
-        if resting and run.archived_by is None:
-            await self._beside(loaded, lambda: self.write_run_info(facts))
 
     def _follow(self, facts: RunFacts, run: Run, given: Given, filing: Filing, effects: list[FileEffect]) -> None:
         self._carry_out(facts, run, given, filing, effects)
@@ -63,25 +61,33 @@ class Projection:
             work.carry_out(effect)
 
     # ---- what stands for a whole run -----------------------------------------------------------------
-    async def open_run(self, run: Loaded) -> None:
-        """Make what stands for a new run."""
+    def is_at_once(self, run: Loaded) -> bool:
+        """Of a short run it is a few rows and files: a thread and the loop would hold each other up for longer."""
+        return self._database.kind == "sqlite" and _is_short(run)
+
+    async def open_run(self, run: Loaded, info: bytes | None = None) -> None:
+        """Make what stands for a new run. `info`: what it says, where that was read with the change."""
 
         def opened() -> None:
-            if self.write_run_info(run.facts):
+            if self._write_run_info(run.facts, info):
                 self.point_latest(run.facts.pipeline_id)
 
         await self._beside(run, opened)
 
+    async def bring_up_to_date(self, run: Loaded, info: bytes | None = None) -> None:
+        """What stands for a run that has changed."""
+        if run.run.archived_by is None:
+            await self._beside(run, lambda: self._write_run_info(run.facts, info))
+
     async def _beside(self, run: Loaded, work: Callable[[], object]) -> None:
-        """Of a short run it is a few rows and files: a thread and the loop would hold each other up for longer."""
-        if self._database.kind == "sqlite" and _is_short(run):
+        if self.is_at_once(run):
             work()
         else:
             await asyncio.to_thread(work)
 
-    def write_run_info(self, facts: RunFacts) -> bool:
+    def _write_run_info(self, facts: RunFacts, info: bytes | None) -> bool:
         """False: the run stands no longer, or its pipeline; there is nothing to write then."""
-        content = self._database.read(lambda c: trees.run_info(c, facts.run_id))
+        content = info or self._database.read(lambda c: trees.run_info(c, facts.run_id))
         if content is not None:
             self.tree.write_run_info(facts.pipeline_id, layout.run_folder(facts.run_version, facts.run_id), content)
         return content is not None

@@ -70,7 +70,7 @@ class Runs:
             prompt = original_prompt if original_prompt is not None else definition.original_prompt
             return self._make(connection, row, given, checksum, prompt or "", test=test, start=start)
 
-        begun = await self._engine.unbroken(self._begin(pipeline_id, given, body))
+        begun = await self._engine.unbroken(self._begin(pipeline_id, given, body, is_named=command_id is not None))
         return replace(begun, warnings=(*begun.warnings, *self._told_of_size(payload)))
 
     def _told_of_size(self, payload: bytes | None) -> Iterator[str]:
@@ -105,13 +105,17 @@ class Runs:
             checksum, prompt = earlier.input_checksum, earlier.original_prompt
             return self._make(connection, row, given, checksum, prompt, test=earlier.is_test, start=True)
 
-        return await self._engine.unbroken(self._begin(earlier.pipeline_id, given, body))
+        begun = self._begin(earlier.pipeline_id, given, body, is_named=command_id is not None)
+        return await self._engine.unbroken(begun)
 
-    async def _begin(self, pipeline_id: str, given: Given, make: Callable[[sa.Connection], Made]) -> Begun:
+    async def _begin(
+        self, pipeline_id: str, given: Given, make: Callable[[sa.Connection], Made], *, is_named: bool
+    ) -> Begun:
+        """A command that its sender has named may have been sent before."""
         run_id = id_of(given.command_id, "run")
 
         def body(connection: sa.Connection) -> Made | None:
-            return None if has_run(connection, run_id) else make(connection)  # the same command, sent again
+            return None if is_named and has_run(connection, run_id) else make(connection)
 
         async with self._engine.holding(pipeline_id), self._engine.holding(run_id):
             made = await self._engine.database.transact(body)

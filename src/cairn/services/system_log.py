@@ -17,7 +17,8 @@ from cairn.store import Database
 from cairn.store import tables as t
 from cairn.store.aggregate import Row
 from cairn.store.events import NO_PIPELINE
-from cairn.store.types import as_text
+from cairn.store.prepared import PreparedQuery
+from cairn.store.types import BigInteger, as_text
 
 log = logging.getLogger(__name__)
 
@@ -119,16 +120,18 @@ def _place(event: Row) -> tuple[str, int]:
     return event.pipeline_id, event.id
 
 
+_e, _r = t.events.c, t.pipeline_runs.c
+_EVENTS = PreparedQuery(
+    sa.select(_e.id, _e.pipeline_id, _e.run_id, _e.event_type, _e.timestamp, _e.actor, _e.description, _r.run_version)
+    .select_from(t.events.outerjoin(t.pipeline_runs, _r.run_id == _e.run_id))
+    .where(_e.id > sa.bindparam("after", type_=BigInteger), _e.pipeline_id != NO_PIPELINE)
+    .order_by(_e.id)
+    .limit(AT_ONCE)
+)
+
+
 def _events(connection: sa.Connection, after: int) -> Sequence[Row]:
-    e, r = t.events.c, t.pipeline_runs.c
-    query = (
-        sa.select(e.id, e.pipeline_id, e.run_id, e.event_type, e.timestamp, e.actor, e.description, r.run_version)
-        .select_from(t.events.outerjoin(t.pipeline_runs, r.run_id == e.run_id))
-        .where(e.id > after, e.pipeline_id != NO_PIPELINE)
-        .order_by(e.id)
-        .limit(AT_ONCE)
-    )
-    return connection.execute(query).all()
+    return _EVENTS.all(connection, {"after": after})
 
 
 def _noted(connection: sa.Connection) -> int:

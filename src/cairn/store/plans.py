@@ -43,6 +43,9 @@ class Place:
     folder: str
 
 
+Placed: TypeAlias = tuple[Plan, Mapping[str, Place]]  # the places by key
+
+
 class PlanSource(Protocol):
     """Where a run's plan comes from. `Plans` is the one that the product uses."""
 
@@ -51,7 +54,7 @@ class PlanSource(Protocol):
 
     def plan(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Plan: ...
 
-    def places(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Mapping[str, Place]: ...
+    def placed(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Placed: ...
 
 
 class Plans:
@@ -66,14 +69,11 @@ class Plans:
     def plan(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Plan:
         """The graph of one revision with the policies of another (D3)."""
 
-        def make() -> Plan:
-            of = document(connection, pipeline_id, graph)
-            return self._compile_plan(of, of if newest == graph else document(connection, pipeline_id, newest), newest)
+        return self._compiled(connection, pipeline_id, _key(connection, pipeline_id, graph, newest), graph)
 
-        return self._plans.get(_key(connection, pipeline_id, graph, newest), make)
-
-    def places(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Mapping[str, Place]:
-        """By key: named as in the newest, placed as in the graph."""
+    def placed(self, connection: sa.Connection, pipeline_id: str, graph: int, newest: int) -> Placed:
+        """The same with its places: named as in the newest, placed as in the graph."""
+        key = _key(connection, pipeline_id, graph, newest)
 
         def make() -> Mapping[str, Place]:
             names = {each["checkpoint_id"]: each["checkpoint_name"] for each in checkpoints(newest)}
@@ -85,7 +85,16 @@ class Plans:
         def checkpoints(revision: int) -> Sequence[Document]:
             return document(connection, pipeline_id, revision).get("checkpoints", ())
 
-        return self._places.get(_key(connection, pipeline_id, graph, newest), make)
+        return self._compiled(connection, pipeline_id, key, graph), self._places.get(key, make)
+
+    def _compiled(self, connection: sa.Connection, pipeline_id: str, key: _Key, graph: int) -> Plan:
+        newest = key[2]
+
+        def make() -> Plan:
+            of = document(connection, pipeline_id, graph)
+            return self._compile_plan(of, of if newest == graph else document(connection, pipeline_id, newest), newest)
+
+        return self._plans.get(key, make)
 
     def _place(self, checkpoint: Document, position: int, newest_name: str | None) -> Place:
         name = newest_name or checkpoint["checkpoint_name"]

@@ -26,13 +26,10 @@ def send(connection: sa.Connection, sql: str, parameters: Any) -> int:
     """Have the driver carry a statement out as it is; the answer is how many rows it changed."""
     try:
         cursor = connection.connection.cursor()
-        try:
-            cursor.execute(sql, parameters)
-            if cursor.description:
-                cursor.fetchall()
-            return cursor.rowcount
-        finally:
-            cursor.close()
+        cursor.execute(sql, parameters)
+        if cursor.description:
+            cursor.fetchall()
+        return cursor.rowcount
     except connection.dialect.loaded_dbapi.Error as error:
         raise _fault(connection, sql, parameters, error) from error
 
@@ -63,13 +60,10 @@ class Prepared:
     def run_many(self, connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
         sql, bind = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
         parameters = [bind(row) for row in rows]
-        cursor = connection.connection.cursor()
         try:
-            cursor.executemany(sql, parameters)
+            connection.connection.cursor().executemany(sql, parameters)
         except connection.dialect.loaded_dbapi.Error as error:
             raise _fault(connection, sql, parameters, error) from error
-        finally:
-            cursor.close()
 
     def _compile(self, dialect: Dialect) -> tuple[str, Bind]:
         compiled = cast("Any", self._statement).compile(dialect=dialect)
@@ -106,26 +100,19 @@ class PreparedQuery(Prepared):
     def all(self, connection: sa.Connection, values: Mapping[str, Any]) -> list[Any]:
         sql, bind = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
         parameters = bind(values)
-        cursor = connection.connection.cursor()
         try:
+            cursor = connection.connection.cursor()
             cursor.execute(sql, parameters)
             return self._rows(cursor, connection.dialect)
         except connection.dialect.loaded_dbapi.Error as error:
             raise _fault(connection, sql, parameters, error) from error
-        finally:
-            cursor.close()
 
     def _rows(self, cursor: DBAPICursor, dialect: Dialect) -> list[Any]:
         converters = self._converters.get(dialect.name)
         if converters is None:
             converters = self._converters[dialect.name] = list(self._conversions(cursor, dialect))
-        rows: list[Any] = []
-        for values in cursor.fetchall():
-            row = list(values)
-            for place, convert in converters:
-                row[place] = convert(row[place])
-            rows.append(self._row._make(row))
-        return rows
+        found = cursor.fetchall()
+        return list(map(self._row._make, [_converted(row, converters) for row in found] if converters else found))
 
     def _conversions(self, cursor: DBAPICursor, dialect: Dialect) -> Iterator[tuple[int, Convert]]:
         for place, (column, described) in enumerate(zip(self._types, cursor.description, strict=True)):
@@ -197,16 +184,23 @@ def _binder(names: tuple[str, ...], converters: list[tuple[int, Convert]]) -> Bi
     )
 
     def bind(values: Mapping[str, Any]) -> tuple[Any, ...]:
-        row = list(take(values))
+        row = take(values)
         texts = [value for value in row if value.__class__ is str]
         if "\0" in (text := "".join(texts)) or not text.isascii():
             for text in texts:
                 check_text(text)
-        for place, convert in converters:
-            row[place] = convert(row[place])
-        return tuple(row)
+        return _converted(row, converters) if converters else row
 
     return bind
+
+
+def _converted(values: Sequence[Any], converters: list[tuple[int, Convert]]) -> tuple[Any, ...]:
+    """Nothing is nothing in every type."""
+    row = list(values)
+    for place, convert in converters:
+        if (value := row[place]) is not None:
+            row[place] = convert(value)
+    return tuple(row)
 
 
 def _with(fixed: Mapping[str, Any], bind: Bind) -> Bind:

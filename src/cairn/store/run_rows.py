@@ -99,8 +99,7 @@ def new_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource, *told
     Its version has been taken before (`take_run_version`).
     """
     graph, newest = facts.definition_revision, newest_revision(connection, facts.pipeline_id, facts.definition_version)
-    plan = plans.plan(connection, facts.pipeline_id, graph, newest)
-    places = plans.places(connection, facts.pipeline_id, graph, newest)
+    plan, places = plans.placed(connection, facts.pipeline_id, graph, newest)
     # Its folder is yet to be made: the files do not stand.
     return Loaded(Run(facts.run_id, plan), facts, 0, 0, GENESIS, {}, 0, places, {}, plans.layout, told)
 
@@ -195,7 +194,7 @@ def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock:
         return None
     facts = _facts(row)
     graph, newest = facts.definition_revision, _newest(connection, row)
-    plan = plans.plan(connection, facts.pipeline_id, graph, newest)
+    plan, places = plans.placed(connection, facts.pipeline_id, graph, newest)
     executions: dict[str, Execution] = {}
     drivers: dict[str, str] = {}
     folders: dict[str, str] = {}
@@ -207,7 +206,6 @@ def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock:
             drivers[each.execution_id] = each.driver
         folders[each.execution_id] = each.folder
     run = run_from(row, plan, executions, _load_approvals(connection, of))
-    places = plans.places(connection, facts.pipeline_id, graph, newest)
     return Loaded(
         run,
         facts,
