@@ -170,7 +170,7 @@ class Runs:
         told = _told_made(facts)
         if not start:
             return insert_run(connection, facts, self._engine.plans, told), None
-        made = new_run(connection, facts, self._engine.plans, told)
+        made = new_run(connection, facts, self._engine.plans, told, newest=row.revision)
         return made, self._engine.carry(connection, facts.run_id, StartRun(), given, before=made)
 
     # ---- a run that is there ----------------------------------------------------------------------------

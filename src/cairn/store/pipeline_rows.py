@@ -161,7 +161,9 @@ def mark_restored(connection: sa.Connection, pipeline_id: str) -> bool:
 _of_pipeline = sa.bindparam("pipeline_id", type_=Text())
 # Its key stays: who only refers to the pipeline does not wait, and so cannot wait in a circle.
 _LOCK = PreparedQuery(
-    sa.select(pipelines).where(pipelines.c.pipeline_id == _of_pipeline).with_for_update(key_share=True)
+    sa.select(*(column for column in pipelines.c if column.name != "checkpoint_order"))  # the definition says it too
+    .where(pipelines.c.pipeline_id == _of_pipeline)
+    .with_for_update(key_share=True)
 )
 _TAKE = PreparedQuery(
     sa.update(pipelines)
@@ -183,7 +185,7 @@ _PREVIOUS = PreparedQuery(
 
 
 def lock_pipeline(connection: sa.Connection, pipeline_id: str) -> Any | None:
-    """The pipeline's row, if there is one; nobody else changes it before this transaction ends."""
+    """The pipeline's row but for its order, if there is one; nobody else changes it before this transaction ends."""
     return _LOCK.first(connection, {"pipeline_id": pipeline_id})
 
 

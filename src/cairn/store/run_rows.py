@@ -93,12 +93,15 @@ class Loaded:
 _INSERT_RUN = insert_into(pipeline_runs)
 
 
-def new_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource, *told: Told) -> Loaded:
+def new_run(
+    connection: sa.Connection, facts: RunFacts, plans: PlanSource, *told: Told, newest: int | None = None
+) -> Loaded:
     """A run that nobody has started, with the first events of its trail: stored with its first change.
 
-    Its version has been taken before (`take_run_version`).
+    Its version has been taken before (`take_run_version`). `newest` is the revision that counts, where it is known.
     """
-    graph, newest = facts.definition_revision, newest_revision(connection, facts.pipeline_id, facts.definition_version)
+    graph = facts.definition_revision
+    newest = newest or newest_revision(connection, facts.pipeline_id, facts.definition_version)
     plan, places = plans.placed(connection, facts.pipeline_id, graph, newest)
     # Its folder is yet to be made: the files do not stand.
     return Loaded(Run(facts.run_id, plan), facts, 0, 0, GENESIS, {}, 0, places, {}, plans.layout, told)
