@@ -30,7 +30,6 @@ COLLECT = (20_000, 20, 20)  # things made before garbage is looked for: Python's
 
 def collect_seldom() -> None:
     """For a process that is Cairn's own: what is there stays, and what is made anew is looked at in larger lots."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(*COLLECT)
 

@@ -11,6 +11,7 @@ from cairn.api.admission import COOKIE, SAFE
 from cairn.api.examples import REQUESTS, RESPONSES
 from cairn.api.guarding import STREAMED, UNKEYED
 from cairn.api.incoming import JSON
+from cairn.api.openapi import camel
 from cairn.api.permissions import PERMISSIONS
 from cairn.services.views.base import View
 
@@ -161,12 +162,6 @@ def examples() -> Spec:
         elif example is not None:
             found[camel(name)] = {"value": example}
     return dict(sorted(found.items()))
-
-
-def camel(name: str) -> str:
-    """`list_pipelines` is `listPipelines` for clients."""
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
 
 
 def _describe_errors(operation: Spec, name: str, method: str) -> None:

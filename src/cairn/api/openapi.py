@@ -10,8 +10,6 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
-from cairn.api import describing
-from cairn.api.describing import camel
 from cairn.api.problems import Problem
 
 TAGS = {
@@ -45,6 +43,12 @@ def operation_id(route: APIRoute) -> str:
     return camel(route.name)
 
 
+def camel(name: str) -> str:
+    """`list_pipelines` is `listPipelines` for clients."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
 def install(app: FastAPI) -> None:
     def openapi() -> dict[str, Any]:
         if app.openapi_schema is None:
@@ -55,6 +59,8 @@ def install(app: FastAPI) -> None:
 
 
 def build(app: FastAPI) -> dict[str, Any]:
+    from cairn.api import describing  # with its examples: not before somebody asks
+
     spec = get_openapi(
         title=app.title,
         version=app.version,

@@ -83,6 +83,7 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
                 create_app(cairn),
                 log_level="warning",
                 lifespan="off",
+                ws="none",  # which would be imported all the same
                 timeout_graceful_shutdown=5,
                 server_header=False,
             )
