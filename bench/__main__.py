@@ -18,7 +18,7 @@ from bench.crowd import AT_ONCE as AGENTS_AT_ONCE
 from bench.crowd import crowd
 from bench.floor import Floor
 from bench.house import house, quantile
-from bench.measures import approvals, decisions, large_context, overhead, scripts
+from bench.measures import Overhead, approvals, decisions, large_context, scripts
 from bench.turns import turns
 from cairn.worker import collect_seldom
 
@@ -31,16 +31,20 @@ async def measure() -> dict[str, Any]:
         floor = Floor(folder)
         async with house() as cairn:
             collect_seldom()  # as the server does
-            per_checkpoint, bare = await overhead(cairn, floor)
+            overhead = Overhead(cairn, floor)
+            await overhead.sit_down()
             by_itself = await alone()
             single = await approvals(cairn, 1)
             together = await approvals(cairn, AT_ONCE)
+            await overhead.sit_down()
             rate = await decisions(cairn)
             context = await large_context(cairn)
             script = await scripts(cairn)
+            await overhead.sit_down()
         floor.close()
         turn = await turns()
     talking = await crowd()
+    per_checkpoint, bare = overhead.per_checkpoint, overhead.bare
     return {
         "overhead_per_checkpoint_ms": per_checkpoint,
         "bare_commit_ms": round(bare, 3),

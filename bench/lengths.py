@@ -1,4 +1,4 @@
-"""How long the runs are that are measured, and how often each."""
+"""How long the runs are that are measured, and how often each in one sitting."""
 
 from __future__ import annotations
 
