@@ -1,6 +1,10 @@
 """What every test may use. No test asks a provider: the keys of whoever runs them are not for them."""
 
+import asyncio
 import os
+from collections.abc import Callable
+
+from uvicorn.loops.auto import auto_loop_factory
 
 from cairn.adapters.model_providers import KNOWN
 from cairn.worker import collect_seldom
@@ -10,6 +14,11 @@ pytest_plugins = ["tests.databases", "tests.models.fixtures"]
 for _name in {key for known in KNOWN.values() for key in known.keys}:
     os.environ.pop(_name, None)
 os.environ.setdefault("CAIRN_SIMULATION_PACE", "0")
+
+
+def pytest_asyncio_loop_factories() -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Tests run on the loop that the server runs on: another one has other faults."""
+    return {"served": auto_loop_factory()}
 
 
 def pytest_collection_finish() -> None:
