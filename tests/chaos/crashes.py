@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from cairn import worker
 from cairn.bootstrap import choosing, wiring
 from cairn.core.errors import Refused, Repeated
 from cairn.files import Tree
 from cairn.runners import Ctx
+from cairn.services import engine
 from cairn.services.actors import ADMIN
 from cairn.services.rollbacks import Request
 from tests.chaos import action_scenes, rework_scenes, talk_scenes
-from tests.chaos.scene import COMMAND, ROLLBACK, Ids, Scene
+from tests.chaos.scene import COMMAND, NEVER, ROLLBACK, Ids, Scene
 from tests.services.house import House, form, registry, retries, step
 
 DIED = 9
@@ -72,6 +74,11 @@ def open_functions(house: House) -> None:
         ctx.log("on the way")
         await asyncio.sleep(0.15)  # the log is written down by then
         raise ValueError("no")
+
+    @house.does("works_for_a_while")
+    async def works_for_a_while(ctx: Ctx) -> dict[str, Any]:
+        await house.until(lambda: any(house.folder.glob("pipelines/*/runs/latest")))
+        return {}
 
 
 async def again(act: Awaitable[Any]) -> None:
@@ -275,6 +282,24 @@ async def created(house: House, ids: Ids) -> None:
     await house.done(pipeline)
 
 
+async def long_defined(house: House) -> Ids:
+    return {"pipeline": await house.pipeline(step("long", "works_for_a_while"))}
+
+
+async def work(house: House, ids: Ids) -> None:
+    run = await house.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)
+    await house.until_run(run.run_id, "completed")
+    await house.until_quiet()
+
+
+async def worked(house: House, ids: Ids) -> None:
+    run = (await house.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)).run_id
+    await house.until_run(run, "completed")
+    await house.until_quiet()
+    assert house.run(run).run_version == 1
+    assert house.told(run).count("execution_completed") == 1
+
+
 SCENES = {
     "approve": Scene(asked, approve, approved),
     "fail": Scene(defined, fail, failed),
@@ -286,6 +311,7 @@ SCENES = {
     "restore": Scene(deleted_before, restore, restored),
     "restart": Scene(half_way, restart, restarted),
     "create": Scene(nothing, create, created),
+    "work for a while": Scene(long_defined, work, worked, opens_after=0.05),
     **rework_scenes.SCENES,
     **action_scenes.SCENES,
     **talk_scenes.SCENES,
@@ -317,7 +343,10 @@ def die(folder: Path, url: str | None, scene: str, ids: Ids, at: int | None) -> 
         await house.close()
         return death.moments
 
-    return asyncio.run(run())
+    # What the clock adds on a busy machine would be another moment each time.
+    by_the_clock = dict.fromkeys(("FILED_SECONDS", "WATCH_SECONDS", "MEND_SECONDS", "ADOPT_SECONDS"), NEVER)
+    with patch.object(engine, "OPEN_AFTER", SCENES[scene].opens_after), patch.multiple(worker, **by_the_clock):
+        return asyncio.run(run())
 
 
 async def opened(folder: Path, url: str | None) -> House:

@@ -14,8 +14,12 @@ ROLLBACK = "c0ffee00-0000-4000-8000-000000000002"
 Ids = dict[str, Any]
 
 
+NEVER = 3600.0  # seconds
+
+
 @dataclass(frozen=True)
 class Scene:
     prepare: Callable[[House], Awaitable[Ids]]
     act: Callable[[House, Ids], Awaitable[Any]]
     check: Callable[[House, Ids], Awaitable[None]]  # after the next start, acted again where it had not come to that
+    opens_after: float = NEVER  # seconds until a run that is at work has its folder; earlier if it rests

@@ -9,7 +9,7 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from cairn.store.prepared import commit, send
+from cairn.store.prepared import begun, commit, send
 
 T = TypeVar("T")
 
@@ -50,14 +50,8 @@ class AtHand:
                 self._drop()  # it may be closed or broken: try a new one
             else:
                 return self._connection
-        connection = self._engine.connect()
-        try:
-            connection.begin()
-        except BaseException:
-            connection.close()
-            raise
-        self._connection = connection
-        return connection
+        self._connection = begun(self._engine)
+        return self._connection
 
     def _end(self, connection: sa.Connection) -> None:
         if connection.invalidated:

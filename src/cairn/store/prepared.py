@@ -34,6 +34,17 @@ def send(connection: sa.Connection, sql: str, parameters: Any) -> int:
         raise _fault(connection, sql, parameters, error) from error
 
 
+def begun(engine: sa.Engine) -> sa.Connection:
+    """A connection in a transaction; one that cannot begin is not kept."""
+    connection = engine.connect()
+    try:
+        connection.begin()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 def commit(connection: sa.Connection) -> None:
     """Have the driver commit what was done, behind SQLAlchemy's back."""
     try:

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from cairn.store.errors import Closed
-from cairn.store.prepared import commit, send
+from cairn.store.prepared import begun, commit, send
 
 log = logging.getLogger(__name__)
 
@@ -153,14 +153,8 @@ class Writer:
         return self._connection
 
     def _connect(self) -> sa.Connection:
-        connection = self._engine.connect()
-        try:
-            connection.begin()
-        except BaseException:
-            connection.close()
-            raise
-        self._connection = connection
-        return connection
+        self._connection = begun(self._engine)
+        return self._connection
 
     def _check_open(self) -> None:
         """After some errors SQLite has rolled the transaction back by itself: what follows would be committed alone."""
