@@ -191,3 +191,36 @@ def test_newer_reworks_go_with_the_undo_and_their_asker_is_told_d56() -> None:
     desk.send(m.UndoRollback("r"))
     assert desk.states["b"] == "WORKING"
     assert desk.e("a").state is State.CANCELLED
+
+
+def test_an_asker_that_is_held_as_a_pause_comes_back_is_told_of_s4() -> None:
+    """Whether the run goes on is known only when its status is back: no state changes without a line of the trail."""
+    form = Policy(mode=Mode.HUMAN_ONLY, on_failure=OnFailure.ROLLBACK_CHECKPOINT)
+    desk = Desk(plan_of("a", ("b", "c"), policies={"b": Policy(ask_completion=True), "c": form}))
+    desk.finish("a")
+    desk.finish("b")
+    desk.send(m.PauseRun())
+    desk.answer("c", "decline")
+    (rollback,) = desk.run.rollbacks
+    assert rollback.status_before is RunStatus.PAUSED
+    desk.send(m.ResumeRun())
+    desk.answer("b", "revise")
+    asker = desk.e("b")
+    desk.send(m.ReworkWanted(asker.id, asker.dispatch, "a"), "worker")
+    desk.send(m.UndoRollback(rollback.id))
+    assert (desk.run.status, desk.run.executions[asker.id].state) == (RunStatus.PAUSED, State.READY)
+    assert [event.type for event in desk.last.events if event.execution == asker.id] == [
+        m.EventType.REWORK_TOLD,
+        m.EventType.EXECUTION_READY,
+    ]
+
+
+def test_what_the_budget_said_goes_with_the_pause_it_was_for() -> None:
+    desk = Desk(plan_of("a", "b"))
+    desk.send(m.CancelRun())
+    desk.send(m.RollBack("r", -1))
+    e = desk.e("a")
+    desk.send(m.BudgetReached(e.id, e.dispatch, "spent"), "worker")
+    assert desk.run.over_budget == "spent"
+    desk.send(m.UndoRollback("r"))
+    assert (desk.run.status, desk.run.over_budget) == (RunStatus.CANCELLED, "")

@@ -96,9 +96,11 @@ class Draft:
     def restore_run(self, record: Rollback) -> None:
         """Give the run back the status that it had before a rollback."""
         before, to = self.run.status, moves.RESTORED[record.status_before]
+        pauses = record.status_before is RunStatus.PAUSED
         self.run = self.run.changed(
             status=to,
-            pause_requested=record.status_before is RunStatus.PAUSED,
+            pause_requested=pauses,
+            over_budget=self.run.over_budget if pauses else "",
             paused_at=None,
             completed_at=(record.completed_before or self.given.at) if to in CLOSED else None,
             archived_by=None,

@@ -11,6 +11,8 @@ from cairn.core.model import CLOSED, LIVE, OPEN, Execution, Rollback, RollbackTr
 from cairn.core.moves import RunVerb
 from cairn.core.rework import cancel_with_reworks, tell_asker
 
+UNDONE = "the rollback was undone"
+
 
 def what_goes(run: Run, target: int) -> tuple[Execution, ...]:
     """Everything above the target, what failed or was cancelled below it, and reworks asked for by what goes."""
@@ -136,21 +138,25 @@ def newer(run: Run, record: Rollback) -> tuple[Execution, ...]:
 
 
 def undo(d: Draft, rollback: str) -> None:
-    for record in check_undo(d.run, rollback):
-        _put_back(d, record)
+    ended = [e for record in check_undo(d.run, rollback) for e in _put_back(d, record)]
+    for e in ended:  # now that it is known whether the run goes on
+        tell_asker(d, e, "cancelled", UNDONE)
 
 
-def _put_back(d: Draft, record: Rollback) -> None:
+def _put_back(d: Draft, record: Rollback) -> list[Execution]:
+    """The answer is what is cancelled for it."""
     in_its_place = newer(d.run, record)
+    ended: list[Execution] = []
     for e in _mark(d, record, None):
         d.tell(EventType.EXECUTION_RESTORED, e, rollback=record.id, checkpoint=e.key)
     for e in in_its_place:
         if d.run.executions[e.id].state in LIVE:
-            cancel_with_reworks(d, e, "the rollback was undone")
-            tell_asker(d, e, "cancelled", "the rollback was undone")
+            cancel_with_reworks(d, e, UNDONE)
+            ended.append(e)
     if record.target is None:
         d.tell(EventType.RUN_RESTORED, rollback=record.id)
     d.restore_run(record)
     standing = tuple(replace(r, undone=True) if r.id == record.id else r for r in d.run.rollbacks)
     d.run = d.run.changed(rollbacks=standing)
     d.effects.append(Unarchive(record.id))
+    return ended
