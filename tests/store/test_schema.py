@@ -153,7 +153,7 @@ def test_the_migrations_can_be_written_as_sql(new_database_url: str, database: D
 
 # ---- what the database itself guards ---------------------------------------------------------------
 def test_words_outside_a_list_are_refused(database: Database) -> None:
-    wrong = "INSERT INTO blobs VALUES ('c', 1, 1, 'rar', {}, '2026-01-01T00:00:00Z')"
+    wrong = "INSERT INTO blobs VALUES ('c', 1, 1, 'rar', {}, '2026-01-01T00:00:00Z', NULL)"
     with pytest.raises(IntegrityError, match="compression_known"):
         database.transact_now(lambda c: c.execute(sa.text(wrong.format("true"))))
 

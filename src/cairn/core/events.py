@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class EventType(StrEnum):
@@ -61,10 +60,9 @@ class EventType(StrEnum):
     ROLLBACK_UNDONE = "rollback_undone"  # with the status that is back
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     type: EventType
-    execution: str | None = None
-    approval: str | None = None
-    rollback: str | None = None
-    detail: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    execution: str | None
+    approval: str | None
+    rollback: str | None
+    detail: Mapping[str, Any]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from cairn.core.plan import Policy
 from cairn.core.states import OPEN, SHOWN, ExecutionStatus, Ruling, State, WaitingOn
@@ -110,8 +111,7 @@ def scope_of(attempt: int, retries_used: int, validations_used: int, revision: i
     return f"a{attempt - retries_used - validations_used}.r{revision}.v{validations_used}"
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """The executions of one pass that are not archived, in the order they were made, by what one asks of them."""
 
     current: dict[str, Execution]

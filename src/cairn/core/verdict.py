@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from cairn.core.states import Kind, OnExpiry
 
@@ -32,8 +32,7 @@ class Action:
     confidence: float | None = None  # from 0 to 1
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """An approval that is about to be asked."""
 
     kind: Kind

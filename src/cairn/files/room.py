@@ -6,15 +6,14 @@ import contextlib
 import os
 import stat
 from collections.abc import Callable, Container
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from cairn.files import folders, layout
 from cairn.files.content import FileContent, Move
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(NamedTuple):
     root: str
     pipeline_id: str
     now: Callable[[], datetime]

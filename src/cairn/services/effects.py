@@ -215,8 +215,5 @@ class Effects:
     def _announce(self, step: Step) -> None:
         if self._hub.is_heard:
             of = step.loaded.facts
-            changes = [
-                Change(pipeline_id=of.pipeline_id, run_id=of.run_id, event_type=event.type.value)
-                for event in step.decision.events
-            ]
+            changes = [Change(of.pipeline_id, of.run_id, str(event.type)) for event in step.decision.events]
             self._hub.announce(*changes)

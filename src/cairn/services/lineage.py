@@ -39,9 +39,10 @@ def depends_on(run: Run, e: Execution) -> tuple[str, ...]:
 # ---- what an asker is told -------------------------------------------------------------------------
 def complete_told(connection: sa.Connection, decision: Decision, new: Sequence[NewArtifact]) -> Decision:
     """The core knows artifacts by their records only: who asked for a rework is told their names and contents."""
-    if not any(event.type is EventType.REWORK_TOLD for event in decision.events):
+    asked = [event for event in decision.events if event.type is EventType.REWORK_TOLD]
+    if not asked:
         return decision
-    wanted = [made["artifact_record_id"] for event in decision.events for made in _made(event)]
+    wanted = [made["artifact_record_id"] for event in asked for made in _made(event)]
     known = {a.record_id: _told(a.record_id, a.name, a.format, a.checksum, a.size) for a in new}
     known |= _read(connection, [record for record in wanted if record not in known])
     return replace(decision, events=tuple(_with_artifacts(event, known) for event in decision.events))
@@ -55,7 +56,7 @@ def _with_artifacts(event: Event, known: Mapping[str, Mapping[str, Any]]) -> Eve
     if event.type is not EventType.REWORK_TOLD:
         return event
     artifacts = [known[made["artifact_record_id"]] for made in _made(event)]
-    return replace(event, detail={**event.detail, "artifacts": artifacts})
+    return event._replace(detail={**event.detail, "artifacts": artifacts})
 
 
 def _read(connection: sa.Connection, records: Sequence[str]) -> dict[str, Mapping[str, Any]]:

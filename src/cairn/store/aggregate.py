@@ -34,7 +34,7 @@ Values = dict[str, Any]
 # ---- runs --------------------------------------------------------------------------------------
 def run_values(run: Run) -> Values:
     return {
-        "status": run.status.value,
+        "status": str(run.status),
         "pause_requested": run.pause_requested,
         "pass_number": run.pass_number,
         "restart_count": run.restart_count,
@@ -130,8 +130,8 @@ def execution_values(e: Execution) -> Values:
         "pass_number": e.pass_number,
         "ordinal": e.ordinal,
         "definition_revision": e.definition,
-        "status": SHOWN[e.state].value,
-        "state": e.state.value,
+        "status": str(SHOWN[e.state]),
+        "state": str(e.state),
         "waiting_on": e.waiting_on.value if e.waiting_on else None,
         "dispatch_number": e.dispatch,
         "attempt_number": e.attempt,

@@ -1,4 +1,4 @@
-"""Contents by checksum: stored once, in chunks, compressed where that helps (X8, D47)."""
+"""Contents by checksum: stored once, small ones with their row, others in chunks, compressed if it helps (X8, D47)."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from cairn.store.tables import blob_chunks, blobs, metadata
 
 CHUNK = 1024 * 1024
 SMALL = 512  # bytes that are not worth compressing
+WITH_ROW = 800  # bytes that lie in the row itself, which then still fits into a page of SQLite's
 SAMPLE = 64 * 1024  # the beginning tells whether compressing helps
 FRESH = timedelta(hours=1)  # what was put within it may be about to be referred to
 _IN_MEMORY = 4 * 1024 * 1024
@@ -45,25 +46,34 @@ def put_known(connection: sa.Connection, checksum: str, content: bytes, at: date
 def _put(connection: sa.Connection, checksum: str, content: bytes, at: datetime) -> None:
     pieces = [content[start : start + CHUNK] for start in range(0, len(content), CHUNK)]
     compression = _choose(pieces[0]) if pieces else "none"
-    if _begin(connection, checksum, len(content), compression, at, complete=True):
+    data = _pack(content, compression) if 0 < len(content) <= WITH_ROW else None
+    if _begin(connection, checksum, len(content), compression, at, complete=True, data=data):
         for number, piece in enumerate(pieces):
             _put_chunk(connection, checksum, number, _pack(piece, compression))
 
 
 def _begin(
-    connection: sa.Connection, checksum: str, size: int, compression: str, at: datetime, *, complete: bool
+    connection: sa.Connection,
+    checksum: str,
+    size: int,
+    compression: str,
+    at: datetime,
+    *,
+    complete: bool,
+    data: bytes | None = None,
 ) -> bool:
     """Claim the checksum. True: its chunks are wanted."""
     row = {
         "checksum": checksum,
         "size": size,
-        "chunk_count": -(-size // CHUNK),
+        "chunk_count": -(-size // CHUNK) if data is None else 0,
         "compression": compression,
         "complete": complete,
         "created_at": at,
+        "data": data,
     }
     if _INSERT[connection.dialect.name].run(connection, row) == 1:
-        return True
+        return data is None
     c = blobs.c
     was = connection.execute(sa.select(c.complete, c.created_at).where(c.checksum == checksum)).one()
     if not was.complete or was.created_at < at - FRESH:
@@ -102,13 +112,16 @@ def put_stream(database: Database, pieces: Iterable[bytes], *, folder: Path | No
 
 def put_file(database: Database, file: IO[bytes]) -> tuple[str, int]:
     """The same for a file, which is read twice."""
+    first = next(_pieces(file), b"")
+    at = datetime.now(UTC)
+    if len(first) < CHUNK:
+        return database.transact_now(lambda c: put(c, first, at)), len(first)
     hashing, size = hashlib.sha256(), 0
     for piece in _pieces(file):
         hashing.update(piece)
         size += len(piece)
     checksum = hashing.hexdigest()
-    at = datetime.now(UTC)
-    compression = _choose(next(_pieces(file), b""))
+    compression = _choose(first)
     if not database.transact_now(lambda c: _begin(c, checksum, size, compression, at, complete=False)):
         return checksum, size
     for number, piece in enumerate(_pieces(file)):
@@ -155,14 +168,21 @@ def _open(run: Callable[[Callable[[sa.Connection], Any]], Any], checksum: str) -
 
 def _chunks(run: Callable[[Callable[[sa.Connection], Any]], Any], blob: Any) -> Iterator[bytes]:
     hashing = hashlib.sha256()
-    c = blob_chunks.c
-    for number in range(blob.chunk_count):
-        query = sa.select(c.data).where(c.checksum == blob.checksum, c.number == number)
-        piece = _unpack(run(lambda connection, q=query: connection.execute(q).scalar_one_or_none()), blob)
+    for data in _stored(run, blob):
+        piece = _unpack(data, blob)
         hashing.update(piece)
         yield piece
     if hashing.hexdigest() != blob.checksum:
         raise DamagedBlob(f"The content stored under the checksum {blob.checksum} has been changed.")
+
+
+def _stored(run: Callable[[Callable[[sa.Connection], Any]], Any], blob: Any) -> Iterator[bytes | None]:
+    if blob.data is not None:
+        yield blob.data
+    c = blob_chunks.c
+    for number in range(blob.chunk_count):
+        query = sa.select(c.data).where(c.checksum == blob.checksum, c.number == number)
+        yield run(lambda connection, q=query: connection.execute(q).scalar_one_or_none())
 
 
 def _unpack(data: bytes | None, blob: Any) -> bytes:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 import sqlalchemy as sa
@@ -26,8 +25,7 @@ IDS = ("pipeline_id", "run_id", "execution_id", "checkpoint_id", "approval_id", 
 _INSERT = insert_into(events, without=("id",), types={"metadata": Text()})
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(NamedTuple):
     """What is to be told; its place in a chain comes from `seal`."""
 
     type: str
@@ -39,8 +37,7 @@ class Told:
     name: str | None = None  # of the checkpoint, for the description
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(NamedTuple):
     """Where a chain of events stands."""
 
     id: str  # of the run or the pipeline, or GLOBAL

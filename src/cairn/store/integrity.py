@@ -94,7 +94,8 @@ def _asked_in_vain() -> sa.Select[tuple[str]]:
 
 def _incomplete() -> sa.Select[tuple[str]]:
     parts = sa.select(sa.func.count()).where(blob_chunks.c.checksum == blobs.c.checksum).scalar_subquery()
-    return sa.select(blobs.c.checksum).where(blobs.c.complete, parts != blobs.c.chunk_count)
+    lost = (blobs.c.chunk_count == 0) & (blobs.c.size > 0) & blobs.c.data.is_(None)
+    return sa.select(blobs.c.checksum).where(blobs.c.complete, (parts != blobs.c.chunk_count) | lost)
 
 
 def unused(connection: sa.Connection, older_than: datetime) -> Unused:

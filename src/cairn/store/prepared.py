@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -25,7 +24,8 @@ Convert: TypeAlias = Callable[[Any], Any]
 def send(connection: sa.Connection, sql: str, parameters: Any) -> int:
     """Have the driver carry a statement out as it is; the answer is how many rows it changed."""
     try:
-        cursor = connection.connection.cursor()
+        pooled: Any = connection.connection
+        cursor = pooled.dbapi_connection.cursor()
         cursor.execute(sql, parameters)
         if cursor.description:
             cursor.fetchall()
@@ -48,7 +48,8 @@ def begun(engine: sa.Engine) -> sa.Connection:
 def commit(connection: sa.Connection) -> None:
     """Have the driver commit what was done, behind SQLAlchemy's back."""
     try:
-        cast("Any", connection.connection.dbapi_connection).commit()
+        pooled: Any = connection.connection
+        pooled.dbapi_connection.commit()
     except connection.dialect.loaded_dbapi.Error as error:
         raise _fault(connection, "COMMIT", (), error) from error
 
@@ -72,7 +73,8 @@ class Prepared:
         sql, bind = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
         parameters = [bind(row) for row in rows]
         try:
-            connection.connection.cursor().executemany(sql, parameters)
+            pooled: Any = connection.connection
+            pooled.dbapi_connection.cursor().executemany(sql, parameters)
         except connection.dialect.loaded_dbapi.Error as error:
             raise _fault(connection, sql, parameters, error) from error
 
@@ -112,7 +114,8 @@ class PreparedQuery(Prepared):
         sql, bind = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
         parameters = bind(values)
         try:
-            cursor = connection.connection.cursor()
+            pooled: Any = connection.connection
+            cursor = pooled.dbapi_connection.cursor()
             cursor.execute(sql, parameters)
             return self._rows(cursor, connection.dialect)
         except connection.dialect.loaded_dbapi.Error as error:
@@ -130,7 +133,7 @@ class PreparedQuery(Prepared):
             if isinstance(column, Text):
                 continue  # as it comes
             if isinstance(column, Instant | Json):  # what SQLAlchemy puts around them does nothing but call them
-                yield place, partial(column.process_result_value, dialect=dialect)
+                yield place, column.reader(dialect)
             elif (convert := column.dialect_impl(dialect).result_processor(dialect, described[1])) is not None:
                 yield place, convert
 
@@ -185,7 +188,7 @@ def _converter(type: TypeEngine[Any], dialect: Dialect) -> Convert | None:
     if isinstance(type, Text | sa.Boolean | sa.Numeric | sa.Integer | sa.LargeBinary):
         return None
     if isinstance(type, Instant | Json):  # what SQLAlchemy puts around them does nothing but call them
-        return partial(type.process_bind_param, dialect=dialect)
+        return type.writer(dialect)
     return type.dialect_impl(dialect).bind_processor(dialect)
 
 

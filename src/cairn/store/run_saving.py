@@ -126,7 +126,7 @@ def _update_execution(connection: sa.Connection, before: Loaded, after: Loaded, 
         changes["last_error_at"] = given.at
     if not changes:
         return
-    fence = {"execution_id": id, "dispatch_number": was.dispatch, "state": was.state.value}
+    fence = {"execution_id": id, "dispatch_number": was.dispatch, "state": str(was.state)}
     if _UPDATE_EXECUTION.run(connection, changes, fence) != 1:
         raise Fenced(f"Dispatch {was.dispatch} of the execution {id} is over.")
 
@@ -191,7 +191,7 @@ def _told(before: Loaded, decision: Decision) -> list[Told]:
         place = places.get(key)
         told.append(
             Told(
-                event.type.value,
+                str(event.type),
                 event.detail,
                 event.execution,
                 place.checkpoint_id if place else None,

@@ -81,7 +81,8 @@ class _Connection(sqlite3.Connection):
             self._lock.release()
 
     def cursor(self, factory: Any = _Cursor) -> Any:
-        return super().cursor(factory)
+        """Who holds the lock need not ask for it again: most statements are those of a transaction under way."""
+        return super().cursor() if self._holds else super().cursor(factory)
 
     def commit(self) -> None:
         try:

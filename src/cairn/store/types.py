@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import lru_cache
@@ -49,23 +50,35 @@ class Instant(TypeDecorator[datetime]):
         return dialect.type_descriptor(sa.Text() if dialect.name == "sqlite" else sa.DateTime(timezone=True))
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise Unstorable(f"A time without a time zone cannot be stored: {value.isoformat()}")
-        return as_text(value) if dialect.name == "sqlite" else value
+        return None if value is None else self.writer(dialect)(value)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        return datetime.fromisoformat(value) if dialect.name == "sqlite" else value.astimezone(UTC)
+        return None if value is None else self.reader(dialect)(value)
+
+    def writer(self, dialect: Dialect) -> Callable[[datetime], Any]:
+        """What makes the driver's value of one that is there."""
+        return as_text if dialect.name == "sqlite" else _aware
+
+    def reader(self, dialect: Dialect) -> Callable[[Any], datetime]:
+        """What makes one of the driver's value."""
+        return datetime.fromisoformat if dialect.name == "sqlite" else _in_utc
+
+
+def _aware(moment: datetime) -> datetime:
+    if moment.tzinfo is None:
+        raise Unstorable(f"A time without a time zone cannot be stored: {moment.isoformat()}")
+    return moment
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)
 
 
 @lru_cache(maxsize=64)  # one moment stands in many rows of a transaction
 def as_text(moment: datetime) -> str:
     """ISO 8601 in UTC with microseconds and `Z`."""
     if moment.tzinfo is not UTC:
-        moment = moment.astimezone(UTC)
+        moment = _aware(moment).astimezone(UTC)
     return moment.isoformat(timespec="microseconds")[:-6] + "Z"
 
 
@@ -75,11 +88,27 @@ class Json(TypeDecorator[Value]):
     impl = sa.Text
     cache_ok = True
 
-    def process_bind_param(self, value: Value, dialect: Dialect) -> str | None:  # noqa: ARG002
-        return None if value is None else encode_json(value).decode()
+    def process_bind_param(self, value: Value, dialect: Dialect) -> str | None:
+        return None if value is None else self.writer(dialect)(value)
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> Value:  # noqa: ARG002
-        return None if value is None else decode_json(value, max_bytes=sys.maxsize)
+    def process_result_value(self, value: str | None, dialect: Dialect) -> Value:
+        return None if value is None else self.reader(dialect)(value)
+
+    def writer(self, dialect: Dialect) -> Callable[[Value], str]:  # noqa: ARG002
+        """What makes the driver's value of one that is there."""
+        return _encode
+
+    def reader(self, dialect: Dialect) -> Callable[[str], Value]:  # noqa: ARG002
+        """What makes one of the driver's value."""
+        return _decode
+
+
+def _encode(value: Value) -> str:
+    return encode_json(value).decode()
+
+
+def _decode(text: str) -> Value:
+    return decode_json(text, max_bytes=sys.maxsize)
 
 
 BigInteger = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # SQLite counts up only an INTEGER key

@@ -29,7 +29,7 @@ class Notices:
 
     def note(self, connection: sa.Connection, before: Loaded, decision: Decision, given: Given) -> tuple[str, ...]:
         """The ids of what is to be told; whoever commits this wakes the courier with them."""
-        told = [event for event in decision.events if event.type.value in TOLD]
+        told = [event for event in decision.events if event.type in TOLD]
         if not told or _ANY.first(connection, {}) is None:
             return ()
         return tuple(self._write(connection, before, event, given) for event in worth_telling(told))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -59,8 +58,7 @@ class LogPage(Page[LogLine]):
     """Log lines, in the order that was asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A hint that something has changed; what it is now has to be read."""
 
     pipeline_id: str | None

@@ -12,10 +12,11 @@ blobs = sa.Table(
     metadata,
     text("checksum", primary_key=True),
     size("size"),
-    whole("chunk_count"),
+    whole("chunk_count"),  # none if it lies here
     text("compression"),
     flag("complete"),  # false while the chunks of a large one arrive
     moment("created_at"),  # or put again: the sweep goes by it
+    sa.Column("data", sa.LargeBinary, nullable=True),  # of a small one
     one_of("compression", "none", "zlib"),
     sqlite_with_rowid=False,
 )
