@@ -146,7 +146,7 @@ def share(rule: str, scope: str, approval: str) -> tuple[float, float]:
 def _considered(one: _Met, winner: _Met | None, held: str, kind: Kind) -> Considered:
     rule = one.rule
     outcome = _outcome(one, winner, held, kind)
-    return Considered(rule.name, one.book.scope, rule.section.value, outcome, one.conditions, rule.shadow)
+    return Considered(rule.name, one.book.scope, str(rule.section), outcome, one.conditions, rule.shadow)
 
 
 def _outcome(one: _Met, winner: _Met | None, held: str, kind: Kind) -> str:

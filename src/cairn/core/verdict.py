@@ -58,8 +58,7 @@ class Terms:
     recipients: tuple[str, ...] = ()  # who is told; none: those who may decide
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """One condition of a rule, in words for people."""
 
     field: str
@@ -68,8 +67,7 @@ class Condition:
     holds: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Considered:
+class Considered(NamedTuple):
     """A rule that was looked at, and what came of it."""
 
     rule: str

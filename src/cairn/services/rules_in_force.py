@@ -51,7 +51,7 @@ class RulesInForce:
         if self._mask(shown) == shown:
             return verdict
         considered = tuple(
-            replace(one, conditions=tuple(replace(c, actual=self._mask(c.actual)) for c in one.conditions))
+            one._replace(conditions=tuple(c._replace(actual=self._mask(c.actual)) for c in one.conditions))
             for one in verdict.considered
         )
         return replace(verdict, considered=considered)
