@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -34,19 +35,10 @@ class Later:
 
 
 def retention(house: House, later: timedelta, **days: int) -> Retention:
-    kept = house.cairn.retention
-    engine = house.cairn.engine
-    made = Retention(engine, kept._tree, kept._jobs, replace(Days(), **days))  # pyright: ignore[reportPrivateUsage]
+    """One that lives later than the house, whose own daily sweep keeps the right time."""
+    kept, engine = house.cairn.retention, copy(house.cairn.engine)
     engine.clock = Later(later)
-    return made
-
-
-@pytest.fixture(autouse=True)
-def clock(shared_house: House) -> Any:
-    """Put the time right again after each test."""
-    right = shared_house.cairn.engine.clock
-    yield
-    shared_house.cairn.engine.clock = right
+    return Retention(engine, kept._tree, kept._jobs, replace(Days(), **days))  # pyright: ignore[reportPrivateUsage]
 
 
 def lane_jobs(house: House) -> Counter[str]:
