@@ -114,7 +114,7 @@ def put_file(database: Database, file: IO[bytes]) -> tuple[str, int]:
     """The same for a file, which is read twice."""
     first = next(_pieces(file), b"")
     at = datetime.now(UTC)
-    if len(first) < CHUNK:
+    if len(first) <= WITH_ROW:
         return database.transact_now(lambda c: put(c, first, at)), len(first)
     hashing, size = hashlib.sha256(), 0
     for piece in _pieces(file):
