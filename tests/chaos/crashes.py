@@ -117,16 +117,20 @@ async def defined(house: House) -> Ids:
     return {"pipeline": await house.pipeline(step("goals"), step("bad", "fails", execution=retries(0)))}
 
 
-async def fail(house: House, ids: Ids) -> None:
-    run = await house.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)
-    await house.until_run(run.run_id, "paused")
+async def run_until(house: House, ids: Ids, status: str) -> str:
+    """Started by one command, however often it is sent."""
+    run = (await house.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)).run_id
+    await house.until_run(run, status)
     await house.until_quiet()
+    return run
+
+
+async def fail(house: House, ids: Ids) -> None:
+    await run_until(house, ids, "paused")
 
 
 async def failed(house: House, ids: Ids) -> None:
-    run = (await house.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)).run_id
-    await house.until_run(run, "paused")
-    await house.until_quiet()
+    run = await run_until(house, ids, "paused")
     assert house.run(run).run_version == 1
     assert house.statuses(run) == {"goals": "completed", "bad": "failed"}
     assert house.names(ids["pipeline"], ".errored") == [
@@ -287,15 +291,11 @@ async def long_defined(house: House) -> Ids:
 
 
 async def work(house: House, ids: Ids) -> None:
-    run = await house.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)
-    await house.until_run(run.run_id, "completed")
-    await house.until_quiet()
+    await run_until(house, ids, "completed")
 
 
 async def worked(house: House, ids: Ids) -> None:
-    run = (await house.cairn.runs.start(ids["pipeline"], by=ADMIN, command_id=COMMAND)).run_id
-    await house.until_run(run, "completed")
-    await house.until_quiet()
+    run = await run_until(house, ids, "completed")
     assert house.run(run).run_version == 1
     assert house.told(run).count("execution_completed") == 1
 
