@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 
 import pytest
 
 from cairn.core.errors import Refused
 from cairn.definitions import DefinitionError
+from cairn.files import Tree
 from cairn.services.actors import ADMIN
 from cairn.services.errors import NotFound, PreconditionFailed, WrongInput
 from cairn.services.reading.filters import RunFilter
@@ -229,6 +231,39 @@ async def test_a_deleted_pipeline_lies_in_the_archive_and_comes_back_as_it_was(h
         "pipeline_deleted",
         "pipeline_restored",
     ]
+
+
+async def test_what_starts_while_a_pipeline_comes_back_waits_for_its_folder(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P4: nothing of Cairn's own stands in the folder's way, to be taken for a user's (X8)."""
+    pipeline = await house.pipeline(form("goals"))
+    earlier = await house.start(pipeline)
+    await house.fill(earlier, "goals", goals="More")
+    await house.until_run(earlier, "completed")
+    await house.cairn.pipelines.delete(pipeline, by=ADMIN)
+    bring_back = Tree.restore_pipeline
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slowly(tree: Tree, pipeline_id: str, location: str) -> None:
+        begun.set()
+        assert go_on.wait(10)
+        bring_back(tree, pipeline_id, location)
+
+    monkeypatch.setattr(Tree, "restore_pipeline", slowly)
+    restored = asyncio.create_task(house.cairn.pipelines.restore(pipeline, by=ADMIN))
+    new = asyncio.create_task(house.start(pipeline))  # the next in line
+    assert await asyncio.to_thread(begun.wait, 10)
+    again = asyncio.create_task(house.cairn.runs.restart(earlier, by=ADMIN))
+    await asyncio.sleep(0.1)
+    go_on.set()
+    await asyncio.gather(restored, new, again)
+    await house.until_quiet()
+    assert [path for path in house.names(pipeline) if "drift" in path] == []
+    for run in (earlier, new.result()):
+        (waiting,) = [e for e in house.executions(run) if e.status == "in_progress"]
+        assert (house.root(pipeline) / ".temp" / f"exec_{waiting.execution_id}" / "workspace").is_dir()
+    assert (await house.cairn.keeper.mend_all()).is_clean
 
 
 async def test_deleting_stops_what_is_at_work_only_when_told_to(house: House) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -98,20 +100,24 @@ class Keeper:
 
     async def mend_own(self, pipeline_id: str) -> None:
         """Finish what was committed for a pipeline; what fails is tried again."""
+        with self._trying(pipeline_id):
+            async with self._engine.holding(pipeline_id):
+                runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+                async with self._engine.holding(*runs):
+                    await self.mend_held(pipeline_id, runs)
+
+    async def mend_held(self, pipeline_id: str, runs: list[str]) -> None:
+        """The same for who holds the pipeline and its runs. What Cairn itself had not written yet is no drift."""
+        with self._trying(pipeline_id):
+            await self._open(runs)
+            self._engine.effects.mended(pipeline_id, await asyncio.to_thread(self._finish, pipeline_id))
+
+    @contextmanager
+    def _trying(self, pipeline_id: str) -> Generator[None]:
         try:
-            await self._mend_own(pipeline_id)
+            yield
         except Exception as error:  # noqa: BLE001 - the others are mended all the same
             self._engine.effects.fail_pipeline(pipeline_id, error)
-
-    async def _mend_own(self, pipeline_id: str) -> None:
-        """What Cairn itself had not written yet is no drift."""
-        effects = self._engine.effects
-        async with self._engine.holding(pipeline_id):
-            runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
-            async with self._engine.holding(*runs):
-                await self._open(runs)
-                revisions = await asyncio.to_thread(self._finish, pipeline_id)
-        effects.mended(pipeline_id, revisions)
 
     def _finish(self, pipeline_id: str) -> dict[str, int]:
         """The answer is which runs' files stand now, and through which revision."""

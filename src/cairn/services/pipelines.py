@@ -274,6 +274,8 @@ class Pipelines:
             rows.tell(connection, pipeline_id, "pipeline_restored", given)
 
         async with self._engine.holding(pipeline_id):
-            await self._database.transact(body)
-        await self._keeper.mend_own(pipeline_id)
+            runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+            async with self._engine.holding(*runs):  # nobody writes into the folder before it is back
+                await self._database.transact(body)
+                await self._keeper.mend_held(pipeline_id, runs)
         self._saving.announce(pipeline_id, "pipeline_restored")
