@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from typing import Any
 
 import pytest
 
@@ -264,6 +265,34 @@ async def test_what_starts_while_a_pipeline_comes_back_waits_for_its_folder(
         (waiting,) = [e for e in house.executions(run) if e.status == "in_progress"]
         assert (house.root(pipeline) / ".temp" / f"exec_{waiting.execution_id}" / "workspace").is_dir()
     assert (await house.cairn.keeper.mend_all()).is_clean
+
+
+async def test_a_repair_waits_for_a_pipeline_that_is_being_deleted(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """P4, D39: its folder goes when what its runs leave behind lies in it."""
+    pipeline = await house.pipeline(form("goals"))
+    run = await house.start(pipeline)
+    execution = (await house.until_execution(run, "goals", "in_progress")).execution_id
+    move, begun, go_on = Tree.move_to_errored, threading.Event(), threading.Event()
+
+    def slowly(*what: Any) -> str:
+        begun.set()
+        assert go_on.wait(10)
+        return move(*what)
+
+    monkeypatch.setattr(Tree, "move_to_errored", slowly)
+    deleted = asyncio.create_task(house.cairn.pipelines.delete(pipeline, force=True, by=ADMIN))
+    assert await asyncio.to_thread(begun.wait, 10)
+    repaired = asyncio.create_task(house.cairn.keeper.mend_unfinished())
+    await asyncio.sleep(0.1)
+    assert not repaired.done()
+    go_on.set()
+    await asyncio.gather(deleted, repaired)
+    assert not house.root(pipeline).exists()
+    await house.cairn.pipelines.restore(pipeline, by=ADMIN)
+    assert [path for path in house.names(pipeline) if "drift" in path] == []
+    assert [path.name for path in house.root(pipeline).glob(f".errored/exec_{execution}_*/workspace")] == ["workspace"]
 
 
 async def test_deleting_stops_what_is_at_work_only_when_told_to(house: House) -> None:

@@ -90,12 +90,13 @@ class Keeper:
 
     # ---- at the start --------------------------------------------------------------------------------
     async def mend_unfinished(self) -> None:
-        """Before anything starts: finish the files of what was committed when the process ended."""
+        """Before anything starts, and when somebody asks: finish the files of what was committed."""
         try:
-            await asyncio.to_thread(self._mending.finish_moves)
+            unfinished = await asyncio.to_thread(self._mending.unfinished)
         except OSError as error:
-            log.error("folders could not be moved: %s", error)  # noqa: TRY400 - it says what to do
-        for pipeline_id in await self._database.aread(mending.unfinished_pipelines):
+            log.error("the pipelines' folders could not be looked at: %s", error)  # noqa: TRY400 - it says what to do
+            return
+        for pipeline_id in unfinished:
             await self.mend_own(pipeline_id)
 
     async def mend_own(self, pipeline_id: str) -> None:
@@ -123,6 +124,7 @@ class Keeper:
         """The answer is which runs' files stand now, and through which revision."""
         self._mending.finish_moves(pipeline_id)
         if pipeline_id not in self._database.read(mending.standing_pipelines):
+            self._database.transact_now(lambda c: rows.mark_filed(c, pipeline_id))
             return {}
         unfinished = self._database.read(lambda c: mending.unfinished_runs(c, pipeline_id))
         for run_id in unfinished:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
@@ -45,28 +46,37 @@ class Mending:
         return self._database.read(query)
 
     # ---- whole folders -------------------------------------------------------------------------------
-    def finish_moves(self, only: str | None = None) -> None:
-        """Deletions, restorations, ended definitions and rollbacks, of one pipeline or of all, that had not moved."""
-        for row in self._read(lambda c: _deleted(c, only)):
-            self._tree.archive_pipeline(row.pipeline_id, row.deleted_at)
-        self._restore(only)
-        for row in self._read(lambda c: _ended_definitions(c, only)):
-            self._tree.archive_definition_runs(row.pipeline_id, row.version, row.ended_at)
-            self.note_ended(row.pipeline_id, row.version)
-        for rollback in self._read(lambda c: _unfinished_rollbacks(c, only)):
+    def unfinished(self) -> list[str]:
+        """Pipelines whose folders, or whose runs' files, may not have followed."""
+        standing, deleted, behind = self._read(lambda c: (standing_pipelines(c), _deleted(c), _behind(c)))
+        archived = {folder.rpartition("_")[0] for folder in self._archive()}
+        return [
+            *(pipeline_id for pipeline_id in deleted if (self._tree.root / pipeline_id).exists()),
+            *(pipeline_id for pipeline_id in standing if pipeline_id in behind or pipeline_id in archived),
+        ]
+
+    def finish_moves(self, pipeline_id: str) -> None:
+        """Its deletion or restoration, ended definitions and rollbacks that had not moved. Its caller holds it."""
+        deleted_at = self._read(_deleted).get(pipeline_id)
+        if deleted_at is not None:
+            self._tree.archive_pipeline(pipeline_id, deleted_at)
+            return
+        for folder in self._archive():  # restoring it was cut off (P4)
+            if folder.rpartition("_")[0] == pipeline_id:
+                self._tree.restore_pipeline(pipeline_id, f"{layout.ARCHIVED}/{folder}")
+        for row in self._read(lambda c: _ended_definitions(c, pipeline_id)):
+            self._tree.archive_definition_runs(pipeline_id, row.version, row.ended_at)
+            self.note_ended(pipeline_id, row.version)
+        for rollback in self._read(lambda c: _unfinished_rollbacks(c, pipeline_id)):
             RollbackFiles(self._database, self._tree).follow(rollback)
             mark = sa.update(t.rollback_events).where(t.rollback_events.c.rollback_id == rollback)
             done = mark.values(files_done=True)
             self._database.transact_now(lambda c, done=done: c.execute(done))
 
-    def _restore(self, only: str | None) -> None:
-        """A folder in the archive of a pipeline that is not deleted: restoring it was cut off (P4)."""
-        standing = set(self._read(standing_pipelines))
+    def _archive(self) -> list[str]:
+        """The folders of pipelines that were deleted, by name."""
         archive = self._tree.root / layout.ARCHIVED
-        for folder in sorted(archive.iterdir()) if archive.is_dir() else ():
-            pipeline_id = folder.name.rpartition("_")[0]
-            if pipeline_id in standing and only in (None, pipeline_id):
-                self._tree.restore_pipeline(pipeline_id, f"{layout.ARCHIVED}/{folder.name}")
+        return sorted(folder.name for folder in archive.iterdir()) if archive.is_dir() else []
 
     def note_ended(self, pipeline_id: str, version: int) -> None:
         """The runs of this definition lie in the archive."""
@@ -130,12 +140,12 @@ def standing_pipelines(connection: sa.Connection) -> list[str]:
     )
 
 
-def unfinished_pipelines(connection: sa.Connection) -> list[str]:
-    """Those whose folders, or whose runs' files, may not have followed."""
-    r = t.pipeline_runs.c
+def _behind(connection: sa.Connection) -> set[str]:
+    """Pipelines that the database knows of something unfinished in."""
+    r, back = t.pipeline_runs.c, t.rollback_events.c
     runs = connection.execute(sa.select(r.pipeline_id).where(r.files_revision < r.revision).distinct()).scalars()
-    left = rows.unfiled(connection).union(runs)
-    return [pipeline_id for pipeline_id in standing_pipelines(connection) if pipeline_id in left]
+    rollbacks = connection.execute(sa.select(back.pipeline_id).where(back.files_done.is_(False)).distinct()).scalars()
+    return rows.unfiled(connection).union(runs, rollbacks)
 
 
 def unfinished_runs(connection: sa.Connection, pipeline_id: str) -> list[str]:
@@ -155,24 +165,18 @@ def unfinished_runs(connection: sa.Connection, pipeline_id: str) -> list[str]:
     )
 
 
-def _of(only: str | None) -> sa.ColumnElement[bool]:
-    return t.pipelines.c.pipeline_id == only if only is not None else sa.true()
-
-
-def _deleted(connection: sa.Connection, only: str | None) -> Sequence[Row]:
+def _deleted(connection: sa.Connection) -> dict[str, datetime]:
+    """The pipelines that are deleted, and since when."""
     p = t.pipelines.c
-    return connection.execute(sa.select(p.pipeline_id, p.deleted_at).where(p.deleted_at.is_not(None), _of(only))).all()
+    found = connection.execute(sa.select(p.pipeline_id, p.deleted_at).where(p.deleted_at.is_not(None)))
+    return {row.pipeline_id: row.deleted_at for row in found}
 
 
-def _ended_definitions(connection: sa.Connection, only: str | None) -> Sequence[Row]:
+def _ended_definitions(connection: sa.Connection, pipeline_id: str) -> Sequence[Row]:
     """Definition versions that have ended, with runs whose folders may not have moved; the oldest first."""
     r, p, d = t.pipeline_runs.c, t.pipelines.c, t.definition_revisions.c
     return connection.execute(
-        sa.select(
-            r.pipeline_id,
-            r.pipeline_definition_version.label("version"),
-            sa.func.min(d.created_at).label("ended_at"),
-        )
+        sa.select(r.pipeline_definition_version.label("version"), sa.func.min(d.created_at).label("ended_at"))
         .select_from(
             t.pipeline_runs.join(t.pipelines).join(
                 t.definition_revisions,
@@ -180,26 +184,19 @@ def _ended_definitions(connection: sa.Connection, only: str | None) -> Sequence[
             )
         )
         .where(
+            r.pipeline_id == pipeline_id,
             r.files_revision < r.revision,
             r.pipeline_definition_version < p.pipeline_definition_version,
-            p.deleted_at.is_(None),
-            _of(only),
         )
-        .group_by(r.pipeline_id, r.pipeline_definition_version)
+        .group_by(r.pipeline_definition_version)
         .order_by(r.pipeline_definition_version)
     ).all()
 
 
-def _unfinished_rollbacks(connection: sa.Connection, only: str | None) -> list[str]:
-    r, p = t.rollback_events.c, t.pipelines.c
-    return list(
-        connection.execute(
-            sa.select(r.rollback_id)
-            .select_from(t.rollback_events.join(t.pipelines))
-            .where(r.files_done.is_(False), p.deleted_at.is_(None), _of(only))
-            .order_by(r.created_at)
-        ).scalars()
-    )
+def _unfinished_rollbacks(connection: sa.Connection, pipeline_id: str) -> list[str]:
+    r = t.rollback_events.c
+    mine = sa.select(r.rollback_id).where(r.pipeline_id == pipeline_id, r.files_done.is_(False))
+    return list(connection.execute(mine.order_by(r.created_at)).scalars())
 
 
 def revisions(connection: sa.Connection, run_ids: Sequence[str]) -> dict[str, int]:
