@@ -12,6 +12,7 @@ import pytest
 from cairn.files import Tree
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
+from cairn.services.mending import Mending
 from tests.services.house import House, form, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -207,6 +208,25 @@ async def test_deleting_and_restoring(house: House) -> None:
         await house.cairn.pipelines.restore(pipeline, by=ADMIN)
     await mended(house, pipeline)
     assert house.disk(pipeline) == before
+
+
+async def test_an_archive_that_cannot_be_read_is_told_of_and_keeps_nothing_from_being_tried_again(
+    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    pipeline = await house.pipeline(step("goals"))
+    with failing(house, "promote"):
+        await house.done(pipeline)
+        await house.until_quiet()
+
+    def refuse(_: Mending) -> list[str]:
+        raise PermissionError(errno.EACCES, "Permission denied", ".archived")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Mending, "_archive", refuse)
+        await house.cairn.keeper.mend_unfinished()
+    assert "the pipelines' folders could not be looked at: [Errno 13] Permission denied" in caplog.text
+    assert pipeline in left(house)  # with others of the house that have not been written down as filed
+    await mended(house, pipeline)
 
 
 async def test_while_it_fails_it_is_tried_again_and_nothing_is_lost(house: House) -> None:

@@ -91,12 +91,7 @@ class Keeper:
     # ---- at the start --------------------------------------------------------------------------------
     async def mend_unfinished(self) -> None:
         """Before anything starts, and when somebody asks: finish the files of what was committed."""
-        try:
-            unfinished = await asyncio.to_thread(self._mending.unfinished)
-        except OSError as error:
-            log.error("the pipelines' folders could not be looked at: %s", error)  # noqa: TRY400 - it says what to do
-            return
-        for pipeline_id in unfinished:
+        for pipeline_id in await asyncio.to_thread(self._mending.unfinished):
             await self.mend_own(pipeline_id)
 
     async def mend_own(self, pipeline_id: str) -> None:

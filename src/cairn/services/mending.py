@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TypeVar
@@ -23,6 +24,8 @@ from cairn.services.rollback_files import RollbackFiles
 from cairn.store import Database, Loaded, load_run
 from cairn.store import tables as t
 from cairn.store.aggregate import Row
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 NO_COMMAND = UUID(int=0)  # nobody gives one for what is carried out again
@@ -49,11 +52,13 @@ class Mending:
     def unfinished(self) -> list[str]:
         """Pipelines whose folders, or whose runs' files, may not have followed."""
         standing, deleted, behind = self._read(lambda c: (standing_pipelines(c), _deleted(c), _behind(c)))
-        archived = {folder.rpartition("_")[0] for folder in self._archive()}
-        return [
-            *(pipeline_id for pipeline_id in deleted if (self._tree.root / pipeline_id).exists()),
-            *(pipeline_id for pipeline_id in standing if pipeline_id in behind or pipeline_id in archived),
-        ]
+        left = list[str]()
+        try:
+            left = [pipeline_id for pipeline_id in deleted if (self._tree.root / pipeline_id).exists()]
+            behind.update(folder.rpartition("_")[0] for folder in self._archive())
+        except OSError as error:  # what the database knows of is tried all the same, and tells what is wrong
+            log.error("the pipelines' folders could not be looked at: %s", error)  # noqa: TRY400
+        return [*left, *(pipeline_id for pipeline_id in standing if pipeline_id in behind)]
 
     def finish_moves(self, pipeline_id: str) -> None:
         """Its deletion or restoration, ended definitions and rollbacks that had not moved. Its caller holds it."""
