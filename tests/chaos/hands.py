@@ -8,13 +8,12 @@ import random
 import threading
 import time
 import urllib.error
-import urllib.request
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tests.chaos.server import TOKEN, Server
+from tests.chaos.server import Server
 
 Json = dict[str, Any]
 
@@ -56,17 +55,8 @@ class Hands:
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
         """The answer; nothing while the server is away, or where it refuses, which it has to explain."""
-        request = urllib.request.Request(
-            self.server.address + path,
-            method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"},
-        )
         try:
-            with urllib.request.urlopen(request, timeout=60) as response:
-                status, data = response.status, response.read()
-        except urllib.error.HTTPError as error:
-            status, data = error.code, error.read()
+            status, data = self.server.ask(method, path, body, seconds=60)
         except TimeoutError:
             self.note(f"{method} {path} was not answered")
             return None

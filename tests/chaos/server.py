@@ -83,7 +83,8 @@ class Server:
         self.process = None
         return code
 
-    def call(self, method: str, path: str, body: Any = None, *, expect: int | None = None) -> Any:
+    def ask(self, method: str, path: str, body: Any = None, *, seconds: float = 30) -> tuple[int, bytes]:
+        """The status and the content of the answer, whatever it says."""
         request = urllib.request.Request(
             self.address + path,
             method=method,
@@ -91,10 +92,13 @@ class Server:
             headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"},
         )
         try:
-            with urllib.request.urlopen(request, timeout=30) as response:
-                status, data = response.status, response.read()
+            with urllib.request.urlopen(request, timeout=seconds) as response:
+                return response.status, response.read()
         except urllib.error.HTTPError as error:
-            status, data = error.code, error.read()
+            return error.code, error.read()
+
+    def call(self, method: str, path: str, body: Any = None, *, expect: int | None = None) -> Any:
+        status, data = self.ask(method, path, body)
         assert expect is None or status == expect, f"{method} {path}: {status} {data[:500]!r}"
         return json.loads(data) if data else None
 
