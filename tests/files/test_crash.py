@@ -168,7 +168,7 @@ def killed_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> Generator[list[
 
 def finished(top: Path) -> dict[str, str]:
     """The picture without what a repair sweeps away, and without spare folders."""
-    passed_over = (layout.UNFINISHED, ".spare", ".ready")
+    passed_over = (layout.UNFINISHED, ".spare")
     return {path: at for path, at in picture(top).items() if not any(word in path for word in passed_over)}
 
 

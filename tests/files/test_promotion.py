@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cairn.files import FileContent, Move, Tree, UnsafePath
-from cairn.files.ready import BLANK, MOST, RUNS
 from tests.files.disk import (
     EXECUTION,
     FOLDER,
@@ -183,91 +180,3 @@ def test_s3_a_file_that_belongs_elsewhere_is_refused(tree: Tree, home: Path, pat
     with pytest.raises(UnsafePath):
         tree.promote(PIPELINE, EXECUTION, FOLDER, [FileContent.of(path, b"x")])
     assert picture(home) == before
-
-
-def promote_some(tree: Tree, count: int, start: int = 0) -> None:
-    for n in range(start, start + count):
-        folder = f"runs/v1/checkpoint_{n}_step"
-        content = artifact(b"one")
-        tree.promote(PIPELINE, EXECUTION, folder, [replace(content, path=f"{folder}/outputs/{PERMANENT}")])
-
-
-def made_ahead(tree: Tree) -> set[int]:
-    """The numbers of the folders that lie ready, once all of them are made."""
-    deadline = time.monotonic() + 10
-    while True:
-        found = {path.stat().st_ino for path in (tree.root / ".ready").glob("*") if (path / BLANK).is_file()}
-        if len(found) >= MOST - 1:  # one may be taken already
-            tree.close()
-            return found
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-
-
-def test_folders_are_made_ahead_once_it_is_worth_it(tree: Tree, home: Path) -> None:
-    promote_some(tree, 4)
-    assert not (tree.root / ".ready").exists()
-    promote_some(tree, 1, start=4)
-    ready = made_ahead(tree)
-    promote_some(tree, 3, start=5)
-    taken = {(home / f"runs/v1/checkpoint_{n}_step").stat().st_ino for n in range(5, 8)}
-    assert taken <= ready
-    assert files(home / "runs/v1/checkpoint_6_step") == {f"outputs/{PERMANENT}": "one"}
-
-
-def test_a_closed_tree_makes_no_more(tree: Tree, home: Path) -> None:
-    tree.close()
-    promote_some(tree, 8)
-    assert not list((tree.root / ".ready").glob("*"))
-    assert files(home / "runs/v1/checkpoint_7_step") == {f"outputs/{PERMANENT}": "one"}
-
-
-def test_the_folder_of_a_run_lies_ready_too(tree: Tree, home: Path) -> None:
-    promote_some(tree, 5)
-    made_ahead(tree)
-    bare = {path.stat().st_ino for path in (tree.root / ".ready").iterdir() if not any(path.iterdir())}
-    assert len(bare) == RUNS
-    for opened in (tree, Tree(tree.root)):  # this process, and the next one
-        run = f"runs/v{id(opened)}"
-        file = replace(artifact(b"one"), path=f"{run}/checkpoint_0_step/outputs/{PERMANENT}")
-        opened.promote(PIPELINE, EXECUTION, f"{run}/checkpoint_0_step", [file])
-        assert (home / run).stat().st_ino in bare
-        assert files(home / run) == {f"checkpoint_0_step/outputs/{PERMANENT}": "one"}
-
-
-def test_the_blank_file_of_a_ready_folder_becomes_the_first_artifact(tree: Tree, home: Path) -> None:
-    promote_some(tree, 5)
-    made_ahead(tree)
-    blanks = {path.stat().st_ino for path in (tree.root / ".ready").glob(f"*/{BLANK}")}
-    folder = "runs/v1/checkpoint_5_step"
-    first, second = (
-        replace(artifact(text.encode()), path=f"{folder}/outputs/{text}_1a2b3c4d_v1.md") for text in ("one", "two")
-    )
-    tree.promote(PIPELINE, EXECUTION, folder, [first, second])
-    assert files(home / folder) == {"outputs/one_1a2b3c4d_v1.md": "one", "outputs/two_1a2b3c4d_v1.md": "two"}
-    assert (home / first.path).stat().st_ino in blanks
-    tree.promote(PIPELINE, EXECUTION, "runs/v1/checkpoint_6_step", [])
-    staged = replace(artifact(b"three"), path=f"runs/v1/checkpoint_7_step/outputs/{PERMANENT}", staged_as="staged.md")
-    tree.make_workspace(PIPELINE, EXECUTION)
-    tree.stage(PIPELINE, EXECUTION, [staged])
-    tree.promote(PIPELINE, EXECUTION, "runs/v1/checkpoint_7_step", [staged])
-    assert files(home / "runs/v1/checkpoint_7_step") == {f"outputs/{PERMANENT}": "three"}  # no blank is left
-
-
-def test_folders_that_lie_ready_serve_the_next_process_unless_somebody_touched_them(tree: Tree, home: Path) -> None:
-    promote_some(tree, 5)
-    made_ahead(tree)
-    lying = sorted(path for path in (tree.root / ".ready").iterdir() if (path / BLANK).exists())
-    (lying[0] / "outputs" / "note").write_text("x")
-    (lying[1] / "outputs").rmdir()
-    (lying[1] / "outputs").symlink_to(home)
-    (lying[2] / BLANK).write_text("x")
-    (lying[3] / BLANK).unlink()
-    (lying[3] / BLANK).symlink_to(home / "runs")
-    (lying[4] / BLANK).unlink()  # as releases before this one have left them
-    os.link(lying[5] / BLANK, home / "mine")
-    whole = {path.stat().st_ino for path in (lying[4], *lying[6:])}
-    promote_some(Tree(tree.root), len(whole), start=5)
-    assert {(home / f"runs/v1/checkpoint_{n}_step").stat().st_ino for n in range(5, 5 + len(whole))} >= whole
-    assert files(home / "runs/v1/checkpoint_9_step") == {f"outputs/{PERMANENT}": "one"}
-    assert (home / "mine").read_text() == ""

@@ -142,7 +142,6 @@ class Cairn:
 
     def close(self) -> None:
         self.hub.close()
-        self.tree.close()
         self.database.close()
 
 

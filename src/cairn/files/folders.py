@@ -14,7 +14,6 @@ from cairn.files import errors, layout
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-_FILL = os.O_WRONLY | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 _BLOCK = 1 << 20
 _NO_ANSWER = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})  # says nothing about the file
@@ -98,21 +97,7 @@ def unfinished() -> str:
 
 def write_new(fd: int, name: str, content: bytes | Iterator[bytes], size: int | None = None) -> None:
     """Write a file that is not there yet."""
-    _write(os.open(name, _CREATE, 0o666, dir_fd=fd), name, content, size)
-
-
-def fill(fd: int, blank: str, name: str, content: bytes | Iterator[bytes], size: int | None = None) -> bool:
-    """Write into an empty file that lies ready, and give it its name; False if there is none."""
-    try:
-        file = os.open(blank, _FILL, dir_fd=fd)
-    except FileNotFoundError:
-        return False
-    _write(file, name, content, size)
-    os.rename(blank, name, src_dir_fd=fd, dst_dir_fd=fd)
-    return True
-
-
-def _write(file: int, name: str, content: bytes | Iterator[bytes], size: int | None) -> None:
+    file = os.open(name, _CREATE, 0o666, dir_fd=fd)
     try:
         written = 0
         for block in (content,) if isinstance(content, bytes) else content:

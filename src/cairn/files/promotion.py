@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from cairn.files import folders, layout
 from cairn.files.content import FileContent, Move
 from cairn.files.errors import UnsafePath
-from cairn.files.ready import BLANK, Ready
 from cairn.files.room import Room
 
 
@@ -20,29 +19,16 @@ def promote(
     folder: str,
     files: Sequence[FileContent],
     superseded: Sequence[Move] = (),
-    ready: Ready | None = None,
 ) -> None:
     """The checkpoint's folder appears whole, with its files in `outputs/`; one that is there gets them one by one."""
     *steps, name = layout.parts(folder)
     prefix = f"{folder}/{layout.OUTPUTS}/"
     named = [(_name(file, prefix), file) for file in files]
-    with _open_run(room, steps, ready) as run:
+    with room.open(*steps, make=True) as run:
         is_there = bool(superseded) or folders.kind(run, name) is not None
-        if is_there or not _publish(room, run, name, execution_id, named, ready):
+        if is_there or not _publish(room, run, name, execution_id, named):
             _supersede(room, superseded, files)
             _add(room, [*steps, name], execution_id, named)
-
-
-def _open_run(room: Room, steps: Sequence[str], ready: Ready | None) -> folders.Folder:
-    """Where checkpoints' folders lie; a run's first promotion makes it."""
-    try:
-        return room.open(*steps)
-    except FileNotFoundError:
-        *outer, name = steps
-        if ready is not None:
-            with room.open(*outer, make=True) as runs:
-                ready.take_bare(runs, name)
-        return room.open(*steps, make=True)
 
 
 def _name(file: FileContent, prefix: str) -> str:
@@ -51,25 +37,15 @@ def _name(file: FileContent, prefix: str) -> str:
     return layout.checked_id(file.path[len(prefix) :])
 
 
-def _publish(
-    room: Room, run: int, name: str, execution_id: str, files: Sequence[tuple[str, FileContent]], ready: Ready | None
-) -> bool:
+def _publish(room: Room, run: int, name: str, execution_id: str, files: Sequence[tuple[str, FileContent]]) -> bool:
     """Fill a folder under an unfinished name, then rename it; False if another one stands there by now."""
     half = f"{layout.UNFINISHED}{execution_id}"
     try:
-        is_ready = ready is not None and ready.take(run, half)
-        if not is_ready:
-            _make_empty(run, half)
+        _make_empty(run, half)
         for file_name, file in files:
             place = f"{half}/{layout.OUTPUTS}/{file_name}"
-            if file.staged_as and _take_staged(room, execution_id, file, run, place):
-                continue
-            content = file.read()
-            if not (is_ready and folders.fill(run, f"{half}/{BLANK}", place, content, file.size)):
-                folders.write_new(run, place, content, file.size)
-        if is_ready and all(file.staged_as for _, file in files):  # nobody has needed it
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(f"{half}/{BLANK}", dir_fd=run)
+            if not (file.staged_as and _take_staged(room, execution_id, file, run, place)):
+                folders.write_new(run, place, file.read(), file.size)
         try:
             os.rename(half, name, src_dir_fd=run, dst_dir_fd=run)
         except OSError:

@@ -8,11 +8,11 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 
 from cairn.files import archive, layout, logs, promotion, retention, workspace
+from cairn.files.apart import lay_apart
 from cairn.files.content import FileContent, Move
 from cairn.files.drift import Drift, Expected, scan
 from cairn.files.errors import explain
 from cairn.files.layout import checked_id
-from cairn.files.ready import Ready
 from cairn.files.repair import Report, repair
 from cairn.files.room import Room
 
@@ -31,16 +31,13 @@ class Tree:
         self._root = str(self.root)
         self._now = now
         self._spares = workspace.Spares(self._root)
-        self._ready = Ready(self._root)
-
-    def close(self) -> None:
-        """Nothing is made ahead any more."""
-        self._ready.close()
 
     # ---- pipelines ---------------------------------------------------------------------------------
 
     def make_pipeline(self, pipeline_id: str) -> Path:
         """Make the folders that every pipeline has."""
+        self.root.mkdir(parents=True, exist_ok=True)
+        lay_apart(self._root)
         with self._enter(pipeline_id) as room:
             for folder in layout.SKELETON:
                 with room.open(*layout.parts(folder), make=True):
@@ -134,7 +131,7 @@ class Tree:
     ) -> None:
         """These files stand in `{folder}/outputs/` afterwards; those that they replace have moved (X7, D31)."""
         with self._enter(pipeline_id) as room:
-            promotion.promote(room, checked_id(execution_id), folder, files, superseded, self._ready)
+            promotion.promote(room, checked_id(execution_id), folder, files, superseded)
 
     def move_to_errored(self, pipeline_id: str, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:
         """Move the workspace to `.errored/`, its staged files as `failed_artifacts/`; the answer is its place (D21)."""
