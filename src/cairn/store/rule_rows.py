@@ -26,10 +26,9 @@ class Head:
     stopped: bool = False
 
 
-_HEADS_QUERY = (
-    sa.select(H.scope, H.revision, H.stopped)
-    .where(sa.or_(H.scope == sa.literal_column(f"'{GLOBAL}'"), H.scope == sa.bindparam("scope", type_=Text())))
-    .order_by(sa.case((H.scope == sa.literal_column(f"'{GLOBAL}'"), 0), else_=1))
+# In no order: two rows are sorted more quickly than a database has made ready to sort them.
+_HEADS_QUERY = sa.select(H.scope, H.revision, H.stopped).where(
+    sa.or_(H.scope == sa.literal_column(f"'{GLOBAL}'"), H.scope == sa.bindparam("scope", type_=Text()))
 )
 _HEADS = PreparedQuery(_HEADS_QUERY)
 _HEADS_HELD = PreparedQuery(_HEADS_QUERY.with_for_update(read=True))
@@ -42,7 +41,8 @@ def heads(connection: sa.Connection, scope: str, *, hold: bool = False) -> list[
     automatic approval of somebody who had not seen it is committed.
     """
     rows = (_HEADS_HELD if hold else _HEADS).all(connection, {"scope": scope})
-    return [Head(row.scope, row.revision, row.stopped) for row in rows]
+    found = [Head(row.scope, row.revision, row.stopped) for row in rows]
+    return sorted(found, key=lambda head: head.scope != GLOBAL) if len(found) > 1 else found
 
 
 def head(connection: sa.Connection, scope: str, *, lock: bool = False) -> Head:

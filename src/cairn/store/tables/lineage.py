@@ -23,9 +23,8 @@ job_dependencies = sa.Table(
     "job_dependencies",
     metadata,
     text("execution_id", refers("checkpoint_executions.execution_id"), primary_key=True),
-    text("depends_on_execution_id", refers("checkpoint_executions.execution_id"), primary_key=True),
+    text("depends_on_execution_id", primary_key=True),  # of the same run, with which both go
     text("dependency_type"),
     one_of("dependency_type", "success"),
-    index("ix_job_dependencies_depends_on", "depends_on_execution_id"),
     sqlite_with_rowid=False,
 )

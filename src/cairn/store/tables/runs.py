@@ -55,6 +55,7 @@ pipeline_runs = sa.Table(
     index("ix_pipeline_runs_created", "created_at", "run_id"),
     index("ix_pipeline_runs_of_pipeline", "pipeline_id", "created_at", "run_id"),
     index("ix_pipeline_runs_input", "input_checksum", where="input_checksum IS NOT NULL"),
+    index("ix_pipeline_runs_working", "working_since", where="working_since IS NOT NULL"),
     index("ix_pipeline_runs_open", "status", where="status IN ('not_started', 'in_progress', 'paused')"),
 )
 
@@ -118,7 +119,6 @@ checkpoint_executions = sa.Table(
     one_of("state", State),
     one_of("waiting_on", WaitingOn),
     one_of("ruling", Ruling),
-    index("ix_checkpoint_executions_working", "driver", where="state = 'working'"),
     index("ix_checkpoint_executions_answer", "answer_checksum", where="answer_checksum IS NOT NULL"),
     index("ix_checkpoint_executions_parent", "parent_execution_id", where="parent_execution_id IS NOT NULL"),
     index("ix_checkpoint_executions_context", "context_checksum", where="context_checksum IS NOT NULL"),
