@@ -82,6 +82,9 @@ def show(results: dict[str, Any]) -> None:
     context = results["context"]
     told = f"{context['seconds']:.2f} s, {'intact' if context['intact'] else 'DAMAGED'}"
     table.add_row(f"{context['megabytes']:.0f} MB through five checkpoints", told, "intact")
+    table.add_row("as much written as JSON, median", f"{context['serialise_ms']:.0f} ms", "25 ms")
+    large = context["serialise_with_integers_past_64_bits_ms"]
+    table.add_row("the same with 9,000 integers past 64 bits", f"{large:.0f} ms", "")
     script = results["script"]
     table.add_row("a small script begins, median, with its sandbox", f"{script['start_p50_ms']:.1f} ms", "60 ms")
     table.add_row("the same, P95", f"{script['start_p95_ms']:.1f} ms", "")
