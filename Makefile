@@ -49,11 +49,17 @@ setup: $(PACKAGE) $(WEB_BUILT) ## install what the server needs and build the we
 
 dev: setup $(DEV) $(WEB_TOOLS) ## install what the checks and tests need as well
 
+# The checks and the web tests run beside the Python tests, which wait a quarter of their time.
+PART := $(MAKE) --no-print-directory --keep-going
 test: dev system-packages ## run every check and every test
 	@rm -rf $(REPORTS) && mkdir $(REPORTS)
 	@status=0; \
-	$(MAKE) --no-print-directory --keep-going check test-web test-python test-browser || \
-		{ status=1; echo "Something failed: look for '***' above."; }; \
+	$(PART) check test-web > $(REPORTS)/checks.txt 2>&1 & checks=$$!; \
+	trap 'kill $$checks 2>/dev/null' INT TERM; \
+	$(PART) test-python || status=1; \
+	wait $$checks || status=1; cat $(REPORTS)/checks.txt; \
+	$(PART) test-browser || status=1; \
+	[ $$status = 0 ] || echo "Something failed: look for '***' above."; \
 	$(VENV)/bin/python scripts/test_total.py $(REPORTS) || status=1; \
 	exit $$status
 
@@ -69,8 +75,8 @@ check-types: $(DEV) $(PACKAGE)
 check-layers: $(DEV) $(PACKAGE)
 	$(VENV)/bin/lint-imports --no-logo
 
-# Tests wait for processes, pages and timers now and then: one more than there are cores is quickest.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Tests wait for processes, pages and timers now and then: two more than there are cores are quickest.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 # The browser's driver leaves an event loop running, which other tests cannot have.
 BROWSER := tests/e2e
 test-python: $(DEV) $(PACKAGE) ## run the Python tests, those that kill the server included

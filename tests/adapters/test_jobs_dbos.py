@@ -11,9 +11,9 @@ import pytest
 import pytest_asyncio
 import sqlalchemy as sa
 
-from cairn.adapters import jobs_dbos
 from cairn.adapters.dbos_enqueueing import EnqueueDesk
-from cairn.adapters.jobs_dbos import DbosJobs, read_timer, write_timer
+from cairn.adapters.jobs_dbos import DbosJobs
+from cairn.adapters.timer_texts import read_timer, write_timer
 from cairn.core.messages import ApprovalExpired, RetryDue, RunTimedOut, TimedOut, Timer
 from cairn.store import Database
 
@@ -125,8 +125,7 @@ async def test_a_lane_is_enqueued_as_dbos_itself_enqueues_it(desk: Desk) -> None
 
     def enqueue(connection: sa.Connection) -> None:
         jobs.enqueue_lane(connection, "exec:ours:1", "run")
-        process = jobs_dbos._Jobs.process  # pyright: ignore[reportPrivateUsage]
-        jobs.client.enqueue_in_transaction(connection, theirs_too, "run", process)
+        jobs.client.enqueue_in_transaction(connection, theirs_too, "run", jobs.process)
         for table, differs in (("workflow_status", own), ("workflow_input", own)):
             ours, theirs = rows(connection, table)
             for name in moments & ours.keys():

@@ -1,83 +1,36 @@
-"""Durable jobs on DBOS Transact, whose tables live in Cairn's own database."""
+"""Durable jobs on DBOS Transact, whose tables live in Cairn's own database.
+
+DBOS is imported when the engine is started: a command that only reads or saves does without it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from uuid import uuid4
 
 import sqlalchemy as sa
-from dbos import DBOS, DBOSClient
 
-from cairn.adapters.dbos_enqueueing import EnqueueDesk
+from cairn.adapters.timer_texts import write_timer
 from cairn.core.messages import Timer
 from cairn.ports import LaneJob, NoticeJob, TimerJob
 from cairn.store.prepared import send
 
+if TYPE_CHECKING:
+    from dbos import DBOSClient
+
+    from cairn.adapters.dbos_enqueueing import EnqueueDesk
+
 APPLICATION = "cairn"
 JOB_VERSION = "jobs-1"  # pinned: work enqueued by one release is taken up by the next
 LANES, TIMERS, NOTICES = "lanes", "timers", "notices"
-TIMER_TYPES: dict[str, type[Timer]] = {cls.__name__: cls for cls in get_args(Timer)}
 UNFINISHED = ("ENQUEUED", "PENDING", "DELAYED")
 LISTENER_SECONDS = 0.05  # the engine's own listener, which Cairn does not use, ends within this time when stopped
 T = TypeVar("T")
 AT_ONCE = 500  # finished jobs that are removed in one transaction
-
-
-class _Jobs:
-    """DBOS registers workflows for the whole process: these are the ones that the running engine set."""
-
-    lane: LaneJob | None = None
-    timer: TimerJob | None = None
-    notice: NoticeJob | None = None
-    process: str = ""  # changes with every start
-    loop: asyncio.AbstractEventLoop | None = None
-
-
-# A lane lives through any number of restarts: `decide` bounds redispatches, not the engine.
-@DBOS.workflow(name="lane", max_recovery_attempts=None)
-async def _lane(run_id: str, process: str = "") -> None:
-    job = DBOS.workflow_id
-    if _Jobs.lane is None or job is None:
-        raise asyncio.CancelledError  # the process stops: the job stays for the next one
-    await _on_loop(_Jobs.lane(job, run_id, own=process == _Jobs.process))
-
-
-@DBOS.workflow(name="timer", max_recovery_attempts=None)
-async def _timer(run_id: str, command: str) -> None:
-    if _Jobs.timer is None:
-        raise asyncio.CancelledError
-    await _on_loop(_Jobs.timer(run_id, read_timer(command)))
-
-
-@DBOS.workflow(name="notice", max_recovery_attempts=None)
-async def _notice(notice: str) -> None:
-    if _Jobs.notice is None:
-        raise asyncio.CancelledError
-    await _on_loop(_Jobs.notice(notice))
-
-
-async def _on_loop(work: Coroutine[Any, Any, None]) -> None:
-    """While the loop that it was started on stands still, DBOS takes one of its own."""
-    if _Jobs.loop is None or asyncio.get_running_loop() is _Jobs.loop:
-        await work
-    else:
-        await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, _Jobs.loop))
-
-
-def write_timer(command: Timer) -> str:
-    return json.dumps({"type": type(command).__name__, **asdict(command)})
-
-
-def read_timer(text: str) -> Timer:
-    fields: dict[str, Any] = json.loads(text)
-    return TIMER_TYPES[fields.pop("type")](**fields)
 
 
 def _started(part: T | None) -> T:
@@ -104,6 +57,7 @@ class DbosJobs:
         self._lanes, self._notices = f"{LANES}:{worker}", f"{NOTICES}:{worker}"
         self._poll = poll_seconds
         self._log_level = log_level
+        self._process = ""  # changes with every start
         self._client: DBOSClient | None = None
         self._lane_desk: EnqueueDesk | None = None
         self._notice_desk: EnqueueDesk | None = None
@@ -126,12 +80,17 @@ class DbosJobs:
         ).bindparams(status)
 
     @property
+    def process(self) -> str:
+        """Tells the jobs of this start from those of others."""
+        return self._process
+
+    @property
     def client(self) -> DBOSClient:
         return _started(self._client)
 
     # ---- in the caller's transaction -----------------------------------------------------------------
     def enqueue_lane(self, connection: sa.Connection, job: str, run_id: str) -> None:
-        _started(self._lane_desk).enqueue(connection, job, run_id, _Jobs.process)
+        _started(self._lane_desk).enqueue(connection, job, run_id, self._process)
 
     def end_lane(self, connection: sa.Connection, job: str) -> None:
         """Most lanes are over before the engine has come to take them up: it need not."""
@@ -168,8 +127,13 @@ class DbosJobs:
     # ---- its own life ----------------------------------------------------------------------------------
     async def start(self, lane: LaneJob, timer: TimerJob, notice: NoticeJob) -> None:
         """On the running loop: jobs are carried out on it."""
-        _Jobs.lane, _Jobs.timer, _Jobs.notice, _Jobs.process = lane, timer, notice, uuid4().hex
-        _Jobs.loop = asyncio.get_running_loop()
+        from dbos import DBOS, DBOSClient
+
+        from cairn.adapters.dbos_workflows import Calls
+
+        self._process = uuid4().hex
+        Calls.lane, Calls.timer, Calls.notice, Calls.process = lane, timer, notice, self._process
+        Calls.loop = asyncio.get_running_loop()
         logging.getLogger("dbos").propagate = False
         DBOS(
             config={
@@ -193,12 +157,18 @@ class DbosJobs:
         self._notice_desk = await self._desk("notice", self._notices)
 
     async def _desk(self, job: str, queue: str) -> EnqueueDesk:
+        from cairn.adapters.dbos_enqueueing import EnqueueDesk
+
         desk = EnqueueDesk(self.client, {"workflow_name": job, "queue_name": queue})
         await asyncio.to_thread(desk.learn, self._engine)
         return desk
 
     async def stop(self) -> None:
-        _Jobs.lane = _Jobs.timer = _Jobs.notice = None
+        from dbos import DBOS
+
+        from cairn.adapters.dbos_workflows import Calls
+
+        Calls.lane = Calls.timer = Calls.notice = None
         # The engine has made its own threads the loop's, and ends them: what else runs on the loop needs others.
         threads = ThreadPoolExecutor(thread_name_prefix="cairn")
         asyncio.get_running_loop().set_default_executor(threads)
