@@ -233,6 +233,7 @@ async def test_deleting_is_soft(house: House) -> None:
 
 
 async def test_the_list_shows_latest_and_recent_runs(house: House) -> None:
+    await house.pipeline(checkpoints=[form("goals")])  # for a second page
     pipeline = await house.pipeline(pipeline_name="Listed 100%_a", checkpoints=[form("goals", approve="start")])
     runs = [await house.run(pipeline) for _ in range(3)]
     await house.run(pipeline, test=True)

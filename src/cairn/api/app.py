@@ -94,7 +94,7 @@ def describe(names: tuple[str, ...] = ()) -> FastAPI:
     )
     problems.install(app)
     for router in ROUTERS:
-        app.include_router(router)
+        app.router.routes.extend(router.routes)  # as they are: to include a router is to build each of them again
     openapi.install(app)
     web.install(app)
     # The last one added is the outermost.

@@ -8,11 +8,12 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 from uuid import uuid4
 
-from fastapi import Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 
 from cairn.api.admission import SAFE, admit
 from cairn.api.incoming import Incoming
+from cairn.api.openapi import operation_id
 from cairn.api.parameters import is_id
 from cairn.api.permissions import PERMISSIONS
 from cairn.api.problems import Turned
@@ -49,6 +50,11 @@ UNKEYED = frozenset(  # nothing to repeat, or an answer that must not be kept
 )
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 _KEPT_HEADERS = ("content-type", "etag", "location")
+
+
+def operations(prefix: str, tag: str) -> APIRouter:
+    """Where the operations of one kind are listed, each as the application takes it over."""
+    return APIRouter(prefix=prefix, route_class=Guarded, tags=[tag], generate_unique_id_function=operation_id)
 
 
 class Guarded(APIRoute):

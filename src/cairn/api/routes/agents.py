@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.documents import read_written
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import AgentName, IfMatch, Paging, Text, etag, revision_of
 from cairn.api.wiring import By, Services
 from cairn.definitions import agent_schema
 from cairn.services.views.library import LibraryAgent, LibraryAgentPage, LibraryAgentRevisionPage, SavedLibraryAgent
 
-router = APIRouter(prefix="/api", route_class=Guarded, tags=["Agent library"])
+router = operations("/api", "Agent library")
 Search = Annotated[Text | None, Query(max_length=200, description="Words of its name, title, description or role.")]
 Format = Annotated[Literal["json", "yaml"], Query(description="`yaml` is the text to change and save again.")]
 

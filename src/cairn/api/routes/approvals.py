@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.admission import require
 from cairn.api.answering import carried_out
 from cairn.api.bodies import AddComment, Assign, Decide, DecideBatch, Decision, Modify
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import ApprovalId, ById, Paging, Text, filled
 from cairn.api.permissions import DECISIONS
 from cairn.api.wiring import By, CommandId, Services
@@ -25,7 +25,7 @@ from cairn.services.views.approvals import (
     ModifyPreview,
 )
 
-router = APIRouter(prefix="/api/approvals", route_class=Guarded, tags=["Approvals"])
+router = operations("/api/approvals", "Approvals")
 
 Sort = Literal["age", "deadline", "risk", "priority"]
 

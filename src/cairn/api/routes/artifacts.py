@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from starlette.responses import StreamingResponse
 
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.middleware import CONTENT_POLICY
 from cairn.api.parameters import ById, Paging, RecordId
 from cairn.api.wiring import Services
 from cairn.services.reading.filters import ArtifactFilter
 from cairn.services.views.artifacts import Artifact, ArtifactPage
 
-router = APIRouter(prefix="/api/artifacts", route_class=Guarded, tags=["Artifacts"])
+router = operations("/api/artifacts", "Artifacts")
 
 
 @router.get("/list")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 from pydantic import AwareDatetime
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.bodies import Review, StopAll
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import ApprovalId, ById, Paging
 from cairn.api.routes.rules import read_rulebook
 from cairn.api.wiring import By, Services
@@ -24,7 +24,7 @@ from cairn.services.views.rules import (
     Explanation,
 )
 
-router = APIRouter(prefix="/api", route_class=Guarded, tags=["Rules"])
+router = operations("/api", "Rules")
 
 
 @router.get("/approvals/{approval_id}/explain")

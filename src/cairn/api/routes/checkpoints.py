@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Header, Query, Response
+from fastapi import Body, Header, Query, Response
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.bodies import CheckpointOrder
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import CheckpointId, Force, PipelineId, etag, is_id, revision_of
 from cairn.api.wiring import By, CommandId, Services
 from cairn.services.errors import WrongInput
 from cairn.services.views.pipelines import Checkpoint, Pipeline
 
-router = APIRouter(prefix="/api", route_class=Guarded, tags=["Checkpoints"])
+router = operations("/api", "Checkpoints")
 Definition = Annotated[dict[str, Any], Body(description="A checkpoint in full or short form.")]
 At = Annotated[int | None, Query(ge=0, le=1000, description="Where to put it; at the end unless said.")]
 IfMatch = Annotated[str | None, Header(alias="If-Match", description="The pipeline's ETag that was read.")]

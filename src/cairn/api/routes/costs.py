@@ -7,11 +7,11 @@ from datetime import date
 from decimal import Decimal
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
 from cairn.api.answering import carried_out, shown
 from cairn.api.bodies import SetBudget
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import Paging, PipelineId, RunId, filled
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.model import Budget
@@ -19,7 +19,7 @@ from cairn.services.reading.costs import Days, OfAll, OfPipeline, OfRun, Wanted
 from cairn.services.views.costs import Costs, PipelineCosts, RunCosts
 from cairn.services.views.runs import Run
 
-router = APIRouter(prefix="/api", route_class=Guarded, tags=["Costs"])
+router = operations("/api", "Costs")
 _BY = "What a line stands for. Days, runs and calls come newest first, all else what costs most first."
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.bodies import Revert
 from cairn.api.documents import finding, read_written, shown
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import Force, IfMatch, Paging, PipelineId, etag, revision_of
 from cairn.api.problems import Turned
 from cairn.api.wiring import By, CommandId, Services
@@ -25,7 +25,7 @@ from cairn.services.views.pipelines import (
     Validation,
 )
 
-router = APIRouter(prefix="/api", route_class=Guarded, tags=["Definitions"])
+router = operations("/api", "Definitions")
 RevisionNumber = Annotated[int, Path(ge=1, le=2**31, description="Counts every change of the definition.")]
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import DelegationId, Paging, UserQuery
 from cairn.api.people_bodies import CreateDelegation
 from cairn.api.wiring import By, Services
 from cairn.services.delegations import NewDelegation
 from cairn.services.views.people import Delegation, DelegationPage
 
-router = APIRouter(prefix="/api/delegations", route_class=Guarded, tags=["People"])
+router = operations("/api/delegations", "People")
 
 
 @router.get("")

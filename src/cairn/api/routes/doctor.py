@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.wiring import Services
 from cairn.services.views.health import Diagnosis
 
-router = APIRouter(prefix="/api/doctor", route_class=Guarded, tags=["Health"])
+router = operations("/api/doctor", "Health")
 
 
 @router.get("")

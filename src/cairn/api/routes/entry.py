@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 import cairn
@@ -18,14 +18,14 @@ from cairn.api.admission import (
     set_ticket,
     visitor_of,
 )
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.people_bodies import BeginSignIn, ChangePassword, FinishSignIn, SignIn
 from cairn.api.session_views import session_view, sign_in_ways
 from cairn.api.wiring import By, Services, UsedSession
 from cairn.services.errors import Forbidden
 from cairn.services.views.sessions import DriftReport, Health, LeaveFor, Session, SignedIn, SignInWays
 
-router = APIRouter(prefix="/api", route_class=Guarded, tags=["Entry"])
+router = operations("/api", "Entry")
 ProviderName = Annotated[str, Path(max_length=100, description="An identity provider of the settings.")]
 
 

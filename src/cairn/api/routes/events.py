@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import AwareDatetime
 
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import ById, Paging, Text, filled
 from cairn.api.wiring import Services
 from cairn.services.reading.filters import EventFilter
 from cairn.services.views.events import EventPage, Verdict
 
-router = APIRouter(prefix="/api/events", route_class=Guarded, tags=["Trail"])
+router = operations("/api/events", "Trail")
 
 
 @dataclass(frozen=True, slots=True)

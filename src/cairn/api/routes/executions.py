@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from starlette.responses import StreamingResponse
 
 from cairn.api.answering import carried_out, shown
 from cairn.api.bodies import Approve, RetryExecution, Revise, StartExecution, Submit
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import ExecutionId, Paging, Text
 from cairn.api.unhindered import small
 from cairn.api.wiring import By, CommandId, Services
@@ -20,7 +20,7 @@ from cairn.services.views.conversations import MessagePage
 from cairn.services.views.events import LogPage
 from cairn.services.views.executions import Context, Execution
 
-router = APIRouter(prefix="/api/executions", route_class=Guarded, tags=["Executions"])
+router = operations("/api/executions", "Executions")
 Level = Literal["debug", "info", "warning", "error"]
 Order = Annotated[Literal["oldest", "newest"], Query(description="Which comes first.")]
 MessageScope = Annotated[

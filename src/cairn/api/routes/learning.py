@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import ById, Paging, Text
 from cairn.api.wiring import Services
 from cairn.services.views.approvals import LearningCasePage, ModificationRates
 
-router = APIRouter(prefix="/api/learning", route_class=Guarded, tags=["Approvals"])
+router = operations("/api/learning", "Approvals")
 
 
 @router.get("/cases")

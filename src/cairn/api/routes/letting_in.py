@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.admission import refuse_foreign, set_cookie, visitor_of
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import InvitationId, Paging, SessionId, TokenId, UserQuery
 from cairn.api.people_bodies import AcceptInvitation, CreateToken, Invite, LookAtInvitation
 from cairn.api.session_views import session_view
@@ -28,7 +28,7 @@ from cairn.services.views.people import (
 )
 from cairn.services.views.sessions import Session
 
-router = APIRouter(prefix="/api", route_class=Guarded, tags=["Letting in"])
+router = operations("/api", "Letting in")
 
 
 # ---- invitations -----------------------------------------------------------------------------------------

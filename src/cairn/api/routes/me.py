@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import Paging, TokenId
 from cairn.api.people_bodies import CreateOwnToken, UpdateMe
 from cairn.api.session_views import session_view
@@ -17,7 +17,7 @@ from cairn.services.users import UserChange
 from cairn.services.views.people import NewToken, Token, TokenPage
 from cairn.services.views.sessions import Session
 
-router = APIRouter(prefix="/api/me", route_class=Guarded, tags=["Your account"])
+router = operations("/api/me", "Your account")
 
 
 @router.put("")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
-
 from cairn.api.bodies import TestModel
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.wiring import Services
 from cairn.services.views.models import ModelList, ModelTrial
 
-router = APIRouter(prefix="/api/models", route_class=Guarded, tags=["Models"])
+router = operations("/api/models", "Models")
 
 
 @router.get("")

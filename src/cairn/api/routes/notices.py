@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import Path, Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.notice_bodies import ChangeChannel, MakeChannel, SetPreferences, TryChannel
 from cairn.api.parameters import ById, IfMatch, Paging, etag, revision_of
 from cairn.api.wiring import By, Services
@@ -23,7 +23,7 @@ from cairn.services.views.notices import (
 )
 from cairn.store.tables.notices import DeliveryStatus, NoticeKind
 
-router = APIRouter(prefix="/api", route_class=Guarded, tags=["Notifications"])
+router = operations("/api", "Notifications")
 ChannelId = Annotated[str, Path(description="Id of the channel.", json_schema_extra={"format": "uuid"})]
 DeliveryId = Annotated[str, Path(description="Id of the delivery.", json_schema_extra={"format": "uuid"})]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.documents import read_written, shown
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import Force, IfMatch, Paging, PipelineId, Text, etag, revision_of
 from cairn.api.wiring import By, CommandId, Services
 from cairn.services.errors import WrongInput
@@ -16,7 +16,7 @@ from cairn.services.reading.filters import RunFilter
 from cairn.services.views.pipelines import Deleted, Pipeline, PipelinePage
 from cairn.services.views.runs import RunPage
 
-router = APIRouter(prefix="/api/pipelines", route_class=Guarded, tags=["Pipelines"])
+router = operations("/api/pipelines", "Pipelines")
 
 
 @router.get("")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from cairn.api.answering import shown
 from cairn.api.bodies import Rerun, Rework
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import ExecutionId, RunId
 from cairn.api.wiring import By, CommandId, Services
 from cairn.services.rework import Asked, Request
 from cairn.services.views.executions import Execution
 from cairn.services.views.lineage import Lineage, ReworkPreview
 
-router = APIRouter(prefix="/api", route_class=Guarded, tags=["Rework"])
+router = operations("/api", "Rework")
 
 
 @router.post("/executions/{execution_id}/rework/preview")

@@ -5,18 +5,18 @@ from __future__ import annotations
 from contextlib import suppress
 from uuid import uuid5
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.bodies import RollBack
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import ById, Paging, RollbackId
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.errors import Repeated
 from cairn.services.rollbacks import Request
 from cairn.services.views.rollbacks import Rollback, RollbackPage, RollbackPreview
 
-router = APIRouter(prefix="/api/rollback", route_class=Guarded, tags=["Rollback"])
+router = operations("/api/rollback", "Rollback")
 
 
 @router.post("/preview")

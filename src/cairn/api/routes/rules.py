@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.documents import finding
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.incoming import JSON, YAML, Incoming
 from cairn.api.parameters import IfMatch, Paging, PipelineId, Text, etag, revision_of
 from cairn.api.wiring import By, Services
@@ -19,7 +19,7 @@ from cairn.services.errors import TooLarge
 from cairn.services.reading.rules import summaries
 from cairn.services.views.rules import RuleCheck, RuleDiff, RuleText, RuleVersion, RuleVersionPage
 
-router = APIRouter(prefix="/api", route_class=Guarded, tags=["Rules"])
+router = operations("/api", "Rules")
 Format = Annotated[
     Literal["json", "yaml"] | None, Query(description="`yaml` is the text alone, as `Accept: application/yaml` is.")
 ]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from cairn.api.answering import carried_out, shown
 from cairn.api.bodies import RestartRun, StartRun
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import ById, Paging, RunId
 from cairn.api.unhindered import small
 from cairn.api.wiring import By, CommandId, Services
@@ -17,7 +17,7 @@ from cairn.services.reading.filters import RunFilter
 from cairn.services.views.executions import ExecutionPage
 from cairn.services.views.runs import Run, RunPage
 
-router = APIRouter(prefix="/api/runs", route_class=Guarded, tags=["Runs"])
+router = operations("/api/runs", "Runs")
 
 
 @router.get("")

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.incoming import Incoming
 from cairn.api.parameters import IfMatch, PipelineId, etag, revision_of
 from cairn.api.wiring import By, CommandId, Services
 from cairn.definitions.scripts import MAX_BYTES
 from cairn.services.views.scripts import RemovedScript, SavedScript, ScriptPage
 
-router = APIRouter(prefix="/api/pipelines/{pipeline_id}/scripts", route_class=Guarded, tags=["Scripts"])
+router = operations("/api/pipelines/{pipeline_id}/scripts", "Scripts")
 ScriptPath = Annotated[str, Path(max_length=500, description="Path in the scripts folder, with forward slashes.")]
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import Paging, SecretName
 from cairn.api.people_bodies import PutSecret
 from cairn.api.wiring import By, Services
 from cairn.services.secrets import Kept
 from cairn.services.views.people import Rotated, Secret, SecretPage
 
-router = APIRouter(prefix="/api/secrets", route_class=Guarded, tags=["Secrets"])
+router = operations("/api/secrets", "Secrets")
 
 
 @router.get("")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi import Header, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from cairn.api.admission import admit
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import RunId
 from cairn.api.permissions import READ
 from cairn.api.streaming import HEADERS, follow_changes, follow_run
 from cairn.api.wiring import By, Services
 from cairn.services.reading.places import Place
 
-router = APIRouter(prefix="/api", route_class=Guarded, tags=["Streams"])
+router = operations("/api", "Streams")
 NOW = "now"
 _MEDIA_TYPE = "text/event-stream"
 

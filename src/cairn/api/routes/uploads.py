@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.multipart import read_file
 from cairn.api.parameters import ExecutionId
 from cairn.api.wiring import By, Services
 from cairn.services.views.artifacts import Upload
 
-router = APIRouter(prefix="/api/executions", route_class=Guarded, tags=["Executions"])
+router = operations("/api/executions", "Executions")
 
 
 @router.post("/{execution_id}/files", status_code=201)

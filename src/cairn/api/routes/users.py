@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.guarding import Guarded
+from cairn.api.guarding import operations
 from cairn.api.parameters import Named, Paging, Search
 from cairn.api.people_bodies import CreateGroup, CreateUser, UpdateGroup, UpdateUser
 from cairn.api.wiring import By, Services
 from cairn.services.views.people import Group, GroupPage, PersonPage, User, UserPage
 
-router = APIRouter(prefix="/api", route_class=Guarded, tags=["People"])
+router = operations("/api", "People")
 
 
 @router.get("/people")
