@@ -57,7 +57,7 @@ def test_the_commands_of_a_page_work(document: str, clone: Path) -> None:
     assert shutil.which("curl"), "curl is not installed; the first steps are shown with it."
     shown = blocks_of(ROOT / document)
     commands = [f"{{\n{block.text}}} > said-{at}.txt" for at, block in enumerate(shown) if block.language == "sh"]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("CAIRN_")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("CAIRN_", "MAKE", "ARGS"))}
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     process = subprocess.Popen(
         ["bash", "-c", "\n".join([PRELUDE, "set -x", *commands])],
