@@ -85,9 +85,10 @@ def can_send_back(run: Run, asker: Execution) -> bool:
     """Whether a person who looks at it may send any earlier checkpoint back (D66)."""
     if RunVerb.REWORK not in RUN[run.status] or asker.id not in run.standing.current:
         return False
-    first = min((done.position for key, done in run.standing.done.items() if key in run.complete), default=None)
-    looked_at = asker.state in (State.COMPLETION_ASKED, State.COMPLETED)
-    return looked_at and first is not None and first < asker.position
+    if asker.state not in (State.COMPLETION_ASKED, State.COMPLETED):
+        return False
+    live = run.live_keys
+    return any(done.position < asker.position and key not in live for key, done in run.standing.done.items())
 
 
 def for_approval(kind: Kind, status: ApprovalStatus, is_archived: bool) -> list[str]:
