@@ -1,0 +1,37 @@
+"""What is possible with executions, told for a whole page of a long run (F1)."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from cairn.core.model import RunStatus, State
+from cairn.services.reading.possible import for_execution
+from tests.core.desk import Desk, plan_of
+
+KEYS = tuple(f"c{number}" for number in range(200))
+ENOUGH = 40.0  # milliseconds for all of them; it takes a tenth of that, and took seven times as much
+
+
+def finished() -> Desk:
+    desk = Desk(plan_of(*KEYS))
+    while desk.run.status is RunStatus.IN_PROGRESS:
+        desk.finish(next(e.key for e in desk.run.open if e.state is State.WORKING))
+    return desk
+
+
+def test_every_execution_of_a_long_run() -> None:
+    desk = finished()
+    executions = list(desk.run.executions.values())
+    begun = perf_counter()
+    found = [for_execution(desk.run, e, desk.at) for e in executions]
+    assert (perf_counter() - begun) * 1000 < ENOUGH
+    assert found == [[], *([["rework"]] * 199)]  # nothing stands before the first
+
+
+def test_only_what_is_complete_can_be_sent_back() -> None:
+    desk = Desk(plan_of("a", "b", "c"))
+    desk.finish("a")
+    (b,) = desk.run.open
+    assert for_execution(desk.run, b, desk.at) == ["cancel"]  # nobody looks at it yet
+    desk.finish("b")
+    assert "rework" in for_execution(desk.run, desk.run.executions[b.id], desk.at)
