@@ -75,8 +75,8 @@ check-types: $(DEV) $(PACKAGE)
 check-layers: $(DEV) $(PACKAGE)
 	$(VENV)/bin/lint-imports --no-logo
 
-# Tests wait for processes, pages and timers now and then: two more than there are cores are quickest.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
+# Tests wait for processes, pages and timers now and then: one more than there are cores is quickest.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 # The browser's driver leaves an event loop running, which other tests cannot have.
 BROWSER := tests/e2e
 test-python: $(DEV) $(PACKAGE) ## run the Python tests, those that kill the server included
