@@ -36,9 +36,9 @@ class Tree:
 
     def make_pipeline(self, pipeline_id: str) -> Path:
         """Make the folders that every pipeline has."""
-        self.root.mkdir(parents=True, exist_ok=True)
-        lay_apart(self._root)
         with self._enter(pipeline_id) as room:
+            self.root.mkdir(parents=True, exist_ok=True)
+            lay_apart(self._root)
             for folder in layout.SKELETON:
                 with room.open(*layout.parts(folder), make=True):
                     pass
