@@ -97,8 +97,8 @@ async def test_the_next_address_is_tried_when_one_refuses(web: Web, server: WebS
 @pytest.mark.parametrize("behave", [hang, drip], ids=["says nothing", "never ends"])
 async def test_who_does_not_answer_in_time_may_have_done_it(web: Web, server: WebServer, behave: object) -> None:
     server.on("/", behave)  # pyright: ignore[reportArgumentType]
-    with pytest.raises(Unknown, match=r"hooks\.test did not answer within 0\.3 s\."):
-        await web.request("POST", server.url("/", "hooks.test"), timeout=0.3)
+    with pytest.raises(Unknown, match=r"hooks\.test did not answer within 2 s\."):
+        await web.request("POST", server.url("/", "hooks.test"), timeout=2)
     assert len(server.asked) == 1
 
 
