@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import LOOKS, Look, faults, overflow
+from tests.e2e.looking import axe, overflow
 from tests.e2e.samples import REFUND, form_then_approval, one_function
 from tests.e2e.server import Server
 
@@ -123,77 +123,68 @@ def show(page: Page, server: Server, width: int, scheme: Scheme) -> None:
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
 
 
-def faults_of(page: Page, width: int) -> list[str]:
-    """In a window that stays as wide as it is: dialogs close, or move, when it changes."""
-    found = faults(page, [("light", width), ("dark", width)])
-    page.emulate_media(color_scheme="light")
-    return found
-
-
-LOOKS_OF_PAGES: list[Look] = [*LOOKS, ("light", 1100)]
-PARTS = 4  # of the pages, so that they can be looked at side by side
+def faults_of(page: Page) -> list[str]:
+    wider = overflow(page)
+    return axe(page) + ([f"{wider} px too wide"] if wider > 0 else [])
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.parametrize("part", range(PARTS))
-def test_every_page(page: Page, server: Server, house: dict[str, str], part: int) -> None:
-    """In every look that it can turn into, and opened on a phone."""
-    show(page, server, 1440, "light")
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1440, "light"), (1440, "dark"), (1100, "light"), (360, "light"), (360, "dark")]
+)
+def test_every_page(page: Page, server: Server, house: dict[str, str], width: int, scheme: Scheme) -> None:
+    show(page, server, width, scheme)
     found: dict[str, list[str]] = {}
-    for name, address in list(house.items())[part::PARTS]:
-        page.set_viewport_size({"width": 1440, "height": 900})
+    for name, address in house.items():
         page.goto(server.address + address)
         settled(page)
-        found[name] = faults(page, LOOKS_OF_PAGES)
-        page.set_viewport_size({"width": 360, "height": 800})
-        page.reload()
-        settled(page)
-        if overflow(page) > 0:
-            found[name].append("opened on a phone: too wide")
-    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+        if faults := faults_of(page):
+            found[name] = faults
+    assert found == {}
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1440, 360])
-def test_every_dialog(page: Page, server: Server, house: dict[str, str], width: int) -> None:
-    show(page, server, width, "light")
+def test_every_dialog(page: Page, server: Server, house: dict[str, str], width: int, scheme: Scheme) -> None:
+    show(page, server, width, scheme)
     found: dict[str, list[str]] = {}
     page.goto(server.address + house["pipeline"])
     page.get_by_role("button", name="Start v3, extends v2").click()
     expect(page.get_by_label("Input as JSON (optional)")).to_be_visible()
-    found["start"] = faults_of(page, width)
+    found["start"] = faults_of(page)
     page.goto(server.address + house["approval"])
     page.get_by_role("button", name="Reject…").click()
     expect(page.get_by_label("Reason")).to_be_focused()
-    found["reject"] = faults_of(page, width)
+    found["reject"] = faults_of(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.goto(server.address + house["approval of an action"])
     page.get_by_role("button", name="Modify").click()
     expect(page.get_by_role("dialog", name="Modify before approving").get_by_label("Subject")).to_be_visible()
-    found["modify"] = faults_of(page, width)
+    found["modify"] = faults_of(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.get_by_role("button", name="Hand over…").click()
     expect(page.get_by_role("dialog", name="Hand this over")).to_be_visible()
-    found["hand over"] = faults_of(page, width)
+    found["hand over"] = faults_of(page)
     page.goto(server.address + house["approvals"])
     page.get_by_role("checkbox", name="Choose Send “Refund").first.check()
     page.get_by_role("button", name="Approve 1…").click()
     expect(page.get_by_role("dialog", name="Approve 1: Send an email")).to_be_visible()
-    found["several"] = faults_of(page, width)
+    found["several"] = faults_of(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
-    found["keys"] = faults_of(page, width)
+    found["keys"] = faults_of(page)
     page.goto(server.address + house["completed run"])
     page.get_by_role("button", name="More for this run").click()
     expect(page.get_by_role("menuitem", name="Run again with the same input")).to_be_visible()
-    found["menu"] = faults_of(page, width)
+    found["menu"] = faults_of(page)
     page.get_by_role("menuitem", name="Restart from the first checkpoint…").click()
     expect(page.get_by_role("dialog", name="Begin pass 2")).to_be_visible()
-    found["restart"] = faults_of(page, width)
+    found["restart"] = faults_of(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.get_by_role("button", name="More for this run").click()
@@ -203,7 +194,7 @@ def test_every_dialog(page: Page, server: Server, house: dict[str, str], width: 
         page.keyboard.press("Escape")
         page.get_by_role("button", name="Roll back…").click()
     expect(page.get_by_role("dialog")).to_contain_text("Archived, not deleted")
-    found["rollback"] = faults_of(page, width)
+    found["rollback"] = faults_of(page)
     assert {name: faults for name, faults in found.items() if faults} == {}
 
 
