@@ -55,7 +55,7 @@ test: dev system-packages ## run every check and every test
 	@rm -rf $(REPORTS) && mkdir $(REPORTS)
 	@status=0; \
 	$(PART) check test-web > $(REPORTS)/checks.txt 2>&1 & checks=$$!; \
-	trap 'kill $$checks 2>/dev/null' INT TERM; \
+	trap 'kill $$checks 2>/dev/null; exit 130' INT TERM; \
 	$(PART) test-python || status=1; \
 	wait $$checks || status=1; cat $(REPORTS)/checks.txt; \
 	$(PART) test-browser || status=1; \

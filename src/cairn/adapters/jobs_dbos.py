@@ -57,7 +57,7 @@ class DbosJobs:
         self._lanes, self._notices = f"{LANES}:{worker}", f"{NOTICES}:{worker}"
         self._poll = poll_seconds
         self._log_level = log_level
-        self._process = ""  # changes with every start
+        self.process = ""  # changes with every start: tells its jobs from those of others
         self._client: DBOSClient | None = None
         self._lane_desk: EnqueueDesk | None = None
         self._notice_desk: EnqueueDesk | None = None
@@ -80,17 +80,12 @@ class DbosJobs:
         ).bindparams(status)
 
     @property
-    def process(self) -> str:
-        """Tells the jobs of this start from those of others."""
-        return self._process
-
-    @property
     def client(self) -> DBOSClient:
         return _started(self._client)
 
     # ---- in the caller's transaction -----------------------------------------------------------------
     def enqueue_lane(self, connection: sa.Connection, job: str, run_id: str) -> None:
-        _started(self._lane_desk).enqueue(connection, job, run_id, self._process)
+        _started(self._lane_desk).enqueue(connection, job, run_id, self.process)
 
     def end_lane(self, connection: sa.Connection, job: str) -> None:
         """Most lanes are over before the engine has come to take them up: it need not."""
@@ -131,8 +126,8 @@ class DbosJobs:
 
         from cairn.adapters.dbos_workflows import Calls
 
-        self._process = uuid4().hex
-        Calls.lane, Calls.timer, Calls.notice, Calls.process = lane, timer, notice, self._process
+        self.process = uuid4().hex
+        Calls.lane, Calls.timer, Calls.notice, Calls.process = lane, timer, notice, self.process
         Calls.loop = asyncio.get_running_loop()
         logging.getLogger("dbos").propagate = False
         DBOS(

