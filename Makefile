@@ -108,7 +108,7 @@ bench: dev ## run the benchmark
 	$(VENV)/bin/python -m bench $(ARGS)
 
 api-types: $(PACKAGE) $(WEB_MODULES) $(WEB_TOOLS) ## make the web app's types from the API
-	$(VENV)/bin/python -m cairn.api.openapi > $(VENV)/openapi.json
+	$(VENV)/bin/python -m cairn.api.openapi_export > $(VENV)/openapi.json
 	mv $(VENV)/openapi.json web/openapi.json
 	cd web && $(NPM) run generate
 

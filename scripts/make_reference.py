@@ -14,10 +14,10 @@ from typing import Any
 import typer.main
 
 from cairn import services
-from cairn.api.app import describe
-from cairn.api.openapi import TAGS, api_routes
-from cairn.api.permissions import DECISIONS, PERMISSIONS
+from cairn.api.app import describe, operation_routes
+from cairn.api.openapi import TAGS
 from cairn.api.problems import KINDS
+from cairn.api.routes.approvals import DECISION_PERMISSIONS
 from cairn.cli.app import app as commands
 from cairn.cli.exits import MEANINGS
 from cairn.config import Settings
@@ -303,14 +303,14 @@ WHO_MAY = {4: "everybody", 1: "admin"}
 
 def permissions() -> str:
     rows = [
-        (code(name), code(f"{method} {route.path}"), who_may(PERMISSIONS[name]), which_scope(PERMISSIONS[name]))
-        for route in api_routes()
-        for name, method in [(route.endpoint.__name__, next(iter(route.methods - {"HEAD"})))]
+        (code(route.name), code(f"{method} {route.path}"), who_may(allowed), which_scope(allowed))
+        for route in operation_routes()
+        for method, allowed in [(next(iter(route.methods - {"HEAD"})), route.operation.permission)]
     ]
-    decisions = [(code(name), who_may(allowed), which_scope(allowed)) for name, allowed in DECISIONS.items()]
+    decisions = [(code(name), who_may(allowed), which_scope(allowed)) for name, allowed in DECISION_PERMISSIONS.items()]
     return page(
         "Permissions",
-        "src/cairn/api/permissions.py",
+        "src/cairn/api/routes/",
         PERMISSIONS_TEXT,
         "## Roles",
         table(("role", "meaning"), [(code(role.value), remark(role)) for role in Role]),

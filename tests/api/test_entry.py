@@ -12,7 +12,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from cairn.api.permissions import ADMIN
+from cairn.api.operations import ADMIN
 from cairn.services.errors import Unauthenticated
 from cairn.store import tables as t
 from tests.api.house import BASE, TOKEN, House, form

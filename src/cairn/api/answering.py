@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVar
 
-from cairn.api.unhindered import looked
+from cairn.api.operations import looked
 from cairn.core.errors import Repeated
 from cairn.services.actors import Actor
 from cairn.services.views.executions import Execution

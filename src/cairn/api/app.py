@@ -10,6 +10,7 @@ from starlette.middleware.gzip import GZipMiddleware
 import cairn as package
 from cairn.api import openapi, problems, web
 from cairn.api.middleware import UNCOMPRESSED, KnownHosts, Shield
+from cairn.api.operations import OperationRoute, operation_id
 from cairn.api.routes import (
     agents,
     approvals,
@@ -74,6 +75,11 @@ ROUTERS = (
 )
 
 
+def operation_routes() -> list[OperationRoute]:
+    """Every operation of the API."""
+    return [route for router in ROUTERS for route in router.routes if isinstance(route, OperationRoute)]
+
+
 def create_app(cairn: Cairn) -> FastAPI:
     app = describe(names=(cairn.settings.host, *cairn.settings.allowed_hosts))
     app.state.cairn = cairn
@@ -89,7 +95,7 @@ def describe(names: tuple[str, ...] = ()) -> FastAPI:
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,
-        generate_unique_id_function=openapi.operation_id,
+        generate_unique_id_function=operation_id,
         redirect_slashes=False,
     )
     problems.install(app)

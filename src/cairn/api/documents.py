@@ -5,12 +5,22 @@ from __future__ import annotations
 from fastapi import Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.incoming import Incoming, Written
+from cairn.api.incoming import JSON, Incoming, Written
+from cairn.api.operations import Media
 from cairn.api.parameters import etag
 from cairn.api.wiring import Services
 from cairn.definitions import Finding as Found
 from cairn.services.pipeline_saving import Saved
 from cairn.services.views.pipelines import Finding, Pipeline
+
+DEFINITION_MEDIA: Media = {
+    JSON: {
+        "type": "object",
+        "additionalProperties": True,
+        "description": "A definition; `/api/definitions/schema` says what it may hold.",
+    },
+    "application/yaml": {"type": "string", "description": "The same as YAML."},
+}
 
 
 async def read_written(request: Request) -> Written:

@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.unhindered import looked
+from cairn.api.operations import looked
 from cairn.documents import encode_json
 from cairn.services.actors import Actor
 from cairn.services.errors import Unauthenticated

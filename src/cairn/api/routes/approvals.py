@@ -11,12 +11,13 @@ from starlette.concurrency import run_in_threadpool
 from cairn.api.admission import require
 from cairn.api.answering import carried_out
 from cairn.api.bodies import AddComment, Assign, Decide, DecideBatch, Decision, Modify
-from cairn.api.guarding import operations
+from cairn.api.examples import approvals as examples
+from cairn.api.operations import READ, operation, operation_router
 from cairn.api.parameters import ApprovalId, ById, Paging, Text, filled
-from cairn.api.permissions import DECISIONS
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.model import ApprovalStatus, Kind, Risk
-from cairn.services.actors import Actor
+from cairn.services.actors import Actor, Allowed
+from cairn.services.deciders import DECIDE, SUBMIT
 from cairn.services.reading.filters import ApprovalFilter
 from cairn.services.views.approvals import (
     ApprovalDetail,
@@ -25,8 +26,14 @@ from cairn.services.views.approvals import (
     ModifyPreview,
 )
 
-router = operations("/api/approvals", "Approvals")
+router = operation_router("/api/approvals", "Approvals")
 
+DECISION_PERMISSIONS: dict[str, Allowed] = {
+    **dict.fromkeys(
+        ("approve", "revise", "reject", "refuse", "accept", "feedback", "retry", "restart", "fail"), DECIDE
+    ),
+    **dict.fromkeys(("answer", "decline"), SUBMIT),
+}
 Sort = Literal["age", "deadline", "risk", "priority"]
 
 
@@ -60,6 +67,7 @@ class Wanted:
 
 
 @router.get("")
+@operation(READ, response_example=examples.approvals)
 def list_approvals(
     services: Services, paging: Paging, by: By, wanted: Annotated[Wanted, filled(Wanted)]
 ) -> ApprovalPage:
@@ -68,26 +76,30 @@ def list_approvals(
 
 
 @router.get("/{approval_id}")
+@operation(READ, response_example=examples.approval)
 def get_approval(approval_id: ApprovalId, services: Services, by: By) -> ApprovalDetail:
     """An approval with what it is about."""
     return services.reading.approval(approval_id, by)
 
 
 @router.post("/batch")
+@operation(DECIDE, request_example=examples.decide_batch_request, response_example=examples.batch_results)
 async def decide_batch(body: DecideBatch, services: Services, by: By, command_id: CommandId) -> BatchDecided:
     """The same decision on several. Each is decided by itself: what cannot be is told, and the others go on (H8)."""
-    require(by, DECISIONS[body.decision])
+    require(by, DECISION_PERMISSIONS[body.decision])
     items = [(item.approval_id, item.digest) for item in body.items]
     return await services.batches.decide(items, body.decision, body.feedback, by=by, command_id=command_id)
 
 
 @router.put("/{approval_id}/modify")
+@operation(READ, request_example=examples.modify_request, response_example=examples.modification_preview)
 def preview_modification(approval_id: ApprovalId, body: Modify, services: Services) -> ModifyPreview:
     """What other parameters would make of an action: the difference, and whether they fit. Nothing is decided."""
     return services.corrections.preview(approval_id, body.modified_params)
 
 
 @router.put("/{approval_id}/assign")
+@operation(DECIDE, request_example=examples.assign_request, response_example=examples.approval)
 async def assign_approval(
     approval_id: ApprovalId, body: Assign, services: Services, by: By, command_id: CommandId
 ) -> ApprovalDetail:
@@ -98,6 +110,7 @@ async def assign_approval(
 
 
 @router.post("/{approval_id}/comments", status_code=201)
+@operation(SUBMIT, request_example=examples.comment_request, response_example=examples.approval)
 async def add_comment(
     approval_id: ApprovalId, body: AddComment, services: Services, by: By, command_id: CommandId
 ) -> ApprovalDetail:
@@ -107,6 +120,7 @@ async def add_comment(
 
 
 @router.put("/{approval_id}/{decision}")
+@operation(SUBMIT, request_example=examples.decide_request, response_example=examples.approval)
 async def decide_approval(
     approval_id: ApprovalId,
     decision: Annotated[Decision, Path(description="Which are possible depends on the kind (D22).")],
@@ -116,7 +130,7 @@ async def decide_approval(
     body: Decide | None = None,
 ) -> ApprovalDetail:
     """Decide. `digest` names what was looked at: if that has changed since, nothing is decided."""
-    require(by, DECISIONS[decision])
+    require(by, DECISION_PERMISSIONS[decision])
     body = body or Decide()
     await carried_out(
         services.approvals.decide(

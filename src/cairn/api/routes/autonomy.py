@@ -9,11 +9,13 @@ from pydantic import AwareDatetime
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.bodies import Review, StopAll
-from cairn.api.guarding import operations
+from cairn.api.examples import rules as examples
+from cairn.api.operations import ADMIN, READ, operation, operation_router
 from cairn.api.parameters import ApprovalId, ById, Paging
-from cairn.api.routes.rules import read_rulebook
+from cairn.api.routes.rules import RULES_MEDIA, read_rulebook
 from cairn.api.wiring import By, Services
 from cairn.services.backtests import MOST
+from cairn.services.deciders import DECIDE
 from cairn.services.views.rules import (
     Audit,
     AuditPage,
@@ -24,16 +26,18 @@ from cairn.services.views.rules import (
     Explanation,
 )
 
-router = operations("/api", "Rules")
+router = operation_router("/api", "Rules")
 
 
 @router.get("/approvals/{approval_id}/explain")
+@operation(READ, response_example=examples.explanation)
 def explain_approval(approval_id: ApprovalId, services: Services) -> Explanation:
     """Which rule asks or has approved, and why each other one did not, condition by condition."""
     return services.rule_reading.explain(approval_id)
 
 
 @router.post("/rules/backtest")
+@operation(ADMIN, idempotent=False, request_media=RULES_MEDIA, errors=(404, 409), response_example=examples.backtest)
 async def backtest_rules(
     request: Request,
     services: Services,
@@ -48,6 +52,7 @@ async def backtest_rules(
 
 
 @router.get("/rules/autonomy")
+@operation(READ, response_example=examples.autonomy)
 def get_autonomy(
     services: Services, days: Annotated[int, Query(ge=1, le=3650, description="How far back it is looked.")] = 90
 ) -> Autonomy:
@@ -56,6 +61,7 @@ def get_autonomy(
 
 
 @router.get("/rules/audits")
+@operation(READ, response_example=examples.audits)
 def list_audits(
     services: Services,
     paging: Paging,
@@ -67,6 +73,7 @@ def list_audits(
 
 
 @router.put("/rules/audits/{approval_id}")
+@operation(DECIDE, request_example=examples.review_request, response_example=examples.audit)
 async def review_audit(approval_id: ApprovalId, body: Review, services: Services, by: By) -> Audit:
     """Say whether you agree with an automatic approval. The run goes its way; the rule is judged by it."""
     await services.rules.review(approval_id, body.agrees, body.comment, by)
@@ -74,12 +81,14 @@ async def review_audit(approval_id: ApprovalId, body: Review, services: Services
 
 
 @router.get("/rules/emergency-stop")
+@operation(READ, response_example=examples.emergency_stop)
 def get_emergency_stop(services: Services) -> EmergencyStop:
     """Whether every automatic approval is stopped, by whom and why."""
     return services.rule_reading.stop()
 
 
 @router.put("/rules/emergency-stop")
+@operation(ADMIN, request_example=examples.emergency_stop_request, response_example=examples.emergency_stop)
 async def set_emergency_stop(body: StopAll, services: Services, by: By) -> EmergencyStop:
     """Stop every automatic approval at once, or let them go on. What would have been approved is asked meanwhile.
 
@@ -90,6 +99,7 @@ async def set_emergency_stop(body: StopAll, services: Services, by: By) -> Emerg
 
 
 @router.get("/rules/emergency-stop/history")
+@operation(READ, response_example=examples.emergency_stops)
 def list_emergency_stops(services: Services, paging: Paging) -> EmergencyStopPage:
     """Every stop and every end of one, newest first."""
     return services.rule_reading.stops(paging.limit, paging.cursor)

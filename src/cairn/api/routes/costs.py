@@ -11,7 +11,9 @@ from fastapi import Query
 
 from cairn.api.answering import carried_out, shown
 from cairn.api.bodies import SetBudget
-from cairn.api.guarding import operations
+from cairn.api.examples import costs as examples
+from cairn.api.examples import story
+from cairn.api.operations import READ, RUN, operation, operation_router
 from cairn.api.parameters import Paging, PipelineId, RunId, filled
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.model import Budget
@@ -19,7 +21,7 @@ from cairn.services.reading.costs import Days, OfAll, OfPipeline, OfRun, Wanted
 from cairn.services.views.costs import Costs, PipelineCosts, RunCosts
 from cairn.services.views.runs import Run
 
-router = operations("/api", "Costs")
+router = operation_router("/api", "Costs")
 _BY = "What a line stands for. Days, runs and calls come newest first, all else what costs most first."
 
 
@@ -34,6 +36,7 @@ class Between:
 
 
 @router.get("/runs/{run_id}/costs")
+@operation(READ, response_example=examples.run_costs)
 def get_run_costs(
     run_id: RunId,
     services: Services,
@@ -45,6 +48,7 @@ def get_run_costs(
 
 
 @router.put("/runs/{run_id}/budget")
+@operation(RUN, request_example=examples.budget_request, response_example=story.run)
 async def set_budget(run_id: RunId, body: SetBudget, services: Services, by: By, command_id: CommandId) -> Run:
     """Bound what the run may use; what is left out is as the definition says. Then it can be resumed (D69)."""
     cost = Decimal(str(body.max_cost_usd)) if body.max_cost_usd is not None else None
@@ -54,6 +58,7 @@ async def set_budget(run_id: RunId, body: SetBudget, services: Services, by: By,
 
 
 @router.get("/pipelines/{pipeline_id}/costs")
+@operation(READ, response_example=examples.pipeline_costs)
 def get_pipeline_costs(
     pipeline_id: PipelineId,
     services: Services,
@@ -66,6 +71,7 @@ def get_pipeline_costs(
 
 
 @router.get("/costs")
+@operation(READ, response_example=examples.costs)
 def get_costs(
     services: Services,
     paging: Paging,

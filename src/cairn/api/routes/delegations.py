@@ -7,17 +7,19 @@ from typing import Annotated
 from fastapi import Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.guarding import operations
+from cairn.api.examples import identity as examples
+from cairn.api.operations import OWN, READ, operation, operation_router
 from cairn.api.parameters import DelegationId, Paging, UserQuery
 from cairn.api.people_bodies import CreateDelegation
 from cairn.api.wiring import By, Services
 from cairn.services.delegations import NewDelegation
 from cairn.services.views.people import Delegation, DelegationPage
 
-router = operations("/api/delegations", "People")
+router = operation_router("/api/delegations", "People")
 
 
 @router.get("")
+@operation(READ, response_example=examples.delegations)
 def list_delegations(
     services: Services,
     paging: Paging,
@@ -29,6 +31,7 @@ def list_delegations(
 
 
 @router.post("", status_code=201)
+@operation(OWN, request_example=examples.create_delegation_request, response_example=examples.delegation)
 async def create_delegation(body: CreateDelegation, response: Response, services: Services, by: By) -> Delegation:
     """Let somebody who may decide do so for you while you are away; as an admin, also for somebody else."""
     wanted = NewDelegation(
@@ -44,12 +47,14 @@ async def create_delegation(body: CreateDelegation, response: Response, services
 
 
 @router.get("/{delegation_id}")
+@operation(READ, response_example=examples.delegation)
 def get_delegation(delegation_id: DelegationId, services: Services) -> Delegation:
     """A delegation."""
     return services.accounts.people.delegation(delegation_id)
 
 
 @router.delete("/{delegation_id}")
+@operation(OWN, response_example=examples.delegation)
 async def end_delegation(delegation_id: DelegationId, services: Services, by: By) -> Delegation:
     """End a delegation before its time: yours, one that you have, or as an admin any."""
     await services.accounts.delegations.end(delegation_id, by)

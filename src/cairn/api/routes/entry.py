@@ -18,18 +18,21 @@ from cairn.api.admission import (
     set_ticket,
     visitor_of,
 )
-from cairn.api.guarding import operations
+from cairn.api.examples import doctor as doctor_examples
+from cairn.api.examples import identity as examples
+from cairn.api.operations import OPEN, OWN, READ, operation, operation_router
 from cairn.api.people_bodies import BeginSignIn, ChangePassword, FinishSignIn, SignIn
 from cairn.api.session_views import session_view, sign_in_ways
 from cairn.api.wiring import By, Services, UsedSession
 from cairn.services.errors import Forbidden
 from cairn.services.views.sessions import DriftReport, Health, LeaveFor, Session, SignedIn, SignInWays
 
-router = operations("/api", "Entry")
+router = operation_router("/api", "Entry")
 ProviderName = Annotated[str, Path(max_length=100, description="An identity provider of the settings.")]
 
 
 @router.get("/health")
+@operation(OPEN, response_example=doctor_examples.health)
 def get_health(services: Services) -> Health:
     """Whether the server is up, and what its last look at the folder tree found."""
     drift = services.keeper.last
@@ -42,6 +45,13 @@ def get_health(services: Services) -> Health:
 
 
 @router.post("/session")
+@operation(
+    OPEN,
+    idempotent=False,
+    errors=(401, 403, 429),
+    request_example=examples.sign_in_request,
+    response_example=examples.session,
+)
 async def sign_in(body: SignIn, request: Request, response: Response, services: Services) -> Session:
     """Sign in with a token, or with a name and a password. The session is held by a cookie."""
     refuse_foreign(request)
@@ -55,6 +65,7 @@ async def sign_in(body: SignIn, request: Request, response: Response, services: 
 
 
 @router.get("/session")
+@operation(READ, response_example=examples.session)
 async def get_session(request: Request, response: Response, services: Services, by: By) -> Session:
     """Who is signed in."""
     secret = request.cookies.get(COOKIE)
@@ -64,6 +75,7 @@ async def get_session(request: Request, response: Response, services: Services, 
 
 
 @router.delete("/session", status_code=204)
+@operation(OPEN, idempotent=False, errors=(403,))
 async def sign_out(request: Request, response: Response, services: Services) -> None:
     """End the session. Without one, nothing happens."""
     secret = request.cookies.get(COOKIE)
@@ -75,6 +87,7 @@ async def sign_out(request: Request, response: Response, services: Services) -> 
 
 
 @router.put("/session/password", status_code=204)
+@operation(OWN, idempotent=False, errors=(404, 409), request_example=examples.change_password_request)
 async def change_password(body: ChangePassword, services: Services, by: By, current: UsedSession) -> None:
     """Set your own password. Your other sessions end."""
     await services.accounts.sessions.change_password(by, current=body.current, new=body.new, but=current)
@@ -82,12 +95,20 @@ async def change_password(body: ChangePassword, services: Services, by: By, curr
 
 # ---- identity providers ----------------------------------------------------------------------------------
 @router.get("/sign-in")
+@operation(OPEN, response_example=examples.sign_in_options)
 def get_sign_in_ways(services: Services) -> SignInWays:
     """How people sign in here, besides with a token."""
     return sign_in_ways(services)
 
 
 @router.post("/sign-in/{provider}")
+@operation(
+    OPEN,
+    idempotent=False,
+    errors=(401, 403, 409, 429, 502),
+    request_example=examples.start_sign_in_request,
+    response_example=examples.sign_in_redirect,
+)
 async def begin_sign_in(
     provider: ProviderName, body: BeginSignIn, request: Request, response: Response, services: Services
 ) -> LeaveFor:
@@ -100,6 +121,13 @@ async def begin_sign_in(
 
 
 @router.post("/sign-in/{provider}/finish")
+@operation(
+    OPEN,
+    idempotent=False,
+    errors=(401, 403, 409, 429, 502),
+    request_example=examples.finish_sign_in_request,
+    response_example=examples.signed_in,
+)
 async def finish_sign_in(
     provider: ProviderName, body: FinishSignIn, request: Request, response: Response, services: Services
 ) -> SignedIn:

@@ -8,13 +8,14 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import AwareDatetime
 
-from cairn.api.guarding import operations
+from cairn.api.examples import events as examples
+from cairn.api.operations import READ, operation, operation_router
 from cairn.api.parameters import ById, Paging, Text, filled
 from cairn.api.wiring import Services
 from cairn.services.reading.filters import EventFilter
 from cairn.services.views.events import EventPage, Verdict
 
-router = operations("/api/events", "Trail")
+router = operation_router("/api/events", "Trail")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Period:
 
 
 @router.get("")
+@operation(READ, response_example=examples.events)
 def list_events(
     services: Services,
     paging: Paging,
@@ -42,6 +44,7 @@ def list_events(
 
 
 @router.get("/verify")
+@operation(READ, errors=(404,), response_example=examples.verification)
 def verify_events(services: Services, run_id: ById = None, pipeline_id: ById = None) -> Verdict:
     """Check the hash chain of a run, of a pipeline with all its runs, or of everything (S4)."""
     return services.reading.verify(pipeline_id, run_id)

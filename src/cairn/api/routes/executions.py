@@ -9,18 +9,22 @@ from starlette.responses import StreamingResponse
 
 from cairn.api.answering import carried_out, shown
 from cairn.api.bodies import Approve, RetryExecution, Revise, StartExecution, Submit
-from cairn.api.guarding import operations
+from cairn.api.examples import conversations as conversations_examples
+from cairn.api.examples import executions as examples
+from cairn.api.examples import logs as logs_examples
+from cairn.api.examples import story
+from cairn.api.operations import READ, RUN, TEXT, operation, operation_router, small
 from cairn.api.parameters import ExecutionId, Paging, Text
-from cairn.api.unhindered import small
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.model import Kind
+from cairn.services.deciders import DECIDE, SUBMIT
 from cairn.services.reading.conversations import MessageFilter
 from cairn.services.reading.filters import LogFilter
 from cairn.services.views.conversations import MessagePage
 from cairn.services.views.events import LogPage
 from cairn.services.views.executions import Context, Execution
 
-router = operations("/api/executions", "Executions")
+router = operation_router("/api/executions", "Executions")
 Level = Literal["debug", "info", "warning", "error"]
 Order = Annotated[Literal["oldest", "newest"], Query(description="Which comes first.")]
 MessageScope = Annotated[
@@ -35,6 +39,7 @@ _WORK = frozenset({Kind.START, Kind.COMPLETION, Kind.ACTION})
 
 
 @router.post("/start")
+@operation(RUN, request_example=examples.start_request, response_example=story.execution)
 async def start_execution(body: StartExecution, services: Services, by: By, command_id: CommandId) -> Execution:
     """Start an execution that waits for it; after a refused start it asks again (D45)."""
     executions = services.executions
@@ -48,6 +53,7 @@ async def start_execution(body: StartExecution, services: Services, by: By, comm
 
 
 @router.get("/{execution_id}")
+@operation(READ, response_example=story.execution)
 @small
 def get_execution(execution_id: ExecutionId, services: Services, by: By) -> Execution:
     """An execution with its artifacts, its form, what is asked and what is possible now."""
@@ -55,6 +61,7 @@ def get_execution(execution_id: ExecutionId, services: Services, by: By) -> Exec
 
 
 @router.post("/{execution_id}/approve-start")
+@operation(DECIDE, request_example=examples.approve_start_request, response_example=story.execution)
 async def approve_start(
     execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: Approve | None = None
 ) -> Execution:
@@ -63,6 +70,7 @@ async def approve_start(
 
 
 @router.post("/{execution_id}/approve-complete")
+@operation(DECIDE, request_example=examples.approve_request, response_example=story.execution)
 async def approve_completion(
     execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: Approve | None = None
 ) -> Execution:
@@ -71,6 +79,7 @@ async def approve_completion(
 
 
 @router.post("/{execution_id}/approve")
+@operation(DECIDE, request_example=examples.approve_request, response_example=story.execution)
 async def approve_execution(
     execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: Approve | None = None
 ) -> Execution:
@@ -79,6 +88,7 @@ async def approve_execution(
 
 
 @router.post("/{execution_id}/revise")
+@operation(DECIDE, request_example=examples.revise_request, response_example=story.execution)
 async def revise_execution(
     execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: Revise | None = None
 ) -> Execution:
@@ -87,6 +97,7 @@ async def revise_execution(
 
 
 @router.post("/{execution_id}/reject")
+@operation(DECIDE, request_example=examples.revise_request, response_example=story.execution)
 async def reject_execution(
     execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: Revise | None = None
 ) -> Execution:
@@ -95,6 +106,7 @@ async def reject_execution(
 
 
 @router.post("/{execution_id}/submit")
+@operation(SUBMIT, request_example=examples.submit_request, response_example=story.execution)
 async def submit_form(
     execution_id: ExecutionId, body: Submit, services: Services, by: By, command_id: CommandId
 ) -> Execution:
@@ -104,6 +116,7 @@ async def submit_form(
 
 
 @router.post("/{execution_id}/retry")
+@operation(RUN, request_example=examples.retry_request, response_example=story.execution)
 async def retry_execution(
     execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: RetryExecution | None = None
 ) -> Execution:
@@ -114,6 +127,7 @@ async def retry_execution(
 
 
 @router.post("/{execution_id}/cancel")
+@operation(RUN, response_example=story.execution)
 async def cancel_execution(execution_id: ExecutionId, services: Services, by: By, command_id: CommandId) -> Execution:
     """Cancel an open one, or dismiss a failed one; its checkpoint then waits for a start by hand (D58)."""
     cancelled = services.executions.cancel(execution_id, by=by, command_id=command_id)
@@ -121,6 +135,7 @@ async def cancel_execution(execution_id: ExecutionId, services: Services, by: By
 
 
 @router.get("/{execution_id}/logs")
+@operation(READ, response_example=logs_examples.lines)
 def list_logs(
     execution_id: ExecutionId,
     services: Services,
@@ -140,6 +155,7 @@ def list_logs(
 
 
 @router.get("/{execution_id}/logs/download", response_class=Response)
+@operation(READ, response_media={"text/plain": TEXT}, response_example=logs_examples.text)
 def download_logs(execution_id: ExecutionId, services: Services) -> Response:
     """The whole log as a text to be saved: one line each with its time in UTC, its level and its message."""
     text = services.reading.log_text(execution_id)
@@ -148,6 +164,7 @@ def download_logs(execution_id: ExecutionId, services: Services) -> Response:
 
 
 @router.get("/{execution_id}/messages")
+@operation(READ, response_example=conversations_examples.messages)
 def list_messages(
     execution_id: ExecutionId,
     services: Services,
@@ -168,6 +185,7 @@ def list_messages(
 
 
 @router.get("/{execution_id}/conversation")
+@operation(READ, response_example=conversations_examples.messages)
 def get_conversation(
     execution_id: ExecutionId,
     services: Services,
@@ -183,6 +201,7 @@ def get_conversation(
 
 
 @router.get("/{execution_id}/context")
+@operation(READ, response_example=examples.context)
 def get_context(execution_id: ExecutionId, services: Services) -> Context:
     """What its runner was told, or would be told if it started now (X9)."""
     return services.reading.context(execution_id)

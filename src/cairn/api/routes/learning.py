@@ -6,15 +6,17 @@ from typing import Annotated
 
 from fastapi import Query
 
-from cairn.api.guarding import operations
+from cairn.api.examples import approvals as examples
+from cairn.api.operations import READ, operation, operation_router
 from cairn.api.parameters import ById, Paging, Text
 from cairn.api.wiring import Services
 from cairn.services.views.approvals import LearningCasePage, ModificationRates
 
-router = operations("/api/learning", "Approvals")
+router = operation_router("/api/learning", "Approvals")
 
 
 @router.get("/cases")
+@operation(READ, response_example=examples.corrections)
 def list_learning_cases(
     services: Services,
     paging: Paging,
@@ -26,6 +28,7 @@ def list_learning_cases(
 
 
 @router.get("/rates")
+@operation(READ, response_example=examples.correction_rates)
 def get_modification_rates(services: Services) -> ModificationRates:
     """How often people correct each operation, recently and before."""
     return services.corrections.rates()

@@ -8,7 +8,8 @@ from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from cairn.api.admission import refuse_foreign, set_cookie, visitor_of
-from cairn.api.guarding import operations
+from cairn.api.examples import identity as examples
+from cairn.api.operations import ADMIN, OPEN, OWN, operation, operation_router
 from cairn.api.parameters import InvitationId, Paging, SessionId, TokenId, UserQuery
 from cairn.api.people_bodies import AcceptInvitation, CreateToken, Invite, LookAtInvitation
 from cairn.api.session_views import session_view
@@ -28,11 +29,12 @@ from cairn.services.views.people import (
 )
 from cairn.services.views.sessions import Session
 
-router = operations("/api", "Letting in")
+router = operation_router("/api", "Letting in")
 
 
 # ---- invitations -----------------------------------------------------------------------------------------
 @router.get("/invitations")
+@operation(ADMIN, response_example=examples.invitations)
 def list_invitations(
     services: Services,
     paging: Paging,
@@ -43,6 +45,13 @@ def list_invitations(
 
 
 @router.post("/invitations", status_code=201)
+@operation(
+    ADMIN,
+    idempotent=False,
+    errors=(404, 409),
+    request_example=examples.create_invitation_request,
+    response_example=examples.created_invitation,
+)
 async def create_invitation(body: Invite, services: Services, by: By) -> NewInvitation:
     """Invite somebody; the link is in this answer alone, works once and takes the place of earlier ones."""
     made = await services.accounts.invitations.invite(body.wanted, body.valid_hours, by)
@@ -51,12 +60,20 @@ async def create_invitation(body: Invite, services: Services, by: By) -> NewInvi
 
 
 @router.delete("/invitations/{invitation_id}", status_code=204)
+@operation(ADMIN)
 async def revoke_invitation(invitation_id: InvitationId, services: Services, by: By) -> None:
     """Take an invitation back."""
     await services.accounts.invitations.revoke(invitation_id, by)
 
 
 @router.post("/invitations/preview")
+@operation(
+    OPEN,
+    idempotent=False,
+    errors=(401, 403, 404, 409, 410, 429),
+    request_example=examples.preview_invitation_request,
+    response_example=examples.invitation_preview,
+)
 async def preview_invitation(body: LookAtInvitation, request: Request, services: Services) -> Welcome:
     """Whom an invitation is for. It stays open."""
     refuse_foreign(request)
@@ -65,6 +82,13 @@ async def preview_invitation(body: LookAtInvitation, request: Request, services:
 
 
 @router.post("/invitations/accept")
+@operation(
+    OPEN,
+    idempotent=False,
+    errors=(401, 403, 404, 409, 410, 429),
+    request_example=examples.accept_invitation_request,
+    response_example=examples.session,
+)
 async def accept_invitation(
     body: AcceptInvitation, request: Request, response: Response, services: Services
 ) -> Session:
@@ -79,6 +103,7 @@ async def accept_invitation(
 
 # ---- tokens ----------------------------------------------------------------------------------------------
 @router.get("/tokens")
+@operation(ADMIN, response_example=examples.tokens)
 def list_tokens(
     services: Services,
     paging: Paging,
@@ -90,6 +115,13 @@ def list_tokens(
 
 
 @router.post("/tokens", status_code=201)
+@operation(
+    ADMIN,
+    idempotent=False,
+    errors=(404, 409),
+    request_example=examples.create_token_request,
+    response_example=examples.created_token,
+)
 async def create_token(body: CreateToken, services: Services, by: By) -> NewToken:
     """Make a token for a user. Its text is in this answer alone."""
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
@@ -100,6 +132,7 @@ async def create_token(body: CreateToken, services: Services, by: By) -> NewToke
 
 
 @router.delete("/tokens/{token_id}")
+@operation(ADMIN, response_example=examples.token)
 async def revoke_token(token_id: TokenId, services: Services, by: By) -> Token:
     """Revoke a token: it lets nobody in from now on, nor do sessions that were opened with it."""
     await services.accounts.tokens.revoke(token_id, by)
@@ -108,6 +141,7 @@ async def revoke_token(token_id: TokenId, services: Services, by: By) -> Token:
 
 # ---- sessions --------------------------------------------------------------------------------------------
 @router.get("/sessions")
+@operation(OWN, response_example=examples.open_sessions)
 def list_sessions(
     services: Services, paging: Paging, by: By, current: UsedSession, user: UserQuery = None
 ) -> OpenSessionPage:
@@ -119,12 +153,14 @@ def list_sessions(
 
 
 @router.delete("/sessions/{session_id}", status_code=204)
+@operation(OWN)
 async def end_session(session_id: SessionId, services: Services, by: By) -> None:
     """End one of your sessions; an admin may end any."""
     await services.accounts.sessions.end(session_id, by)
 
 
 @router.delete("/sessions")
+@operation(OWN, response_example=examples.ended_sessions)
 async def end_sessions(services: Services, by: By, current: UsedSession, user: UserQuery = None) -> Ended:
     """End all your other sessions, or as an admin all of another user's."""
     _check_own(by, user)

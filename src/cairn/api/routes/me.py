@@ -7,7 +7,8 @@ from typing import Annotated
 from fastapi import Query
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.guarding import operations
+from cairn.api.examples import identity as examples
+from cairn.api.operations import OWN, operation, operation_router
 from cairn.api.parameters import Paging, TokenId
 from cairn.api.people_bodies import CreateOwnToken, UpdateMe
 from cairn.api.session_views import session_view
@@ -17,10 +18,11 @@ from cairn.services.users import UserChange
 from cairn.services.views.people import NewToken, Token, TokenPage
 from cairn.services.views.sessions import Session
 
-router = operations("/api/me", "Your account")
+router = operation_router("/api/me", "Your account")
 
 
 @router.put("")
+@operation(OWN, request_example=examples.update_account_request, response_example=examples.session)
 async def update_me(body: UpdateMe, services: Services, by: By) -> Session:
     """Say how you are shown. Your name stays, as decisions carry it."""
     await services.accounts.users.change(by.name, UserChange(display_name=body.display_name), by)
@@ -28,6 +30,7 @@ async def update_me(body: UpdateMe, services: Services, by: By) -> Session:
 
 
 @router.get("/tokens")
+@operation(OWN, response_example=examples.tokens)
 def list_own_tokens(
     services: Services,
     paging: Paging,
@@ -39,6 +42,13 @@ def list_own_tokens(
 
 
 @router.post("/tokens", status_code=201)
+@operation(
+    OWN,
+    idempotent=False,
+    errors=(404, 409),
+    request_example=examples.create_own_token_request,
+    response_example=examples.created_token,
+)
 async def create_own_token(body: CreateOwnToken, services: Services, by: By) -> NewToken:
     """Make a token of your own, for what your roles allow. Its text is in this answer alone.
 
@@ -51,6 +61,7 @@ async def create_own_token(body: CreateOwnToken, services: Services, by: By) -> 
 
 
 @router.delete("/tokens/{token_id}")
+@operation(OWN, response_example=examples.token)
 async def revoke_own_token(token_id: TokenId, services: Services, by: By) -> Token:
     """Revoke one of your tokens: it lets nobody in from now on, nor do sessions that were opened with it."""
     await services.accounts.tokens.revoke_own(token_id, by)

@@ -7,8 +7,11 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.documents import read_written, shown
-from cairn.api.guarding import operations
+from cairn.api.documents import DEFINITION_MEDIA, read_written, shown
+from cairn.api.examples import pipelines as examples
+from cairn.api.examples import runs as runs_examples
+from cairn.api.examples import story
+from cairn.api.operations import ADMIN, DEFINE, READ, operation, operation_router
 from cairn.api.parameters import Force, IfMatch, Paging, PipelineId, Text, etag, revision_of
 from cairn.api.wiring import By, CommandId, Services
 from cairn.services.errors import WrongInput
@@ -16,10 +19,11 @@ from cairn.services.reading.filters import RunFilter
 from cairn.services.views.pipelines import Deleted, Pipeline, PipelinePage
 from cairn.services.views.runs import RunPage
 
-router = operations("/api/pipelines", "Pipelines")
+router = operation_router("/api/pipelines", "Pipelines")
 
 
 @router.get("")
+@operation(READ, response_example=examples.pipelines)
 def list_pipelines(
     services: Services,
     paging: Paging,
@@ -31,6 +35,9 @@ def list_pipelines(
 
 
 @router.post("", status_code=201)
+@operation(
+    DEFINE, request_media=DEFINITION_MEDIA, etag=True, request_example=story.definition, response_example=story.pipeline
+)
 async def create_pipeline(
     request: Request, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Pipeline:
@@ -50,6 +57,7 @@ async def create_pipeline(
 
 
 @router.get("/{pipeline_id}")
+@operation(READ, etag=True, response_example=story.pipeline)
 def get_pipeline(pipeline_id: PipelineId, response: Response, services: Services) -> Pipeline:
     """A pipeline in its full form. Its ETag names the revision."""
     found = services.reading.pipeline(pipeline_id)
@@ -58,6 +66,13 @@ def get_pipeline(pipeline_id: PipelineId, response: Response, services: Services
 
 
 @router.put("/{pipeline_id}")
+@operation(
+    DEFINE,
+    request_media=DEFINITION_MEDIA,
+    etag=True,
+    request_example=examples.update_request,
+    response_example=story.pipeline,
+)
 async def update_pipeline(
     pipeline_id: PipelineId,
     request: Request,
@@ -85,6 +100,7 @@ async def update_pipeline(
 
 
 @router.delete("/{pipeline_id}")
+@operation(ADMIN, response_example=examples.deleted_pipeline)
 async def delete_pipeline(
     pipeline_id: PipelineId, services: Services, by: By, command_id: CommandId, force: Force = False
 ) -> Deleted:
@@ -94,6 +110,7 @@ async def delete_pipeline(
 
 
 @router.post("/{pipeline_id}/restore")
+@operation(ADMIN, response_example=story.pipeline)
 async def restore_pipeline(
     pipeline_id: PipelineId, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Pipeline:
@@ -105,6 +122,7 @@ async def restore_pipeline(
 
 
 @router.get("/{pipeline_id}/runs")
+@operation(READ, response_example=runs_examples.runs)
 def list_pipeline_runs(
     pipeline_id: PipelineId,
     services: Services,

@@ -6,23 +6,26 @@ from fastapi import Response
 
 from cairn.api.answering import shown
 from cairn.api.bodies import Rerun, Rework
-from cairn.api.guarding import operations
+from cairn.api.examples import rework as examples
+from cairn.api.operations import READ, RUN, operation, operation_router
 from cairn.api.parameters import ExecutionId, RunId
 from cairn.api.wiring import By, CommandId, Services
 from cairn.services.rework import Asked, Request
 from cairn.services.views.executions import Execution
 from cairn.services.views.lineage import Lineage, ReworkPreview
 
-router = operations("/api", "Rework")
+router = operation_router("/api", "Rework")
 
 
 @router.post("/executions/{execution_id}/rework/preview")
+@operation(READ, request_example=examples.request, response_example=examples.preview)
 def preview_rework(execution_id: ExecutionId, body: Rework, services: Services, by: By) -> ReworkPreview:
     """What sending this checkpoint back would replace, leave stale, withdraw and reopen."""
     return services.reading.rework_preview(services.reworks, _request(execution_id, body), by)
 
 
 @router.post("/executions/{execution_id}/rework", status_code=201)
+@operation(RUN, request_example=examples.request, response_example=examples.execution)
 async def ask_rework(
     execution_id: ExecutionId, body: Rework, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Execution:
@@ -37,6 +40,7 @@ async def ask_rework(
 
 
 @router.post("/executions/{execution_id}/rerun", status_code=201)
+@operation(RUN, request_example=examples.rerun_request, response_example=examples.execution)
 async def rerun_execution(
     execution_id: ExecutionId,
     response: Response,
@@ -52,6 +56,7 @@ async def rerun_execution(
 
 
 @router.get("/runs/{run_id}/lineage")
+@operation(READ, response_example=examples.lineage)
 def get_lineage(run_id: RunId, services: Services) -> Lineage:
     """Who read which artifact, who waited for whom, and the reworks of a run."""
     return services.reading.lineage(run_id)

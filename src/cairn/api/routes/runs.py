@@ -8,19 +8,22 @@ from fastapi import Query, Response
 
 from cairn.api.answering import carried_out, shown
 from cairn.api.bodies import RestartRun, StartRun
-from cairn.api.guarding import operations
+from cairn.api.examples import runs as examples
+from cairn.api.examples import story
+from cairn.api.incoming import JSON
+from cairn.api.operations import ANY_JSON, READ, RUN, operation, operation_router, small
 from cairn.api.parameters import ById, Paging, RunId
-from cairn.api.unhindered import small
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.model import RunStatus
 from cairn.services.reading.filters import RunFilter
 from cairn.services.views.executions import ExecutionPage
 from cairn.services.views.runs import Run, RunPage
 
-router = operations("/api/runs", "Runs")
+router = operation_router("/api/runs", "Runs")
 
 
 @router.get("")
+@operation(READ, response_example=examples.runs)
 def list_runs(
     services: Services,
     paging: Paging,
@@ -36,6 +39,7 @@ def list_runs(
 
 
 @router.post("", status_code=201)
+@operation(RUN, request_example=examples.create_request, response_example=story.run)
 async def create_run(body: StartRun, response: Response, services: Services, by: By, command_id: CommandId) -> Run:
     """Make the next version of a pipeline, and start it unless `start` is false."""
     begun = await services.runs.start(
@@ -52,6 +56,7 @@ async def create_run(body: StartRun, response: Response, services: Services, by:
 
 
 @router.get("/{run_id}")
+@operation(READ, response_example=story.run)
 @small
 def get_run(run_id: RunId, services: Services, by: By) -> Run:
     """A run with its trail, its progress, what waits and what is possible now."""
@@ -59,12 +64,14 @@ def get_run(run_id: RunId, services: Services, by: By) -> Run:
 
 
 @router.get("/{run_id}/input", response_class=Response)
+@operation(READ, response_media={JSON: ANY_JSON}, response_example=examples.run_input)
 def get_run_input(run_id: RunId, services: Services) -> Response:
     """The run's input as it was given: numbers keep every digit. `null` if there was none."""
     return Response(services.reading.run_input(run_id), media_type="application/json")
 
 
 @router.get("/{run_id}/checkpoints")
+@operation(READ, response_example=examples.executions)
 def list_run_executions(
     run_id: RunId,
     services: Services,
@@ -77,6 +84,7 @@ def list_run_executions(
 
 
 @router.post("/{run_id}/start")
+@operation(RUN, response_example=story.run)
 async def start_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Start a run that was made without starting."""
     warnings = await carried_out(services.runs.begin(run_id, by=by, command_id=command_id))
@@ -84,6 +92,7 @@ async def start_run(run_id: RunId, services: Services, by: By, command_id: Comma
 
 
 @router.post("/{run_id}/pause")
+@operation(RUN, response_example=story.run)
 async def pause_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Pause between checkpoints: at once if none is at work, otherwise when it is done."""
     warnings = await carried_out(services.runs.pause(run_id, by=by, command_id=command_id))
@@ -91,6 +100,7 @@ async def pause_run(run_id: RunId, services: Services, by: By, command_id: Comma
 
 
 @router.post("/{run_id}/resume")
+@operation(RUN, response_example=story.run)
 async def resume_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Go on, or withdraw a pause that does not hold yet."""
     warnings = await carried_out(services.runs.resume(run_id, by=by, command_id=command_id))
@@ -98,6 +108,7 @@ async def resume_run(run_id: RunId, services: Services, by: By, command_id: Comm
 
 
 @router.post("/{run_id}/cancel")
+@operation(RUN, response_example=story.run)
 async def cancel_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Stop everything that is open and end the run."""
     warnings = await carried_out(services.runs.cancel(run_id, by=by, command_id=command_id))
@@ -105,6 +116,7 @@ async def cancel_run(run_id: RunId, services: Services, by: By, command_id: Comm
 
 
 @router.post("/{run_id}/restart")
+@operation(RUN, request_example=examples.restart_request, response_example=story.run)
 async def restart_run(
     run_id: RunId, services: Services, by: By, command_id: CommandId, body: RestartRun | None = None
 ) -> Run:
@@ -115,6 +127,7 @@ async def restart_run(
 
 
 @router.post("/{run_id}/retry", status_code=201)
+@operation(RUN, response_example=story.run)
 async def retry_run(run_id: RunId, response: Response, services: Services, by: By, command_id: CommandId) -> Run:
     """Make the next version with the same input (D45)."""
     begun = await services.runs.retry(run_id, by=by, command_id=command_id)

@@ -1,26 +1,39 @@
-"""Roles (D29): one table, and no operation without its line."""
+"""What operations declare: permissions by role and scope, and no operation without them."""
 
 from __future__ import annotations
 
 import pytest
 
+from cairn.api.app import ROUTERS, operation_routes
 from cairn.api.bodies import Decision
-from cairn.api.guarding import Guarded
-from cairn.api.openapi import api_routes
-from cairn.api.permissions import ADMIN, DECIDE, DECISIONS, DEFINE, OPEN, PERMISSIONS, READ, RUN, SUBMIT
+from cairn.api.operations import ADMIN, DEFINE, OPEN, READ, RUN, OperationRoute, operation, operation_router
+from cairn.api.routes.approvals import DECISION_PERMISSIONS
 from cairn.core.moves import DECISIONS as MOVES
 from cairn.services.actors import ALL_ROLES, Actor
+from cairn.services.deciders import DECIDE, SUBMIT
 
-ROUTES = {route.endpoint.__name__: route for route in api_routes()}
-
-
-def test_every_operation_is_in_the_table_and_nothing_else() -> None:
-    assert set(PERMISSIONS) == set(ROUTES)
-    assert len(ROUTES) == len(api_routes())
+ROUTES = {route.name: route for route in operation_routes()}
+PERMISSIONS = {name: route.operation.permission for name, route in ROUTES.items()}
 
 
-def test_every_operation_is_guarded() -> None:
-    assert [name for name, route in ROUTES.items() if not isinstance(route, Guarded)] == []
+def test_names_of_operations_are_unique() -> None:
+    assert len(ROUTES) == len(operation_routes())
+
+
+def test_every_route_is_an_operation() -> None:
+    assert [route for router in ROUTERS for route in router.routes if not isinstance(route, OperationRoute)] == []
+
+
+def test_a_handler_without_operation_is_refused() -> None:
+    router = operation_router("/api", "Runs")
+
+    async def list_runs() -> None: ...
+
+    with pytest.raises(TypeError, match=r"The handler of /api/runs needs @operation\."):
+        router.get("/runs")(list_runs)
+    assert router.routes == []
+    router.get("/runs")(operation(READ)(list_runs))
+    assert [route.path for route in router.routes if isinstance(route, OperationRoute)] == ["/api/runs"]
 
 
 def test_only_entry_is_open() -> None:
@@ -96,5 +109,5 @@ def test_a_scope_narrows_what_roles_allow(scope: str, may: set[str]) -> None:
 
 def test_every_decision_of_the_core_but_modify_has_its_role() -> None:
     known = {decision for decisions in MOVES.values() for decision in decisions}
-    assert set(DECISIONS) == known - {"modify"}
-    assert set(Decision.__args__) == set(DECISIONS)
+    assert set(DECISION_PERMISSIONS) == known - {"modify"}
+    assert set(Decision.__args__) == set(DECISION_PERMISSIONS)

@@ -1,4 +1,4 @@
-"""What reads is handed to a thread at most once, and a short run not at all where it is at hand (SPEC §9)."""
+"""A read goes to a thread at most once, and a short run that is at hand not at all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fastapi.dependencies.models import Dependant
 
-from cairn.api.openapi import api_routes
+from cairn.api.app import operation_routes
 from cairn.services.reading import run_detail
 from cairn.services.reading.run_detail import SHORT
 from tests.api.house import House
@@ -24,9 +24,12 @@ def filled(dependant: Dependant) -> Iterator[Dependant]:
 
 def test_nothing_but_handlers_goes_to_a_thread() -> None:
     """FastAPI hands what is no coroutine to a thread: each parameter, the handler, and its answer once more."""
-    assert [route.path for route in api_routes() if not iscoroutinefunction(route.endpoint)] == []
+    assert [route.path for route in operation_routes() if not iscoroutinefunction(route.endpoint)] == []
     blocking = {
-        str(one.call) for route in api_routes() for one in filled(route.dependant) if not iscoroutinefunction(one.call)
+        str(one.call)
+        for route in operation_routes()
+        for one in filled(route.dependant)
+        if not iscoroutinefunction(one.call)
     }
     assert blocking == set()
 
