@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from cairn.api.incoming import Incoming
-from cairn.api.problems import Place, Turned
+from cairn.api.problems import ErrorLocation, RequestRejected
+from cairn.api.request_body import BoundedRequest
 from cairn.services.errors import TooLarge
 
 
-def incoming(*chunks: bytes, media_type: str = "application/json", length: int | None = None) -> Incoming:
+def incoming(*chunks: bytes, media_type: str = "application/json", length: int | None = None) -> BoundedRequest:
     headers = [(b"content-type", media_type.encode())]
     if length is not None:
         headers.append((b"content-length", str(length).encode()))
@@ -22,7 +22,7 @@ def incoming(*chunks: bytes, media_type: str = "application/json", length: int |
         body = left.pop(0) if left else b""
         return {"type": "http.request", "body": body, "more_body": bool(left)}
 
-    return Incoming({"type": "http", "method": "POST", "path": "/", "headers": headers}, receive)
+    return BoundedRequest({"type": "http", "method": "POST", "path": "/", "headers": headers}, receive)
 
 
 async def test_numbers_keep_every_digit() -> None:
@@ -42,7 +42,7 @@ async def test_numbers_keep_every_digit() -> None:
     ],
 )
 async def test_what_is_no_json_is_placed(body: bytes, place: tuple[int, int]) -> None:
-    with pytest.raises(Turned) as caught:
+    with pytest.raises(RequestRejected) as caught:
         await incoming(body).json()
     [told] = caught.value.places
     assert caught.value.kind == "bad-body"
@@ -51,7 +51,7 @@ async def test_what_is_no_json_is_placed(body: bytes, place: tuple[int, int]) ->
 
 
 async def test_a_depth_bomb_is_refused() -> None:
-    with pytest.raises(Turned, match="stand inside one another"):
+    with pytest.raises(RequestRejected, match="stand inside one another"):
         await incoming(b"[" * 100_000).json()
 
 
@@ -87,17 +87,17 @@ async def test_yaml_comes_with_places() -> None:
 
 
 async def test_broken_yaml_is_placed() -> None:
-    with pytest.raises(Turned) as caught:
+    with pytest.raises(RequestRejected) as caught:
         await incoming(b"a: [1,\nb: 2", media_type="text/yaml").document()
     assert caught.value.kind == "bad-body"
     assert caught.value.places[0].line == 2
 
 
 async def test_another_media_type_is_named() -> None:
-    with pytest.raises(Turned, match="text/csv is not taken here; send application/json") as caught:
+    with pytest.raises(RequestRejected, match="text/csv is not taken here; send application/json") as caught:
         await incoming(b"a,b", media_type="text/csv").check_json()
     assert caught.value.kind == "wrong-media-type"
-    with pytest.raises(Turned, match="no Content-Type"):
+    with pytest.raises(RequestRejected, match="no Content-Type"):
         await incoming(b"{}", media_type="").check_json()
 
 
@@ -106,4 +106,4 @@ async def test_an_empty_body_is_none() -> None:
 
 
 def test_a_place_is_a_value() -> None:
-    assert Place(path="/a", message="b") == Place(path="/a", message="b")
+    assert ErrorLocation(path="/a", message="b") == ErrorLocation(path="/a", message="b")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from cairn.api.app import ROUTERS, operation_routes
-from cairn.api.bodies import Decision
 from cairn.api.operations import ADMIN, DEFINE, OPEN, READ, RUN, OperationRoute, operation, operation_router
+from cairn.api.requests.approvals import Decision
 from cairn.api.routes.approvals import DECISION_PERMISSIONS
 from cairn.core.moves import DECISIONS as MOVES
 from cairn.services.actors import ALL_ROLES, Actor

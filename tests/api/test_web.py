@@ -8,7 +8,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from cairn.api import problems, web
+from cairn.api import problems, web_app
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def built(tmp_path: Path) -> Path:
 def serving(folder: Path) -> httpx.AsyncClient:
     app = FastAPI()
     problems.install(app)
-    web.install(app, folder)
+    web_app.install(app, folder)
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost")
 
 
@@ -52,13 +52,13 @@ async def test_an_asset_is_packed_once_for_whoever_takes_it_packed(
 ) -> None:
     (built / "assets" / "font.woff2").write_bytes(b"packed already")
     packed: list[Path] = []
-    pack = web._pack  # pyright: ignore[reportPrivateUsage]
+    pack = web_app._pack  # pyright: ignore[reportPrivateUsage]
 
     def note(file: Path) -> bytes | None:
         packed.append(file)
         return pack(file)
 
-    monkeypatch.setattr(web, "_pack", note)
+    monkeypatch.setattr(web_app, "_pack", note)
     async with serving(built) as client:
         for _ in range(3):
             answer = await client.get("/assets/index-Dq.js", headers={"Accept-Encoding": "br, gzip"})

@@ -8,15 +8,16 @@ from fastapi import FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 
 import cairn as package
-from cairn.api import openapi, problems, web
-from cairn.api.middleware import UNCOMPRESSED, KnownHosts, Shield
+from cairn.api import openapi, problems, web_app
+from cairn.api.middleware import UNCOMPRESSED, KnownHosts, SecurityHeaders
 from cairn.api.operations import OperationRoute, operation_id
 from cairn.api.routes import (
+    account,
     agents,
     approvals,
     artifacts,
-    autonomy,
     checkpoints,
+    corrections,
     costs,
     definitions,
     delegations,
@@ -24,14 +25,13 @@ from cairn.api.routes import (
     entry,
     events,
     executions,
-    learning,
     letting_in,
-    me,
     models,
-    notices,
+    notifications,
     pipelines,
-    reworks,
+    rework,
     rollbacks,
+    rule_autonomy,
     rules,
     runs,
     scripts,
@@ -49,7 +49,7 @@ ROUTERS = (
     users.router,
     delegations.router,
     letting_in.router,
-    me.router,
+    account.router,
     secrets.router,
     pipelines.router,
     definitions.router,
@@ -61,13 +61,13 @@ ROUTERS = (
     costs.router,
     uploads.router,
     approvals.router,
-    learning.router,
+    corrections.router,
     models.router,
-    notices.router,
+    notifications.router,
     rollbacks.router,
-    reworks.router,
+    rework.router,
     rules.router,
-    autonomy.router,
+    rule_autonomy.router,
     artifacts.router,
     events.router,
     streams.router,
@@ -102,9 +102,9 @@ def describe(names: tuple[str, ...] = ()) -> FastAPI:
     for router in ROUTERS:
         app.router.routes.extend(router.routes)  # as they are: to include a router is to build each of them again
     openapi.install(app)
-    web.install(app)
+    web_app.install(app)
     # The last one added is the outermost.
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5, exclude_content_types=UNCOMPRESSED)
     app.add_middleware(KnownHosts, names=names)
-    app.add_middleware(Shield)
+    app.add_middleware(SecurityHeaders)
     return app

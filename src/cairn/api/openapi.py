@@ -9,9 +9,9 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from cairn.api import problems
-from cairn.api.admission import COOKIE, SAFE
-from cairn.api.incoming import JSON
+from cairn.api.authentication import COOKIE, SAFE
 from cairn.api.operations import Operation, OperationRoute, operation_id
+from cairn.api.request_body import JSON
 from cairn.services.views.base import View
 
 Spec = dict[str, Any]

@@ -18,10 +18,10 @@ from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.admission import SAFE, admit
-from cairn.api.incoming import Incoming
+from cairn.api.authentication import SAFE, authenticate
 from cairn.api.parameters import is_id
-from cairn.api.problems import Turned
+from cairn.api.problems import RequestRejected
+from cairn.api.request_body import BoundedRequest
 from cairn.documents import decode_json, encode_json
 from cairn.services.actors import ALL_ROLES, ALL_SCOPES, Actor, Allowed, Role, Scope
 from cairn.services.errors import NotFound
@@ -134,10 +134,10 @@ class OperationRoute(APIRoute):
         declared = self.operation
 
         async def handle_operation(request: Request) -> Response:
-            incoming = Incoming(request.scope, request.receive)
+            incoming = BoundedRequest(request.scope, request.receive)
             cairn = request.app.state.cairn
             allowed = declared.permission
-            actor = NOBODY if allowed is None else await admit(incoming, cairn.access, allowed)
+            actor = NOBODY if allowed is None else await authenticate(incoming, cairn.access, allowed)
             _check_ids(incoming.path_params)
             incoming.state.actor = actor
             incoming.state.command_id = uuid4()
@@ -162,12 +162,12 @@ def _check_ids(params: dict[str, Any]) -> None:
             raise NotFound(name.removesuffix("_id").replace("_", " "), repr(value)[:80])
 
 
-async def _keyed(request: Incoming, actor: Actor, declared: Operation) -> Asked | None:
+async def _keyed(request: BoundedRequest, actor: Actor, declared: Operation) -> Asked | None:
     key = request.headers.get("idempotency-key")
     if key is None:
         return None
     if not _KEY.fullmatch(key):
-        raise Turned("bad-request", "An Idempotency-Key has 1 to 255 printable ASCII characters and no space.")
+        raise RequestRejected("bad-request", "An Idempotency-Key has 1 to 255 printable ASCII characters and no space.")
     head = f"{request.media_type}\n{request.headers.get('if-match', '')}\n".encode()
     # A streamed body has not been read yet: its length has to do.
     is_streamed = declared.streams_body

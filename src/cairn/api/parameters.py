@@ -76,12 +76,12 @@ Cursor = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class PageWanted:
+class PageParameters:
     limit: Limit = 50
     cursor: Cursor = None
 
 
-Paging = Annotated[PageWanted, filled(PageWanted)]
+Paging = Annotated[PageParameters, filled(PageParameters)]
 Force = Annotated[bool, Query(description="Cancel runs that stand in the way (D3).")]
 
 

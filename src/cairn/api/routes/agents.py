@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.documents import read_written
+from cairn.api.definition_documents import read_definition
+from cairn.api.dependencies import By, Services
 from cairn.api.examples import agents as examples
-from cairn.api.incoming import JSON
 from cairn.api.operations import DEFINE, READ, Media, operation, operation_router
 from cairn.api.parameters import AgentName, IfMatch, Paging, Text, etag, revision_of
-from cairn.api.wiring import By, Services
+from cairn.api.request_body import JSON
 from cairn.definitions import agent_schema
 from cairn.services.views.library import LibraryAgent, LibraryAgentPage, LibraryAgentRevisionPage, SavedLibraryAgent
 
@@ -71,7 +71,7 @@ async def put_agent(
     name: AgentName, request: Request, response: Response, services: Services, by: By, if_match: IfMatch = None
 ) -> SavedLibraryAgent:
     """Save an agent: a new one, or in place of the one that has the name. Runs that are made from now on use it."""
-    written = await read_written(request)
+    written = await read_definition(request)
     await services.library.save(name, written.value, positions=written.positions, if_match=revision_of(if_match), by=by)
     view: LibraryAgent = await run_in_threadpool(services.library_reading.get, name)
     response.headers["ETag"] = etag(view.revision)

@@ -8,13 +8,13 @@ from urllib.parse import quote
 from fastapi import Response
 from starlette.responses import StreamingResponse
 
+from cairn.api.dependencies import Services
 from cairn.api.examples import artifacts as examples
 from cairn.api.examples import story
-from cairn.api.incoming import JSON
 from cairn.api.middleware import CONTENT_POLICY
 from cairn.api.operations import ANY_JSON, READ, TEXT, operation, operation_router
 from cairn.api.parameters import ById, Paging, RecordId
-from cairn.api.wiring import Services
+from cairn.api.request_body import JSON
 from cairn.services.reading.filters import ArtifactFilter
 from cairn.services.views.artifacts import Artifact, ArtifactPage
 

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from fastapi import Body, Header, Query, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.bodies import CheckpointOrder
+from cairn.api.dependencies import By, CommandId, Services
 from cairn.api.examples import pipelines as examples
 from cairn.api.examples import story
 from cairn.api.operations import DEFINE, READ, operation, operation_router
 from cairn.api.parameters import CheckpointId, Force, PipelineId, etag, is_id, revision_of
-from cairn.api.wiring import By, CommandId, Services
+from cairn.api.requests.pipelines import CheckpointOrderRequest
 from cairn.services.errors import WrongInput
 from cairn.services.views.pipelines import Checkpoint, Pipeline
 
@@ -96,7 +96,7 @@ async def delete_checkpoint(
 @operation(DEFINE, request_example=examples.checkpoint_order_request, response_example=story.pipeline)
 async def reorder_checkpoints(
     pipeline_id: PipelineId,
-    body: CheckpointOrder,
+    body: CheckpointOrderRequest,
     response: Response,
     services: Services,
     by: By,

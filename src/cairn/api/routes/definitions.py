@@ -7,15 +7,15 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.bodies import Revert
-from cairn.api.documents import DEFINITION_MEDIA, finding, read_written, shown
+from cairn.api.definition_documents import DEFINITION_MEDIA, finding, read_definition, saved_pipeline
+from cairn.api.dependencies import By, CommandId, Services
 from cairn.api.examples import pipelines as examples
 from cairn.api.examples import story
-from cairn.api.incoming import JSON
 from cairn.api.operations import DEFINE, READ, TEXT, operation, operation_router
 from cairn.api.parameters import Force, IfMatch, Paging, PipelineId, etag, revision_of
-from cairn.api.problems import Turned
-from cairn.api.wiring import By, CommandId, Services
+from cairn.api.problems import RequestRejected
+from cairn.api.request_body import JSON
+from cairn.api.requests.pipelines import RevertRequest
 from cairn.definitions import DefinitionError, authoring_schema
 from cairn.services.errors import WrongInput
 from cairn.services.views.pipelines import (
@@ -64,7 +64,7 @@ async def replace_definition(
     force: Force = False,
 ) -> Pipeline:
     """Apply a whole definition: what it leaves out has its default. The same again changes nothing (P7)."""
-    written = await read_written(request)
+    written = await read_definition(request)
     if not isinstance(written.value, dict):
         raise WrongInput([("", "This has to be an object: a whole definition.")])
     saved = await services.pipelines.replace(
@@ -76,7 +76,7 @@ async def replace_definition(
         by=by,
         command_id=command_id,
     )
-    return await shown(services, response, saved)
+    return await saved_pipeline(services, response, saved)
 
 
 @router.get("/pipelines/{pipeline_id}/history")
@@ -115,7 +115,7 @@ def diff_revisions(
 )
 async def compare_definition(pipeline_id: PipelineId, request: Request, services: Services) -> DefinitionDiff:
     """What would change if this definition were saved in place of the newest one (P5)."""
-    written = await read_written(request)
+    written = await read_definition(request)
     checked = await run_in_threadpool(services.pipelines.check, written.value, written.positions)
     return await run_in_threadpool(services.reading.compare, pipeline_id, checked.definition)
 
@@ -124,7 +124,7 @@ async def compare_definition(pipeline_id: PipelineId, request: Request, services
 @operation(DEFINE, request_example=examples.revert_request, response_example=story.pipeline)
 async def revert_pipeline(
     pipeline_id: PipelineId,
-    body: Revert,
+    body: RevertRequest,
     response: Response,
     services: Services,
     by: By,
@@ -133,7 +133,7 @@ async def revert_pipeline(
 ) -> Pipeline:
     """Make the definition as it was at a revision the newest one."""
     saved = await services.pipelines.revert(pipeline_id, body.revision, force=force, by=by, command_id=command_id)
-    return await shown(services, response, saved)
+    return await saved_pipeline(services, response, saved)
 
 
 @router.post("/definitions/validate")
@@ -147,11 +147,11 @@ async def revert_pipeline(
 async def validate_definition(request: Request, services: Services) -> Validation:
     """Check a definition without saving it. A text that cannot even be read is a finding, too."""
     try:
-        written = await read_written(request)
+        written = await read_definition(request)
         checked = await run_in_threadpool(services.pipelines.check, written.value, written.positions)
     except DefinitionError as error:
         return _validation([finding(found) for found in error.findings])
-    except Turned as error:
+    except RequestRejected as error:
         if error.kind != "bad-body":
             raise
         return _validation(

@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import Query, Response
 from starlette.concurrency import run_in_threadpool
 
+from cairn.api.dependencies import By, Services
 from cairn.api.examples import identity as examples
 from cairn.api.operations import OWN, READ, operation, operation_router
 from cairn.api.parameters import DelegationId, Paging, UserQuery
-from cairn.api.people_bodies import CreateDelegation
-from cairn.api.wiring import By, Services
+from cairn.api.requests.identity import CreateDelegationRequest
 from cairn.services.delegations import NewDelegation
 from cairn.services.views.people import Delegation, DelegationPage
 
@@ -32,7 +32,9 @@ def list_delegations(
 
 @router.post("", status_code=201)
 @operation(OWN, request_example=examples.create_delegation_request, response_example=examples.delegation)
-async def create_delegation(body: CreateDelegation, response: Response, services: Services, by: By) -> Delegation:
+async def create_delegation(
+    body: CreateDelegationRequest, response: Response, services: Services, by: By
+) -> Delegation:
     """Let somebody who may decide do so for you while you are away; as an admin, also for somebody else."""
     wanted = NewDelegation(
         from_user=by.name if body.from_user is None else body.from_user.strip().lower(),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cairn.api.dependencies import Services
 from cairn.api.examples import doctor as examples
 from cairn.api.operations import ADMIN, operation, operation_router
-from cairn.api.wiring import Services
 from cairn.services.views.health import Diagnosis
 
 router = operation_router("/api/doctor", "Health")

@@ -8,7 +8,7 @@ from fastapi import Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 import cairn
-from cairn.api.admission import (
+from cairn.api.authentication import (
     COOKIE,
     TICKET,
     bearer,
@@ -18,12 +18,17 @@ from cairn.api.admission import (
     set_ticket,
     visitor_of,
 )
+from cairn.api.dependencies import By, Services, UsedSession
 from cairn.api.examples import doctor as doctor_examples
 from cairn.api.examples import identity as examples
 from cairn.api.operations import OPEN, OWN, READ, operation, operation_router
-from cairn.api.people_bodies import BeginSignIn, ChangePassword, FinishSignIn, SignIn
+from cairn.api.requests.sign_in import (
+    ChangePasswordRequest,
+    CreateSessionRequest,
+    FinishSignInRequest,
+    StartSignInRequest,
+)
 from cairn.api.session_views import session_view, sign_in_ways
-from cairn.api.wiring import By, Services, UsedSession
 from cairn.services.errors import Forbidden
 from cairn.services.views.sessions import DriftReport, Health, LeaveFor, Session, SignedIn, SignInWays
 
@@ -52,7 +57,7 @@ def get_health(services: Services) -> Health:
     request_example=examples.sign_in_request,
     response_example=examples.session,
 )
-async def sign_in(body: SignIn, request: Request, response: Response, services: Services) -> Session:
+async def sign_in(body: CreateSessionRequest, request: Request, response: Response, services: Services) -> Session:
     """Sign in with a token, or with a name and a password. The session is held by a cookie."""
     refuse_foreign(request)
     signing_in, visitor = services.accounts.signing_in, visitor_of(request)
@@ -88,7 +93,7 @@ async def sign_out(request: Request, response: Response, services: Services) -> 
 
 @router.put("/session/password", status_code=204)
 @operation(OWN, idempotent=False, errors=(404, 409), request_example=examples.change_password_request)
-async def change_password(body: ChangePassword, services: Services, by: By, current: UsedSession) -> None:
+async def change_password(body: ChangePasswordRequest, services: Services, by: By, current: UsedSession) -> None:
     """Set your own password. Your other sessions end."""
     await services.accounts.sessions.change_password(by, current=body.current, new=body.new, but=current)
 
@@ -110,7 +115,7 @@ def get_sign_in_ways(services: Services) -> SignInWays:
     response_example=examples.sign_in_redirect,
 )
 async def begin_sign_in(
-    provider: ProviderName, body: BeginSignIn, request: Request, response: Response, services: Services
+    provider: ProviderName, body: StartSignInRequest, request: Request, response: Response, services: Services
 ) -> LeaveFor:
     """Begin to sign in with an identity provider: let the browser go to `url`."""
     refuse_foreign(request)
@@ -129,7 +134,7 @@ async def begin_sign_in(
     response_example=examples.signed_in,
 )
 async def finish_sign_in(
-    provider: ProviderName, body: FinishSignIn, request: Request, response: Response, services: Services
+    provider: ProviderName, body: FinishSignInRequest, request: Request, response: Response, services: Services
 ) -> SignedIn:
     """Finish: the page `/sign-in/{provider}`, to which the provider sends the browser, hands over what it was given."""
     refuse_foreign(request)

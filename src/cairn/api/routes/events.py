@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import AwareDatetime
 
+from cairn.api.dependencies import Services
 from cairn.api.examples import events as examples
 from cairn.api.operations import READ, operation, operation_router
 from cairn.api.parameters import ById, Paging, Text, filled
-from cairn.api.wiring import Services
 from cairn.services.reading.filters import EventFilter
 from cairn.services.views.events import EventPage, Verdict
 
@@ -19,7 +19,7 @@ router = operation_router("/api/events", "Trail")
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class EventPeriod:
     since: Annotated[AwareDatetime | None, Query(description="Not before this moment.")] = None
     until: Annotated[AwareDatetime | None, Query(description="Before this moment.")] = None
 
@@ -29,7 +29,7 @@ class Period:
 def list_events(
     services: Services,
     paging: Paging,
-    period: Annotated[Period, filled(Period)],
+    period: Annotated[EventPeriod, filled(EventPeriod)],
     pipeline_id: ById = None,
     run_id: ById = None,
     execution_id: ById = None,

@@ -7,15 +7,21 @@ from typing import Annotated, Literal
 from fastapi import Query, Response
 from starlette.responses import StreamingResponse
 
-from cairn.api.answering import carried_out, shown
-from cairn.api.bodies import Approve, RetryExecution, Revise, StartExecution, Submit
+from cairn.api.dependencies import By, CommandId, Services
 from cairn.api.examples import conversations as conversations_examples
 from cairn.api.examples import executions as examples
 from cairn.api.examples import logs as logs_examples
 from cairn.api.examples import story
 from cairn.api.operations import READ, RUN, TEXT, operation, operation_router, small
 from cairn.api.parameters import ExecutionId, Paging, Text
-from cairn.api.wiring import By, CommandId, Services
+from cairn.api.requests.executions import (
+    ApproveRequest,
+    RetryExecutionRequest,
+    ReviseRequest,
+    StartExecutionRequest,
+    SubmitFormRequest,
+)
+from cairn.api.responses import command_warnings, with_warnings
 from cairn.core.model import Kind
 from cairn.services.deciders import DECIDE, SUBMIT
 from cairn.services.reading.conversations import MessageFilter
@@ -40,16 +46,16 @@ _WORK = frozenset({Kind.START, Kind.COMPLETION, Kind.ACTION})
 
 @router.post("/start")
 @operation(RUN, request_example=examples.start_request, response_example=story.execution)
-async def start_execution(body: StartExecution, services: Services, by: By, command_id: CommandId) -> Execution:
+async def start_execution(body: StartExecutionRequest, services: Services, by: By, command_id: CommandId) -> Execution:
     """Start an execution that waits for it; after a refused start it asks again (D45)."""
     executions = services.executions
     if body.execution_id is not None:
-        warnings = await carried_out(executions.start(body.execution_id, by=by, command_id=command_id))
-        return await shown(services, services.reading.execution, body.execution_id, by, warnings)
+        warnings = await command_warnings(executions.start(body.execution_id, by=by, command_id=command_id))
+        return await with_warnings(services, services.reading.execution, body.execution_id, by, warnings)
     started, step = await executions.start_checkpoint(
         str(body.run_id), str(body.checkpoint_id), by=by, command_id=command_id
     )
-    return await shown(services, services.reading.execution, started, by, step.warnings)
+    return await with_warnings(services, services.reading.execution, started, by, step.warnings)
 
 
 @router.get("/{execution_id}")
@@ -63,67 +69,73 @@ def get_execution(execution_id: ExecutionId, services: Services, by: By) -> Exec
 @router.post("/{execution_id}/approve-start")
 @operation(DECIDE, request_example=examples.approve_start_request, response_example=story.execution)
 async def approve_start(
-    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: Approve | None = None
+    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ApproveRequest | None = None
 ) -> Execution:
     """Let it start."""
-    return await _decide(services, execution_id, "approve", _START, body or Approve(), by, command_id)
+    return await _decide(services, execution_id, "approve", _START, body or ApproveRequest(), by, command_id)
 
 
 @router.post("/{execution_id}/approve-complete")
 @operation(DECIDE, request_example=examples.approve_request, response_example=story.execution)
 async def approve_completion(
-    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: Approve | None = None
+    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ApproveRequest | None = None
 ) -> Execution:
     """Accept the result: its artifacts are promoted."""
-    return await _decide(services, execution_id, "approve", _COMPLETION, body or Approve(), by, command_id)
+    return await _decide(services, execution_id, "approve", _COMPLETION, body or ApproveRequest(), by, command_id)
 
 
 @router.post("/{execution_id}/approve")
 @operation(DECIDE, request_example=examples.approve_request, response_example=story.execution)
 async def approve_execution(
-    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: Approve | None = None
+    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ApproveRequest | None = None
 ) -> Execution:
     """Approve whatever is pending (D41)."""
-    return await _decide(services, execution_id, "approve", _WORK, body or Approve(), by, command_id)
+    return await _decide(services, execution_id, "approve", _WORK, body or ApproveRequest(), by, command_id)
 
 
 @router.post("/{execution_id}/revise")
 @operation(DECIDE, request_example=examples.revise_request, response_example=story.execution)
 async def revise_execution(
-    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: Revise | None = None
+    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ReviseRequest | None = None
 ) -> Execution:
     """Ask for a revision with feedback; while it waits to start, refuse the start."""
-    return await _decide(services, execution_id, "revise", _WORK, body or Revise(), by, command_id)
+    return await _decide(services, execution_id, "revise", _WORK, body or ReviseRequest(), by, command_id)
 
 
 @router.post("/{execution_id}/reject")
 @operation(DECIDE, request_example=examples.revise_request, response_example=story.execution)
 async def reject_execution(
-    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: Revise | None = None
+    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: ReviseRequest | None = None
 ) -> Execution:
     """The same as revise (D49)."""
-    return await _decide(services, execution_id, "revise", _WORK, body or Revise(), by, command_id)
+    return await _decide(services, execution_id, "revise", _WORK, body or ReviseRequest(), by, command_id)
 
 
 @router.post("/{execution_id}/submit")
 @operation(SUBMIT, request_example=examples.submit_request, response_example=story.execution)
 async def submit_form(
-    execution_id: ExecutionId, body: Submit, services: Services, by: By, command_id: CommandId
+    execution_id: ExecutionId, body: SubmitFormRequest, services: Services, by: By, command_id: CommandId
 ) -> Execution:
     """Fill in the form that it waits for. Wrong fields are told one by one, and nothing is submitted."""
     submitted = services.executions.submit(execution_id, body.fields, digest=body.digest, by=by, command_id=command_id)
-    return await shown(services, services.reading.execution, execution_id, by, await carried_out(submitted))
+    return await with_warnings(
+        services, services.reading.execution, execution_id, by, await command_warnings(submitted)
+    )
 
 
 @router.post("/{execution_id}/retry")
 @operation(RUN, request_example=examples.retry_request, response_example=story.execution)
 async def retry_execution(
-    execution_id: ExecutionId, services: Services, by: By, command_id: CommandId, body: RetryExecution | None = None
+    execution_id: ExecutionId,
+    services: Services,
+    by: By,
+    command_id: CommandId,
+    body: RetryExecutionRequest | None = None,
 ) -> Execution:
     """Try a failed one again in the same run (D16)."""
     attempt = body.attempt if body else None
     retried = services.executions.retry(execution_id, attempt=attempt, by=by, command_id=command_id)
-    return await shown(services, services.reading.execution, execution_id, by, await carried_out(retried))
+    return await with_warnings(services, services.reading.execution, execution_id, by, await command_warnings(retried))
 
 
 @router.post("/{execution_id}/cancel")
@@ -131,7 +143,9 @@ async def retry_execution(
 async def cancel_execution(execution_id: ExecutionId, services: Services, by: By, command_id: CommandId) -> Execution:
     """Cancel an open one, or dismiss a failed one; its checkpoint then waits for a start by hand (D58)."""
     cancelled = services.executions.cancel(execution_id, by=by, command_id=command_id)
-    return await shown(services, services.reading.execution, execution_id, by, await carried_out(cancelled))
+    return await with_warnings(
+        services, services.reading.execution, execution_id, by, await command_warnings(cancelled)
+    )
 
 
 @router.get("/{execution_id}/logs")
@@ -212,7 +226,7 @@ async def _decide(
     execution_id: str,
     decision: str,
     kinds: frozenset[Kind],
-    body: Approve | Revise,
+    body: ApproveRequest | ReviseRequest,
     by: By,
     command_id: CommandId,
 ) -> Execution:
@@ -222,8 +236,8 @@ async def _decide(
         kinds=kinds,
         digest=body.digest,
         feedback=body.feedback,
-        modified_params=body.modified_params if isinstance(body, Approve) else None,
+        modified_params=body.modified_params if isinstance(body, ApproveRequest) else None,
         by=by,
         command_id=command_id,
     )
-    return await shown(services, services.reading.execution, execution_id, by, await carried_out(decided))
+    return await with_warnings(services, services.reading.execution, execution_id, by, await command_warnings(decided))

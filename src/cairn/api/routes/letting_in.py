@@ -7,13 +7,14 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.admission import refuse_foreign, set_cookie, visitor_of
+from cairn.api.authentication import refuse_foreign, set_cookie, visitor_of
+from cairn.api.dependencies import By, Services, UsedSession
 from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, OPEN, OWN, operation, operation_router
 from cairn.api.parameters import InvitationId, Paging, SessionId, TokenId, UserQuery
-from cairn.api.people_bodies import AcceptInvitation, CreateToken, Invite, LookAtInvitation
+from cairn.api.requests.identity import CreateTokenRequest
+from cairn.api.requests.sign_in import AcceptInvitationRequest, CreateInvitationRequest, PreviewInvitationRequest
 from cairn.api.session_views import session_view
-from cairn.api.wiring import By, Services, UsedSession
 from cairn.services.actors import Actor
 from cairn.services.errors import Forbidden
 from cairn.services.tokens import NewToken as Wanted
@@ -52,9 +53,9 @@ def list_invitations(
     request_example=examples.create_invitation_request,
     response_example=examples.created_invitation,
 )
-async def create_invitation(body: Invite, services: Services, by: By) -> NewInvitation:
+async def create_invitation(body: CreateInvitationRequest, services: Services, by: By) -> NewInvitation:
     """Invite somebody; the link is in this answer alone, works once and takes the place of earlier ones."""
-    made = await services.accounts.invitations.invite(body.wanted, body.valid_hours, by)
+    made = await services.accounts.invitations.invite(body.spec, body.valid_hours, by)
     kept = await run_in_threadpool(services.accounts.people.invitation, made.invitation_id)
     return NewInvitation(**dict(kept), token=made.token, path=f"/welcome#invitation={made.token}")
 
@@ -74,7 +75,7 @@ async def revoke_invitation(invitation_id: InvitationId, services: Services, by:
     request_example=examples.preview_invitation_request,
     response_example=examples.invitation_preview,
 )
-async def preview_invitation(body: LookAtInvitation, request: Request, services: Services) -> Welcome:
+async def preview_invitation(body: PreviewInvitationRequest, request: Request, services: Services) -> Welcome:
     """Whom an invitation is for. It stays open."""
     refuse_foreign(request)
     found = await services.accounts.invitations.look(body.token, visitor_of(request))
@@ -90,7 +91,7 @@ async def preview_invitation(body: LookAtInvitation, request: Request, services:
     response_example=examples.session,
 )
 async def accept_invitation(
-    body: AcceptInvitation, request: Request, response: Response, services: Services
+    body: AcceptInvitationRequest, request: Request, response: Response, services: Services
 ) -> Session:
     """Set a password and be signed in. The invitation is used up."""
     refuse_foreign(request)
@@ -122,7 +123,7 @@ def list_tokens(
     request_example=examples.create_token_request,
     response_example=examples.created_token,
 )
-async def create_token(body: CreateToken, services: Services, by: By) -> NewToken:
+async def create_token(body: CreateTokenRequest, services: Services, by: By) -> NewToken:
     """Make a token for a user. Its text is in this answer alone."""
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
     user = by.name if body.user is None else body.user.strip().lower()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cairn.api.bodies import TestModel
+from cairn.api.dependencies import Services
 from cairn.api.examples import models as examples
 from cairn.api.operations import DEFINE, READ, operation, operation_router
-from cairn.api.wiring import Services
+from cairn.api.requests.models import TestModelRequest
 from cairn.services.views.models import ModelList, ModelTrial
 
 router = operation_router("/api/models", "Models")
@@ -20,6 +20,6 @@ def list_models(services: Services) -> ModelList:
 
 @router.post("/test")
 @operation(DEFINE, request_example=examples.test_request, response_example=examples.test_result)
-async def test_model(body: TestModel, services: Services) -> ModelTrial:
+async def test_model(body: TestModelRequest, services: Services) -> ModelTrial:
     """Ask a model one small thing now: the answer says how long it took, what it used, or what is wrong."""
     return await services.known_models.test(body.model)

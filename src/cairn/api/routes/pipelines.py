@@ -7,13 +7,13 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.documents import DEFINITION_MEDIA, read_written, shown
+from cairn.api.definition_documents import DEFINITION_MEDIA, read_definition, saved_pipeline
+from cairn.api.dependencies import By, CommandId, Services
 from cairn.api.examples import pipelines as examples
 from cairn.api.examples import runs as runs_examples
 from cairn.api.examples import story
 from cairn.api.operations import ADMIN, DEFINE, READ, operation, operation_router
 from cairn.api.parameters import Force, IfMatch, Paging, PipelineId, Text, etag, revision_of
-from cairn.api.wiring import By, CommandId, Services
 from cairn.services.errors import WrongInput
 from cairn.services.reading.filters import RunFilter
 from cairn.services.views.pipelines import Deleted, Pipeline, PipelinePage
@@ -42,7 +42,7 @@ async def create_pipeline(
     request: Request, response: Response, services: Services, by: By, command_id: CommandId
 ) -> Pipeline:
     """Define a pipeline: full or short form, JSON or YAML, or `{"template": name}`."""
-    written = await read_written(request)
+    written = await read_definition(request)
     if isinstance(written.value, dict) and written.value.keys() == {"template"}:
         name = written.value["template"]
         if not isinstance(name, str):
@@ -53,7 +53,7 @@ async def create_pipeline(
             written.value, positions=written.positions, by=by, command_id=command_id
         )
     response.headers["Location"] = f"/api/pipelines/{saved.pipeline_id}"
-    return await shown(services, response, saved)
+    return await saved_pipeline(services, response, saved)
 
 
 @router.get("/{pipeline_id}")
@@ -84,7 +84,7 @@ async def update_pipeline(
     force: Force = False,
 ) -> Pipeline:
     """Change what is given, leave the rest; `checkpoints`, where given, are all of them from now on."""
-    written = await read_written(request)
+    written = await read_definition(request)
     if not isinstance(written.value, dict):
         raise WrongInput([("", "This has to be an object with the fields to change.")])
     saved = await services.pipelines.update(
@@ -96,7 +96,7 @@ async def update_pipeline(
         by=by,
         command_id=command_id,
     )
-    return await shown(services, response, saved)
+    return await saved_pipeline(services, response, saved)
 
 
 @router.delete("/{pipeline_id}")

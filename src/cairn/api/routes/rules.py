@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.documents import finding
+from cairn.api.definition_documents import finding
+from cairn.api.dependencies import By, Services
 from cairn.api.examples import rules as examples
-from cairn.api.incoming import JSON, YAML, Incoming
 from cairn.api.operations import ADMIN, READ, Media, operation, operation_router
 from cairn.api.parameters import IfMatch, Paging, PipelineId, Text, etag, revision_of
-from cairn.api.wiring import By, Services
+from cairn.api.request_body import JSON, YAML, BoundedRequest
 from cairn.core.rules import GLOBAL, Rulebook
 from cairn.definitions import DefinitionError, rules
 from cairn.documents import MAX_YAML_BYTES
@@ -162,7 +162,7 @@ def diff_pipeline_rule_versions(pipeline_id: PipelineId, services: Services, fro
 # ---- in and out ----------------------------------------------------------------------------------
 async def read_text(request: Request) -> str:
     """The text that a request carries, as it was written."""
-    incoming = request if isinstance(request, Incoming) else Incoming(request.scope, request.receive)
+    incoming = request if isinstance(request, BoundedRequest) else BoundedRequest(request.scope, request.receive)
     content = await incoming.read(MAX_YAML_BYTES)
     if len(content) > MAX_YAML_BYTES:
         raise TooLarge(MAX_YAML_BYTES)

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from fastapi import Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 
+from cairn.api.dependencies import By, CommandId, Services
 from cairn.api.examples import pipelines as examples
-from cairn.api.incoming import Incoming
 from cairn.api.operations import DEFINE, READ, TEXT, Media, operation, operation_router
 from cairn.api.parameters import IfMatch, PipelineId, etag, revision_of
-from cairn.api.wiring import By, CommandId, Services
+from cairn.api.request_body import BoundedRequest
 from cairn.definitions.scripts import MAX_BYTES
 from cairn.services.views.scripts import RemovedScript, SavedScript, ScriptPage
 
@@ -51,7 +51,7 @@ async def put_script(
     if_match: IfMatch = None,
 ) -> SavedScript:
     """Write a script: the body is its text. A changed one is a new revision of the definition."""
-    incoming = request if isinstance(request, Incoming) else Incoming(request.scope, request.receive)
+    incoming = request if isinstance(request, BoundedRequest) else BoundedRequest(request.scope, request.receive)
     content = await incoming.read(MAX_BYTES)
     incoming.expect("text/x-python", "text/plain", "application/octet-stream")
     script, saved = await services.pipelines.scripts.write(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from starlette.concurrency import run_in_threadpool
 
+from cairn.api.dependencies import By, Services
 from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, operation, operation_router
 from cairn.api.parameters import Paging, SecretName
-from cairn.api.people_bodies import PutSecret
-from cairn.api.wiring import By, Services
+from cairn.api.requests.secrets import PutSecretRequest
 from cairn.services.secrets import Kept
 from cairn.services.views.people import Rotated, Secret, SecretPage
 
@@ -32,7 +32,7 @@ def list_secrets(services: Services, paging: Paging) -> SecretPage:
     request_example=examples.put_secret_request,
     response_example=examples.secret,
 )
-async def put_secret(name: SecretName, body: PutSecret, services: Services, by: By) -> Secret:
+async def put_secret(name: SecretName, body: PutSecretRequest, services: Services, by: By) -> Secret:
     """Set a secret, or replace it."""
     await services.secrets.put(name, body.value, by)
     return await run_in_threadpool(_shown, services, name)

@@ -8,12 +8,12 @@ from fastapi import Header, Query, Request, Response
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
-from cairn.api.admission import admit
+from cairn.api.authentication import authenticate
+from cairn.api.dependencies import By, Services
+from cairn.api.event_streams import HEADERS, follow_changes, follow_run
 from cairn.api.examples import events as examples
 from cairn.api.operations import READ, TEXT, operation, operation_router
 from cairn.api.parameters import RunId
-from cairn.api.streaming import HEADERS, follow_changes, follow_run
-from cairn.api.wiring import By, Services
 from cairn.services.reading.places import Place
 
 router = operation_router("/api", "Streams")
@@ -47,7 +47,7 @@ async def stream_run(
     await run_in_threadpool(services.reading.check_run, run_id)
     if named == NOW:
         place = await run_in_threadpool(services.reading.last_place, run_id)
-    check = lambda: admit(request, services.access, READ)  # noqa: E731
+    check = lambda: authenticate(request, services.access, READ)  # noqa: E731
     return StreamingResponse(follow_run(services, run_id, place, by, check), media_type=_MEDIA_TYPE, headers=HEADERS)
 
 
@@ -55,5 +55,5 @@ async def stream_run(
 @operation(READ, response_media={_MEDIA_TYPE: TEXT}, response_example=examples.change_stream)
 async def stream_changes(request: Request, services: Services) -> Response:
     """Hints (`change`) that something in the lists has changed: read what you show again."""
-    check = lambda: admit(request, services.access, READ)  # noqa: E731
+    check = lambda: authenticate(request, services.access, READ)  # noqa: E731
     return StreamingResponse(follow_changes(services, check), media_type=_MEDIA_TYPE, headers=HEADERS)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fastapi import Request
 
+from cairn.api.dependencies import By, Services
 from cairn.api.examples import executions as examples
 from cairn.api.multipart import read_file
 from cairn.api.operations import Media, operation, operation_router
 from cairn.api.parameters import ExecutionId
-from cairn.api.wiring import By, Services
 from cairn.services.deciders import SUBMIT
 from cairn.services.views.artifacts import Upload
 

@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import Query, Response
 from starlette.concurrency import run_in_threadpool
 
+from cairn.api.dependencies import By, Services
 from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, READ, operation, operation_router
 from cairn.api.parameters import Named, Paging, Search
-from cairn.api.people_bodies import CreateGroup, CreateUser, UpdateGroup, UpdateUser
-from cairn.api.wiring import By, Services
+from cairn.api.requests.identity import CreateGroupRequest, CreateUserRequest, UpdateGroupRequest, UpdateUserRequest
 from cairn.services.views.people import Group, GroupPage, PersonPage, User, UserPage
 
 router = operation_router("/api", "People")
@@ -38,9 +38,9 @@ def list_users(
 
 @router.post("/users", status_code=201)
 @operation(ADMIN, request_example=examples.create_user_request, response_example=examples.user)
-async def create_user(body: CreateUser, response: Response, services: Services, by: By) -> User:
+async def create_user(body: CreateUserRequest, response: Response, services: Services, by: By) -> User:
     """Make a user, who signs in with a token or a provider. An invitation also lets them set a password."""
-    name = await services.accounts.users.create(body.wanted, by)
+    name = await services.accounts.users.create(body.spec, by)
     response.headers["Location"] = f"/api/users/{name}"
     return await run_in_threadpool(services.accounts.people.user, name)
 
@@ -54,9 +54,9 @@ def get_user(name: Named, services: Services) -> User:
 
 @router.put("/users/{name}")
 @operation(ADMIN, request_example=examples.update_user_request, response_example=examples.user)
-async def update_user(name: Named, body: UpdateUser, services: Services, by: By) -> User:
+async def update_user(name: Named, body: UpdateUserRequest, services: Services, by: By) -> User:
     """Change what is given. Roles hold at once."""
-    await services.accounts.users.change(name, body.wanted, by)
+    await services.accounts.users.change(name, body.change, by)
     return await run_in_threadpool(services.accounts.people.user, name)
 
 
@@ -86,7 +86,7 @@ def list_groups(services: Services, paging: Paging) -> GroupPage:
 
 @router.post("/groups", status_code=201)
 @operation(ADMIN, request_example=examples.create_group_request, response_example=examples.group)
-async def create_group(body: CreateGroup, response: Response, services: Services, by: By) -> Group:
+async def create_group(body: CreateGroupRequest, response: Response, services: Services, by: By) -> Group:
     """Make a group, to be named where people are asked."""
     name = await services.accounts.groups.create(body.name, body.description, body.members, by)
     response.headers["Location"] = f"/api/groups/{name}"
@@ -102,7 +102,7 @@ def get_group(name: Named, services: Services) -> Group:
 
 @router.put("/groups/{name}")
 @operation(ADMIN, request_example=examples.update_group_request, response_example=examples.group)
-async def update_group(name: Named, body: UpdateGroup, services: Services, by: By) -> Group:
+async def update_group(name: Named, body: UpdateGroupRequest, services: Services, by: By) -> Group:
     """Change what is given; `members` are all of them."""
     await services.accounts.groups.change(name, by, description=body.description, members=body.members)
     return await run_in_threadpool(services.accounts.people.group, name)

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from fastapi import Query
 
+from cairn.api.dependencies import Services
 from cairn.api.examples import approvals as examples
 from cairn.api.operations import READ, operation, operation_router
 from cairn.api.parameters import ById, Paging, Text
-from cairn.api.wiring import Services
 from cairn.services.views.approvals import LearningCasePage, ModificationRates
 
 router = operation_router("/api/learning", "Approvals")

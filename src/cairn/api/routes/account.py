@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import Query
 from starlette.concurrency import run_in_threadpool
 
+from cairn.api.dependencies import By, Services
 from cairn.api.examples import identity as examples
 from cairn.api.operations import OWN, operation, operation_router
 from cairn.api.parameters import Paging, TokenId
-from cairn.api.people_bodies import CreateOwnToken, UpdateMe
+from cairn.api.requests.identity import CreateOwnTokenRequest, UpdateAccountRequest
 from cairn.api.session_views import session_view
-from cairn.api.wiring import By, Services
 from cairn.services.tokens import NewToken as Wanted
 from cairn.services.users import UserChange
 from cairn.services.views.people import NewToken, Token, TokenPage
@@ -23,7 +23,7 @@ router = operation_router("/api/me", "Your account")
 
 @router.put("")
 @operation(OWN, request_example=examples.update_account_request, response_example=examples.session)
-async def update_me(body: UpdateMe, services: Services, by: By) -> Session:
+async def update_me(body: UpdateAccountRequest, services: Services, by: By) -> Session:
     """Say how you are shown. Your name stays, as decisions carry it."""
     await services.accounts.users.change(by.name, UserChange(display_name=body.display_name), by)
     return await run_in_threadpool(session_view, services, by)
@@ -49,7 +49,7 @@ def list_own_tokens(
     request_example=examples.create_own_token_request,
     response_example=examples.created_token,
 )
-async def create_own_token(body: CreateOwnToken, services: Services, by: By) -> NewToken:
+async def create_own_token(body: CreateOwnTokenRequest, services: Services, by: By) -> NewToken:
     """Make a token of your own, for what your roles allow. Its text is in this answer alone.
 
     Made with a token, it may do no more than that one, and ends with it.

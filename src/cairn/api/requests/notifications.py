@@ -1,4 +1,4 @@
-"""What requests about channels and preferences carry."""
+"""Bodies of requests about channels and preferences."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from cairn.api.bodies import Body, Id
 from cairn.api.parameters import Text
+from cairn.api.request_body import Id, RequestBody
 from cairn.services.notices.channels import Wanted
 from cairn.store.tables.notices import ChannelKind, NoticeKind
 
@@ -35,7 +35,7 @@ Pipelines = Annotated[list[Id] | None, Field(max_length=500, description="Only w
 Details = Annotated[bool | None, Field(description="False: what it is about stays inside, only a link leaves.")]
 
 
-class MakeChannel(Body):
+class CreateChannelRequest(RequestBody):
     name: Word
     kind: Annotated[ChannelKind, Field(strict=False)]
     url: Url = None
@@ -48,11 +48,11 @@ class MakeChannel(Body):
     fallback: Fallback = None
 
     @property
-    def wanted(self) -> Wanted:
+    def spec(self) -> Wanted:
         return Wanted(**dict(self))
 
 
-class ChangeChannel(Body):
+class UpdateChannelRequest(RequestBody):
     name: Word | None = None
     url: Url = None
     signing_key: Key = None
@@ -66,29 +66,29 @@ class ChangeChannel(Body):
     ] = None
 
     @property
-    def wanted(self) -> Wanted:
+    def spec(self) -> Wanted:
         return Wanted(**dict(self))
 
 
-class TryChannel(Body):
+class TestChannelRequest(RequestBody):
     recipient: Annotated[
         Word | None, Field(description="Of an e-mail channel: whom the test goes to; yourself unless said.")
     ] = None
 
 
-class Quiet(Body):
+class QuietHoursInput(RequestBody):
     start: Annotated[str, StringConstraints(pattern=r"^\d\d:\d\d$"), Field(description="Such as 22:00.")]
     end: Annotated[str, StringConstraints(pattern=r"^\d\d:\d\d$"), Field(description="Such as 07:00.")]
     time_zone: Annotated[Word, Field(description="Such as Europe/Berlin.")]
 
 
-class SetPreferences(Body):
+class SetPreferencesRequest(RequestBody):
     channels: Annotated[
         list[Word] | None, Field(max_length=100, description="Names or kinds that may reach you; null: all.")
     ] = None
     kinds: Annotated[
         list[Kind] | None, Field(max_length=20, description="What you want to be told; null: everything.")
     ] = None
-    quiet: Annotated[Quiet | None, Field(description="Hours in which nothing is sent to you; it comes afterwards.")] = (
-        None
-    )
+    quiet: Annotated[
+        QuietHoursInput | None, Field(description="Hours in which nothing is sent to you; it comes afterwards.")
+    ] = None

@@ -28,7 +28,7 @@ _UNBUILT = """<!doctype html>
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
+class StaticAsset:
     """An asset as it leaves."""
 
     content: bytes
@@ -45,7 +45,7 @@ class WebApp(StaticFiles):
     def __init__(self, folder: Path = STATIC) -> None:
         super().__init__(directory=folder, check_dir=False)
         self.folder = folder
-        self._packed: dict[str, Packed] = {}  # assets that were asked for: packed once, and well
+        self._packed: dict[str, StaticAsset] = {}  # assets that were asked for: packed once, and well
 
     async def check_config(self) -> None:
         """A folder that is missing is told by a page, not by an error."""
@@ -67,7 +67,7 @@ class WebApp(StaticFiles):
         if _takes_packed(scope) and isinstance(response, FileResponse) and Path(path).suffix in _PACKED:
             content = await run_in_threadpool(_pack, Path(response.path))
             if content is not None:
-                self._packed[path] = Packed(content, response.headers["Content-Type"])
+                self._packed[path] = StaticAsset(content, response.headers["Content-Type"])
                 return self._packed[path].answer()
         response.headers["Cache-Control"] = _FOREVER
         return response

@@ -7,11 +7,16 @@ from typing import Annotated
 from fastapi import Path, Query, Response
 from starlette.concurrency import run_in_threadpool
 
+from cairn.api.dependencies import By, Services
 from cairn.api.examples import notifications as examples
-from cairn.api.notice_bodies import ChangeChannel, MakeChannel, SetPreferences, TryChannel
 from cairn.api.operations import ADMIN, OWN, READ, operation, operation_router
 from cairn.api.parameters import ById, IfMatch, Paging, etag, revision_of
-from cairn.api.wiring import By, Services
+from cairn.api.requests.notifications import (
+    CreateChannelRequest,
+    SetPreferencesRequest,
+    TestChannelRequest,
+    UpdateChannelRequest,
+)
 from cairn.services.reading.filters import DeliveryFilter
 from cairn.services.views.notices import (
     Channel,
@@ -45,9 +50,9 @@ def list_channels(services: Services, paging: Paging) -> ChannelPage:
     request_example=examples.create_channel_request,
     response_example=examples.created_channel,
 )
-async def create_channel(body: MakeChannel, response: Response, services: Services, by: By) -> MadeChannel:
+async def create_channel(body: CreateChannelRequest, response: Response, services: Services, by: By) -> MadeChannel:
     """Set a channel up. A webhook without a signing key gets one, which is shown this once."""
-    channel_id, key = await services.telling.channels.create(body.wanted, by)
+    channel_id, key = await services.telling.channels.create(body.spec, by)
     made = await run_in_threadpool(services.reading.channel, channel_id)
     response.headers["Location"] = f"/api/channels/{channel_id}"
     response.headers["ETag"] = etag(made.revision)
@@ -66,10 +71,15 @@ def get_channel(channel_id: ChannelId, response: Response, services: Services) -
 @router.put("/channels/{channel_id}")
 @operation(ADMIN, etag=True, request_example=examples.update_channel_request, response_example=examples.channel)
 async def update_channel(
-    channel_id: ChannelId, body: ChangeChannel, response: Response, services: Services, by: By, if_match: IfMatch = None
+    channel_id: ChannelId,
+    body: UpdateChannelRequest,
+    response: Response,
+    services: Services,
+    by: By,
+    if_match: IfMatch = None,
 ) -> Channel:
     """Change a channel: what is left out stays."""
-    await services.telling.channels.update(channel_id, body.wanted, by, revision_of(if_match))
+    await services.telling.channels.update(channel_id, body.spec, by, revision_of(if_match))
     found = await run_in_threadpool(services.reading.channel, channel_id)
     response.headers["ETag"] = etag(found.revision)
     return found
@@ -84,7 +94,7 @@ async def delete_channel(channel_id: ChannelId, services: Services, by: By) -> R
 
 @router.post("/channels/{channel_id}/test")
 @operation(ADMIN, request_example=examples.test_channel_request, response_example=examples.delivery)
-async def test_channel(channel_id: ChannelId, body: TryChannel, services: Services, by: By) -> DeliveryDetail:
+async def test_channel(channel_id: ChannelId, body: TestChannelRequest, services: Services, by: By) -> DeliveryDetail:
     """Send a test notice there now; the answer says what came of it."""
     delivery_id = await services.telling.trials.try_out(channel_id, by, body.recipient)
     return await run_in_threadpool(services.reading.delivery, delivery_id)
@@ -123,7 +133,7 @@ def get_preferences(services: Services, by: By) -> Preferences:
 
 @router.put("/preferences")
 @operation(OWN, request_example=examples.set_preferences_request, response_example=examples.preferences)
-async def set_preferences(body: SetPreferences, services: Services, by: By) -> Preferences:
+async def set_preferences(body: SetPreferencesRequest, services: Services, by: By) -> Preferences:
     """Say what you want to be told, and when: all of it at once. What is left out is no wish."""
     quiet = body.quiet.model_dump() if body.quiet is not None else None
     await services.telling.wishes.set(by.name, body.channels, body.kinds, quiet)

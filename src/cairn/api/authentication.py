@@ -21,7 +21,7 @@ TICKET = "cairn_sign_in"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-async def admit(request: Request, access: Access, allowed: Allowed) -> Actor:
+async def authenticate(request: Request, access: Access, allowed: Allowed) -> Actor:
     """The signed-in identity, if it has one of the roles. A token comes before a cookie."""
     token = bearer(request)
     secret = request.cookies.get(COOKIE)
@@ -36,11 +36,11 @@ async def admit(request: Request, access: Access, allowed: Allowed) -> Actor:
         actor, request.state.session_id = session.actor, session.session_id
     else:
         raise Unauthenticated("Sign in first: open the start link, or send `Authorization: Bearer` with a token.")
-    require(actor, allowed)
+    require_permission(actor, allowed)
     return actor
 
 
-def require(actor: Actor, allowed: Allowed) -> None:
+def require_permission(actor: Actor, allowed: Allowed) -> None:
     if actor.may(allowed):
         return
     if actor.scopes is not None and actor.scopes.isdisjoint(allowed.scopes):

@@ -35,7 +35,7 @@ Check = Callable[[], Awaitable[Actor]]
 KINDS: dict[type[Any], str] = {Event: "event", LogLine: "log", Message: "message"}
 
 
-class Quiet:
+class HeartbeatTimer:
     """How long a client has been told nothing, and how long to wait for news before it is told that all is well."""
 
     def __init__(self, is_shared: bool) -> None:
@@ -68,7 +68,7 @@ async def follow_run(services: Any, run_id: str, place: Place, by: Actor, check:
     """
     yield OPENING + f"id: {place}\n\n".encode()
     is_shared = services.database.kind == "postgresql"
-    quiet, watcher = Quiet(is_shared), Watcher(services, run_id, place, by)
+    quiet, watcher = HeartbeatTimer(is_shared), RunWatcher(services, run_id, place, by)
     with services.hub.subscribe(run_id) as hints:
         news: tuple[Change, ...] = ()
         while not hints.is_closed:
@@ -88,7 +88,7 @@ async def follow_run(services: Any, run_id: str, place: Place, by: Actor, check:
             news = await hints.wait(0 if watcher.has_more else quiet.pause)
 
 
-class Watcher:
+class RunWatcher:
     """What one client has been told of a run."""
 
     def __init__(self, services: Any, run_id: str, place: Place, by: Actor) -> None:
@@ -158,7 +158,7 @@ async def follow_changes(services: Any, check: Check) -> AsyncIterator[bytes]:
     """Hints that lists have changed."""
     yield OPENING
     is_shared = services.database.kind == "postgresql"
-    quiet = Quiet(is_shared)
+    quiet = HeartbeatTimer(is_shared)
     last = await run_in_threadpool(services.reading.last_event) if is_shared else 0
     with services.hub.subscribe() as hints:
         while not hints.is_closed:

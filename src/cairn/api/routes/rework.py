@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fastapi import Response
 
-from cairn.api.answering import shown
-from cairn.api.bodies import Rerun, Rework
+from cairn.api.dependencies import By, CommandId, Services
 from cairn.api.examples import rework as examples
 from cairn.api.operations import READ, RUN, operation, operation_router
 from cairn.api.parameters import ExecutionId, RunId
-from cairn.api.wiring import By, CommandId, Services
+from cairn.api.requests.rework import CreateReworkRequest, RerunRequest
+from cairn.api.responses import with_warnings
 from cairn.services.rework import Asked, Request
 from cairn.services.views.executions import Execution
 from cairn.services.views.lineage import Lineage, ReworkPreview
@@ -19,7 +19,7 @@ router = operation_router("/api", "Rework")
 
 @router.post("/executions/{execution_id}/rework/preview")
 @operation(READ, request_example=examples.request, response_example=examples.preview)
-def preview_rework(execution_id: ExecutionId, body: Rework, services: Services, by: By) -> ReworkPreview:
+def preview_rework(execution_id: ExecutionId, body: CreateReworkRequest, services: Services, by: By) -> ReworkPreview:
     """What sending this checkpoint back would replace, leave stale, withdraw and reopen."""
     return services.reading.rework_preview(services.reworks, _request(execution_id, body), by)
 
@@ -27,7 +27,12 @@ def preview_rework(execution_id: ExecutionId, body: Rework, services: Services, 
 @router.post("/executions/{execution_id}/rework", status_code=201)
 @operation(RUN, request_example=examples.request, response_example=examples.execution)
 async def ask_rework(
-    execution_id: ExecutionId, body: Rework, response: Response, services: Services, by: By, command_id: CommandId
+    execution_id: ExecutionId,
+    body: CreateReworkRequest,
+    response: Response,
+    services: Services,
+    by: By,
+    command_id: CommandId,
 ) -> Execution:
     """Send the work of an earlier checkpoint back, with a prompt and a reason.
 
@@ -47,7 +52,7 @@ async def rerun_execution(
     services: Services,
     by: By,
     command_id: CommandId,
-    body: Rerun | None = None,
+    body: RerunRequest | None = None,
 ) -> Execution:
     """Do a stale execution again: a new one takes its place (D46)."""
     reason = body.reason if body else ""
@@ -62,10 +67,10 @@ def get_lineage(run_id: RunId, services: Services) -> Lineage:
     return services.reading.lineage(run_id)
 
 
-def _request(execution_id: str, body: Rework) -> Request:
+def _request(execution_id: str, body: CreateReworkRequest) -> Request:
     return Request(execution_id, body.checkpoint, body.prompt, body.reason)
 
 
 async def _made(services: Services, asked: Asked, by: By, response: Response) -> Execution:
     response.headers["Location"] = f"/api/executions/{asked.execution_id}"
-    return await shown(services, services.reading.execution, asked.execution_id, by, list(asked.warnings))
+    return await with_warnings(services, services.reading.execution, asked.execution_id, by, list(asked.warnings))

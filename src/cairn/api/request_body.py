@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import Request
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from cairn.api.problems import Turned, place_of
+from cairn.api.parameters import Text
+from cairn.api.problems import RequestRejected, place_of
 from cairn.documents import MAX_JSON_BYTES, MAX_YAML_BYTES, DocumentError, Positions, Value, decode_json, decode_yaml
 from cairn.services.errors import TooLarge
 
@@ -15,15 +17,27 @@ JSON = "application/json"
 YAML = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
 
 
+Id = Annotated[
+    str,
+    StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"),
+    Field(json_schema_extra={"format": "uuid"}),
+]
+Digest = Annotated[Text | None, Field(description="Of what was looked at; if that has changed, the answer is 409.")]
+
+
+class RequestBody(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
 @dataclass(frozen=True, slots=True)
-class Written:
+class DecodedBody:
     """A document that somebody wrote, and where its parts stand if it is YAML."""
 
     value: Value
     positions: Positions | None = None
 
 
-class Incoming(Request):
+class BoundedRequest(Request):
     """A request whose body is read up to a limit, and whose JSON is read by the one strict decoder."""
 
     _decoded: Value
@@ -68,23 +82,23 @@ class Incoming(Request):
             self.expect(JSON)
             await self.json()
 
-    async def document(self) -> Written:
+    async def document(self) -> DecodedBody:
         """A definition, as YAML or JSON by its media type."""
         text = await self.read(MAX_YAML_BYTES if self.is_yaml else MAX_JSON_BYTES)
         if not self.is_yaml:
             self.expect(JSON, *sorted(YAML)[:1])
-            return Written(await self.json())
+            return DecodedBody(await self.json())
         try:
             value, positions = decode_yaml(text)
         except DocumentError as error:
             raise unreadable("YAML", error) from None
-        return Written(value, positions)
+        return DecodedBody(value, positions)
 
     def expect(self, *media_types: str) -> None:
         taken = self.media_type
         if taken not in media_types and not (taken.endswith("+json") and JSON in media_types):
             said = f"{taken} is not taken here" if taken else "The body has no Content-Type"
-            raise Turned("wrong-media-type", f"{said}; send {' or '.join(media_types)}.")
+            raise RequestRejected("wrong-media-type", f"{said}; send {' or '.join(media_types)}.")
 
 
 def decoded(body: bytes) -> Value:
@@ -94,5 +108,5 @@ def decoded(body: bytes) -> Value:
         raise unreadable("JSON", error) from None
 
 
-def unreadable(language: str, error: DocumentError) -> Turned:
-    return Turned("bad-body", f"The body is not {language} that can be taken: {error}.", [place_of(error)])
+def unreadable(language: str, error: DocumentError) -> RequestRejected:
+    return RequestRejected("bad-body", f"The body is not {language} that can be taken: {error}.", [place_of(error)])

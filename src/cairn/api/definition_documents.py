@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.incoming import JSON, Incoming, Written
+from cairn.api.dependencies import Services
 from cairn.api.operations import Media
 from cairn.api.parameters import etag
-from cairn.api.wiring import Services
+from cairn.api.request_body import JSON, BoundedRequest, DecodedBody
 from cairn.definitions import Finding as Found
 from cairn.services.pipeline_saving import Saved
 from cairn.services.views.pipelines import Finding, Pipeline
@@ -23,9 +23,9 @@ DEFINITION_MEDIA: Media = {
 }
 
 
-async def read_written(request: Request) -> Written:
+async def read_definition(request: Request) -> DecodedBody:
     """The document that a request carries, with the places of its parts."""
-    incoming = request if isinstance(request, Incoming) else Incoming(request.scope, request.receive)
+    incoming = request if isinstance(request, BoundedRequest) else BoundedRequest(request.scope, request.receive)
     return await incoming.document()
 
 
@@ -39,7 +39,7 @@ def finding(found: Found) -> Finding:
     )
 
 
-async def shown(services: Services, response: Response, saved: Saved) -> Pipeline:
+async def saved_pipeline(services: Services, response: Response, saved: Saved) -> Pipeline:
     """A pipeline as it was saved, with what is doubtful about it. Its ETag names the revision."""
     warnings = [finding(found) for found in saved.warnings]
     view = await run_in_threadpool(services.reading.pipeline, saved.pipeline_id, warnings)

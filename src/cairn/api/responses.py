@@ -12,7 +12,7 @@ from cairn.services.views.executions import Execution
 from cairn.services.views.runs import Run
 
 
-class Warned(Protocol):
+class HasWarnings(Protocol):
     @property
     def warnings(self) -> list[str] | tuple[str, ...]: ...
 
@@ -20,7 +20,7 @@ class Warned(Protocol):
 V = TypeVar("V", Run, Execution)
 
 
-async def carried_out(command: Awaitable[Warned]) -> list[str]:
+async def command_warnings(command: Awaitable[HasWarnings]) -> list[str]:
     """What the command warns of. One that was carried out before is answered with the state it led to (D59)."""
     try:
         return list((await command).warnings)
@@ -28,6 +28,6 @@ async def carried_out(command: Awaitable[Warned]) -> list[str]:
         return []
 
 
-async def shown(services: Any, read: Callable[[str, Actor], V], id: str, by: Actor, warnings: list[str]) -> V:
+async def with_warnings(services: Any, read: Callable[[str, Actor], V], id: str, by: Actor, warnings: list[str]) -> V:
     view = await looked(services, read, id, by)
     return view.model_copy(update={"warnings": [*view.warnings, *warnings]}) if warnings else view

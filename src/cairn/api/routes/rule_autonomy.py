@@ -8,12 +8,12 @@ from fastapi import Query, Request
 from pydantic import AwareDatetime
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.bodies import Review, StopAll
+from cairn.api.dependencies import By, Services
 from cairn.api.examples import rules as examples
 from cairn.api.operations import ADMIN, READ, operation, operation_router
 from cairn.api.parameters import ApprovalId, ById, Paging
+from cairn.api.requests.rules import ReviewAuditRequest, SetEmergencyStopRequest
 from cairn.api.routes.rules import RULES_MEDIA, read_rulebook
-from cairn.api.wiring import By, Services
 from cairn.services.backtests import MOST
 from cairn.services.deciders import DECIDE
 from cairn.services.views.rules import (
@@ -74,7 +74,7 @@ def list_audits(
 
 @router.put("/rules/audits/{approval_id}")
 @operation(DECIDE, request_example=examples.review_request, response_example=examples.audit)
-async def review_audit(approval_id: ApprovalId, body: Review, services: Services, by: By) -> Audit:
+async def review_audit(approval_id: ApprovalId, body: ReviewAuditRequest, services: Services, by: By) -> Audit:
     """Say whether you agree with an automatic approval. The run goes its way; the rule is judged by it."""
     await services.rules.review(approval_id, body.agrees, body.comment, by)
     return await run_in_threadpool(services.rule_reading.audit, approval_id)
@@ -89,7 +89,7 @@ def get_emergency_stop(services: Services) -> EmergencyStop:
 
 @router.put("/rules/emergency-stop")
 @operation(ADMIN, request_example=examples.emergency_stop_request, response_example=examples.emergency_stop)
-async def set_emergency_stop(body: StopAll, services: Services, by: By) -> EmergencyStop:
+async def set_emergency_stop(body: SetEmergencyStopRequest, services: Services, by: By) -> EmergencyStop:
     """Stop every automatic approval at once, or let them go on. What would have been approved is asked meanwhile.
 
     Stopped again with another reason, that one takes the place of the first.
