@@ -17,10 +17,12 @@ from cairn.services.views.base import View
 Spec = dict[str, Any]
 
 TAGS = {
-    "Entry": "Signing in, and the server's health.",
+    "Session": "Sign in and out, and the current session.",
     "Your account": "How you are shown, and your own tokens.",
     "People": "Users, groups, and who decides for whom.",
-    "Letting in": "Invitations, tokens and sessions.",
+    "Invitations": "Links by which people set a password and sign in.",
+    "Tokens": "API tokens of all users.",
+    "Sessions": "Open sessions.",
     "Secrets": "Secrets that the server uses and never shows.",
     "Pipelines": "Pipelines: defined, changed, deleted, restored.",
     "Definitions": "Definitions as texts: history, differences, checks, templates.",
@@ -34,12 +36,12 @@ TAGS = {
     "Models": "Models that agents think with.",
     "Rules": "When people are asked, and when an approval is given without them.",
     "Notifications": "Where people are told, what was sent, and what one wants to be told.",
-    "Rollback": "Going back, and undoing that.",
+    "Rollbacks": "Roll back a run, and undo a rollback.",
     "Rework": "Work that is sent back or done again, and what was made from what.",
     "Artifacts": "What was made.",
-    "Trail": "What happened, and the proof of it.",
+    "Events": "The audit log and its verification.",
     "Streams": "Live streams.",
-    "Health": "How the server, its data and its machine do.",
+    "Health": "Health of the server, its data and its machine.",
 }
 _KEY: Spec = {
     "name": "Idempotency-Key",

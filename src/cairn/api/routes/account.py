@@ -12,7 +12,7 @@ from cairn.api.examples import identity as examples
 from cairn.api.operations import OWN, operation, operation_router
 from cairn.api.parameters import Paging, TokenId
 from cairn.api.requests.identity import CreateOwnTokenRequest, UpdateAccountRequest
-from cairn.api.session_views import session_view
+from cairn.api.routes.session import session_view
 from cairn.services.tokens import NewToken as Wanted
 from cairn.services.users import UserChange
 from cairn.services.views.people import NewToken, Token, TokenPage

@@ -26,12 +26,7 @@ from cairn.core.model import ApprovalStatus, Kind, Risk
 from cairn.services.actors import Actor, Allowed
 from cairn.services.deciders import DECIDE, SUBMIT
 from cairn.services.reading.filters import ApprovalFilter
-from cairn.services.views.approvals import (
-    ApprovalDetail,
-    ApprovalPage,
-    BatchDecided,
-    ModifyPreview,
-)
+from cairn.services.views.approvals import ApprovalDetail, ApprovalPage, BatchDecided, ModifyPreview
 
 router = operation_router("/api/approvals", "Approvals")
 

@@ -15,7 +15,7 @@ from cairn.api.parameters import ById, Paging, Text, filled
 from cairn.services.reading.filters import EventFilter
 from cairn.services.views.events import EventPage, Verdict
 
-router = operation_router("/api/events", "Trail")
+router = operation_router("/api/events", "Events")
 
 
 @dataclass(frozen=True, slots=True)

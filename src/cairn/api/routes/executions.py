@@ -1,19 +1,15 @@
-"""Executions: started, filled in, approved, tried again."""
+"""Executions: start, submit, decide, retry and cancel."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from fastapi import Query, Response
-from starlette.responses import StreamingResponse
+from fastapi import Request
 
 from cairn.api.dependencies import By, CommandId, Services
-from cairn.api.examples import conversations as conversations_examples
 from cairn.api.examples import executions as examples
-from cairn.api.examples import logs as logs_examples
 from cairn.api.examples import story
-from cairn.api.operations import READ, RUN, TEXT, operation, operation_router, small
-from cairn.api.parameters import ExecutionId, Paging, Text
+from cairn.api.multipart import read_file
+from cairn.api.operations import READ, RUN, Media, operation, operation_router, small
+from cairn.api.parameters import ExecutionId
 from cairn.api.requests.executions import (
     ApproveRequest,
     RetryExecutionRequest,
@@ -24,21 +20,17 @@ from cairn.api.requests.executions import (
 from cairn.api.responses import command_warnings, with_warnings
 from cairn.core.model import Kind
 from cairn.services.deciders import DECIDE, SUBMIT
-from cairn.services.reading.conversations import MessageFilter
-from cairn.services.reading.filters import LogFilter
-from cairn.services.views.conversations import MessagePage
-from cairn.services.views.events import LogPage
+from cairn.services.views.artifacts import Upload
 from cairn.services.views.executions import Context, Execution
 
 router = operation_router("/api/executions", "Executions")
-Level = Literal["debug", "info", "warning", "error"]
-Order = Annotated[Literal["oldest", "newest"], Query(description="Which comes first.")]
-MessageScope = Annotated[
-    Text | None,
-    Query(max_length=100, description="Only messages of this scope; `current` is the one that still counts."),
-]
-Before = Annotated[int | None, Query(ge=0, lt=2**63, description="Only messages before this `message_id`.")]
-After = Annotated[int | None, Query(ge=0, lt=2**63, description="Only messages after this `message_id`.")]
+_FILE_MEDIA: Media = {
+    "multipart/form-data": {
+        "type": "object",
+        "properties": {"file": {"type": "string", "format": "binary"}},
+        "required": ["file"],
+    }
+}
 _START = frozenset({Kind.START})
 _COMPLETION = frozenset({Kind.COMPLETION})
 _WORK = frozenset({Kind.START, Kind.COMPLETION, Kind.ACTION})
@@ -123,6 +115,20 @@ async def submit_form(
     )
 
 
+@router.post("/{execution_id}/files", status_code=201)
+@operation(SUBMIT, streams_body=True, request_media=_FILE_MEDIA, response_example=examples.upload)
+async def upload_file(execution_id: ExecutionId, request: Request, services: Services, by: By) -> Upload:
+    """Upload a file for a field of the form; submit the form with its `upload_id` (D40)."""
+    part = await read_file(request, services.settings.max_file_bytes)
+    upload = await services.uploads.add(execution_id, part.filename, part.media_type, part.content, by=by)
+    return Upload(
+        upload_id=upload.upload_id,
+        filename=upload.filename,
+        size_bytes=upload.size_bytes,
+        checksum=upload.checksum,
+    )
+
+
 @router.post("/{execution_id}/retry")
 @operation(RUN, request_example=examples.retry_request, response_example=story.execution)
 async def retry_execution(
@@ -146,72 +152,6 @@ async def cancel_execution(execution_id: ExecutionId, services: Services, by: By
     return await with_warnings(
         services, services.reading.execution, execution_id, by, await command_warnings(cancelled)
     )
-
-
-@router.get("/{execution_id}/logs")
-@operation(READ, response_example=logs_examples.lines)
-def list_logs(
-    execution_id: ExecutionId,
-    services: Services,
-    paging: Paging,
-    level: Annotated[list[Level] | None, Query(description="One of these.")] = None,
-    search: Annotated[Text, Query(max_length=200, description="Part of the message, in any case.")] = "",
-    order: Order = "oldest",
-    before: Annotated[int | None, Query(ge=0, lt=2**63, description="Only lines before this `log_id`.")] = None,
-    after: Annotated[int | None, Query(ge=0, lt=2**63, description="Only lines after this `log_id`.")] = None,
-) -> LogPage:
-    """What its runners logged, oldest first.
-
-    With `order=newest` the first page is the end of the log, and the next ones lead back to its beginning.
-    """
-    wanted = LogFilter(tuple(level or ()), search, before, after, order == "newest")
-    return services.reading.logs(execution_id, wanted, paging.limit, paging.cursor)
-
-
-@router.get("/{execution_id}/logs/download", response_class=Response)
-@operation(READ, response_media={"text/plain": TEXT}, response_example=logs_examples.text)
-def download_logs(execution_id: ExecutionId, services: Services) -> Response:
-    """The whole log as a text to be saved: one line each with its time in UTC, its level and its message."""
-    text = services.reading.log_text(execution_id)
-    headers = {"Content-Disposition": f'attachment; filename="execution_{execution_id}.log"'}
-    return StreamingResponse(text, media_type="text/plain; charset=utf-8", headers=headers)
-
-
-@router.get("/{execution_id}/messages")
-@operation(READ, response_example=conversations_examples.messages)
-def list_messages(
-    execution_id: ExecutionId,
-    services: Services,
-    by: By,
-    paging: Paging,
-    scope: MessageScope = None,
-    order: Order = "oldest",
-    before: Before = None,
-    after: After = None,
-) -> MessagePage:
-    """What was said with models, oldest first: each message with its speaker, its calls of tools and what it has used.
-
-    With `order=newest` the first page is the end of the conversation, and the next ones lead back to its beginning.
-    Where the definition does not show the conversation, only admins see it: it is for the audit.
-    """
-    wanted = MessageFilter(scope, before, after, order == "newest")
-    return services.reading.messages(execution_id, wanted, by, paging.limit, paging.cursor)
-
-
-@router.get("/{execution_id}/conversation")
-@operation(READ, response_example=conversations_examples.messages)
-def get_conversation(
-    execution_id: ExecutionId,
-    services: Services,
-    by: By,
-    paging: Paging,
-    scope: MessageScope = None,
-    order: Order = "oldest",
-    before: Before = None,
-    after: After = None,
-) -> MessagePage:
-    """The same as messages."""
-    return list_messages(execution_id, services, by, paging, scope, order, before, after)
 
 
 @router.get("/{execution_id}/context")

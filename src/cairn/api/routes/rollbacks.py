@@ -17,7 +17,7 @@ from cairn.core.errors import Repeated
 from cairn.services.rollbacks import Request
 from cairn.services.views.rollbacks import Rollback, RollbackPage, RollbackPreview
 
-router = operation_router("/api/rollback", "Rollback")
+router = operation_router("/api/rollback", "Rollbacks")
 
 
 @router.post("/preview")

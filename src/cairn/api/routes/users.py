@@ -1,4 +1,4 @@
-"""Users and groups."""
+"""Users."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from cairn.api.dependencies import By, Services
 from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, READ, operation, operation_router
 from cairn.api.parameters import Named, Paging, Search
-from cairn.api.requests.identity import CreateGroupRequest, CreateUserRequest, UpdateGroupRequest, UpdateUserRequest
-from cairn.services.views.people import Group, GroupPage, PersonPage, User, UserPage
+from cairn.api.requests.identity import CreateUserRequest, UpdateUserRequest
+from cairn.services.views.people import PersonPage, User, UserPage
 
 router = operation_router("/api", "People")
 
@@ -74,42 +74,3 @@ async def restore_user(name: Named, services: Services, by: By) -> User:
     """Bring back a user who was removed."""
     await services.accounts.users.restore(name, by)
     return await run_in_threadpool(services.accounts.people.user, name)
-
-
-# ---- groups ----------------------------------------------------------------------------------------------
-@router.get("/groups")
-@operation(READ, response_example=examples.groups)
-def list_groups(services: Services, paging: Paging) -> GroupPage:
-    """Groups, by name."""
-    return services.accounts.people.groups(paging.limit, paging.cursor)
-
-
-@router.post("/groups", status_code=201)
-@operation(ADMIN, request_example=examples.create_group_request, response_example=examples.group)
-async def create_group(body: CreateGroupRequest, response: Response, services: Services, by: By) -> Group:
-    """Make a group, to be named where people are asked."""
-    name = await services.accounts.groups.create(body.name, body.description, body.members, by)
-    response.headers["Location"] = f"/api/groups/{name}"
-    return await run_in_threadpool(services.accounts.people.group, name)
-
-
-@router.get("/groups/{name}")
-@operation(READ, response_example=examples.group)
-def get_group(name: Named, services: Services) -> Group:
-    """A group and its members."""
-    return services.accounts.people.group(name)
-
-
-@router.put("/groups/{name}")
-@operation(ADMIN, request_example=examples.update_group_request, response_example=examples.group)
-async def update_group(name: Named, body: UpdateGroupRequest, services: Services, by: By) -> Group:
-    """Change what is given; `members` are all of them."""
-    await services.accounts.groups.change(name, by, description=body.description, members=body.members)
-    return await run_in_threadpool(services.accounts.people.group, name)
-
-
-@router.delete("/groups/{name}", status_code=204)
-@operation(ADMIN)
-async def remove_group(name: Named, services: Services, by: By) -> None:
-    """Remove a group; its members stay."""
-    await services.accounts.groups.remove(name, by)
