@@ -1,4 +1,4 @@
-"""Letting a request in: who it is, whether it may, and whether it comes from the server's own pages."""
+"""Who sends a request, what they may do, and whether it comes from the server's own pages."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def require_permission(actor: Actor, allowed: Allowed) -> None:
     if actor.may(allowed):
         return
     if actor.scopes is not None and actor.scopes.isdisjoint(allowed.scopes):
-        wanted = " or ".join(sorted(allowed.scopes))
-        raise Forbidden(f"This token may not be used for this: it takes the scope {wanted}.")
-    wanted = " or ".join(sorted(allowed.roles))
-    raise Forbidden(f"{actor.name} may not do this: it takes the role {wanted}.")
+        needed = " or ".join(sorted(allowed.scopes))
+        raise Forbidden(f"This token may not be used for this: it takes the scope {needed}.")
+    needed = " or ".join(sorted(allowed.roles))
+    raise Forbidden(f"{actor.name} may not do this: it takes the role {needed}.")
 
 
 def bearer(request: Request) -> str | None:

@@ -1,4 +1,4 @@
-"""Definitions as they come in and go out."""
+"""Definitions in requests and responses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEFINITION_MEDIA: Media = {
 
 
 async def read_definition(request: Request) -> DecodedBody:
-    """The document that a request carries, with the places of its parts."""
+    """The definition in the body of a request, with source positions where it is YAML."""
     incoming = request if isinstance(request, BoundedRequest) else BoundedRequest(request.scope, request.receive)
     return await incoming.document()
 
@@ -40,7 +40,7 @@ def finding(found: Found) -> Finding:
 
 
 async def saved_pipeline(services: Services, response: Response, saved: Saved) -> Pipeline:
-    """A pipeline as it was saved, with what is doubtful about it. Its ETag names the revision."""
+    """A pipeline as it was saved, with its warnings. The ETag names the revision."""
     warnings = [finding(found) for found in saved.warnings]
     view = await run_in_threadpool(services.reading.pipeline, saved.pipeline_id, warnings)
     response.headers["ETag"] = etag(view.revision)

@@ -1,4 +1,4 @@
-"""Server-sent events: what happens, as it happens, from wherever a client left off."""
+"""Server-sent events: what happens, as it happens, from where the client left off."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from cairn.services.views.conversations import Message
 from cairn.services.views.events import Change, Event, LogLine
 from cairn.services.views.executions import ExecutionProgress
 
-HEARTBEAT = 15.0  # seconds without news until a client is told that the stream is alive
-POLL = 1.0  # seconds: on PostgreSQL other processes write too, and no hint comes from them
-BATCH = 200  # read at once; the next ones are read when these are sent
+HEARTBEAT = 15.0  # seconds without news until a ping shows the client that the stream is alive
+POLL = 1.0  # seconds: on PostgreSQL other processes write too and send no hints
+BATCH = 200  # rows read at once; the next ones are read when these are sent
 OPENING = b"retry: 1000\n\n"
 PING = b"event: ping\ndata: {}\n\n"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -36,13 +36,13 @@ KINDS: dict[type[Any], str] = {Event: "event", LogLine: "log", Message: "message
 
 
 class HeartbeatTimer:
-    """How long a client has been told nothing, and how long to wait for news before it is told that all is well."""
+    """When to send a ping to a client that has received nothing, and when to authenticate it again."""
 
     def __init__(self, is_shared: bool) -> None:
         self._pause = POLL if is_shared else HEARTBEAT
-        self._since = self._asked = monotonic()
+        self._since = self._checked = monotonic()
 
-    def broken(self) -> None:
+    def restart(self) -> None:
         self._since = monotonic()
 
     @property
@@ -50,46 +50,46 @@ class HeartbeatTimer:
         return max(0.0, min(self._pause, self._since + HEARTBEAT - monotonic()))
 
     @property
-    def is_long(self) -> bool:
+    def needs_ping(self) -> bool:
         return monotonic() - self._since >= HEARTBEAT
 
     @property
-    def is_due(self) -> bool:
-        """Whether it is time to ask again who is there; true once."""
-        is_due = monotonic() - self._asked >= HEARTBEAT
-        self._asked = monotonic() if is_due else self._asked
-        return is_due
+    def needs_check(self) -> bool:
+        """Whether to authenticate the client again; true once."""
+        needs_check = monotonic() - self._checked >= HEARTBEAT
+        self._checked = monotonic() if needs_check else self._checked
+        return needs_check
 
 
 async def follow_run(services: Any, run_id: str, place: Place, by: Actor, check: Check) -> AsyncIterator[bytes]:
-    """Events, log lines and messages of a run, each once and in order, until the client leaves or may no longer look.
+    """Events, log lines and messages of a run, each once and in order, until the client leaves or loses access.
 
-    Progress and pieces of messages are not part of that order: they are told as they stand, and again when they move.
+    Progress and pieces of messages are not part of that order: they are sent as they are, and again when they change.
     """
     yield OPENING + f"id: {place}\n\n".encode()
     is_shared = services.database.kind == "postgresql"
-    quiet, watcher = HeartbeatTimer(is_shared), RunWatcher(services, run_id, place, by)
+    timer, watcher = HeartbeatTimer(is_shared), RunWatcher(services, run_id, place, by)
     with services.hub.subscribe(run_id) as hints:
         news: tuple[Change, ...] = ()
         while not hints.is_closed:
-            for told in await watcher.listen():
-                yield told
-                quiet.broken()
-            is_told = any(hint.event_type != HEARD for hint in news) or not news
-            if is_told or watcher.has_more or (is_shared and watcher.is_behind):
-                for told in await watcher.look():
-                    yield told
-                    quiet.broken()
-            if quiet.is_due and not await watcher.is_welcome(check):
+            for line in await watcher.listen():
+                yield line
+                timer.restart()
+            is_stored = any(hint.event_type != HEARD for hint in news) or not news
+            if is_stored or watcher.has_more or (is_shared and watcher.is_behind):
+                for line in await watcher.look():
+                    yield line
+                    timer.restart()
+            if timer.needs_check and not await watcher.is_welcome(check):
                 return
-            if quiet.is_long:
+            if timer.needs_ping:
                 yield PING
-                quiet.broken()
-            news = await hints.wait(0 if watcher.has_more else quiet.pause)
+                timer.restart()
+            news = await hints.wait(0 if watcher.has_more else timer.pause)
 
 
 class RunWatcher:
-    """What one client has been told of a run."""
+    """What one client has received of a run."""
 
     def __init__(self, services: Any, run_id: str, place: Place, by: Actor) -> None:
         self._services = services
@@ -98,7 +98,7 @@ class RunWatcher:
         self._by = by
         self._listener = Listener()
         self._progress: dict[str, ExecutionProgress] = {}
-        self._hidden: dict[str, bool] = {}  # executions whose conversation is, or is not, for others to see
+        self._hidden: dict[str, bool] = {}  # by execution: whether its conversation is hidden from this client
         self._looked_at = 0.0
         self.has_more = False
 
@@ -114,36 +114,36 @@ class RunWatcher:
         return True
 
     async def listen(self) -> list[bytes]:
-        """What is being said, and was not told before."""
+        """Pieces of messages being streamed that the client does not have yet."""
         coming: list[Coming] = self._services.conversations.on_air.now(self._run_id)
         hidden = await self._hidden_of({one.key.execution_id for one in coming})
         pieces = self._listener.take([one for one in coming if one.key.execution_id not in hidden])
         return [message("piece", piece.model_dump_json().encode()) for piece in pieces]
 
     async def look(self) -> list[bytes]:
-        """What the database has that was not told before; so much of it at a time."""
+        """The next batch from the database that the client does not have yet."""
         reading, self._looked_at = self._services.reading, monotonic()
         found: Told = await looked(self._services, reading.after, self._run_id, self._place, BATCH)
         if found.events:
-            self._hidden.clear()  # another attempt may go by another definition
+            self._hidden.clear()  # another attempt may have another definition
         hidden = await self._hidden_of({said.execution_id for said, _ in found.messages})
-        told: list[bytes] = []
+        lines: list[bytes] = []
         is_shown = True
         for item in found.in_order():
             self._place = self._place.after(item)
             is_shown = not (isinstance(item, Message) and item.execution_id in hidden)
             if is_shown:
-                told.append(message(KINDS[type(item)], item.model_dump_json().encode(), self._place))
+                lines.append(message(KINDS[type(item)], item.model_dump_json().encode(), self._place))
         if not is_shown:
-            told.append(f"id: {self._place}\n\n".encode())  # where it stands all the same
+            lines.append(f"id: {self._place}\n\n".encode())  # moves the position past what is hidden
         self.has_more = found.is_full(BATCH)
         if self.has_more:
-            return told
+            return lines
         for progress in found.progress:
             if self._progress.get(progress.execution_id) != progress:
                 self._progress[progress.execution_id] = progress
-                told.append(message("progress", progress.model_dump_json().encode()))
-        return told
+                lines.append(message("progress", progress.model_dump_json().encode()))
+        return lines
 
     async def _hidden_of(self, executions: set[str]) -> set[str]:
         if not executions <= self._hidden.keys():
@@ -155,25 +155,25 @@ class RunWatcher:
 
 
 async def follow_changes(services: Any, check: Check) -> AsyncIterator[bytes]:
-    """Hints that lists have changed."""
+    """Hints that something in the lists has changed."""
     yield OPENING
     is_shared = services.database.kind == "postgresql"
-    quiet = HeartbeatTimer(is_shared)
+    timer = HeartbeatTimer(is_shared)
     last = await run_in_threadpool(services.reading.last_event) if is_shared else 0
     with services.hub.subscribe() as hints:
         while not hints.is_closed:
-            changes = await hints.wait(quiet.pause)
+            changes = await hints.wait(timer.pause)
             if is_shared:
-                last, told = await run_in_threadpool(services.reading.changes_after, last, BATCH)
-                changes = (*changes, *told)
+                last, more = await run_in_threadpool(services.reading.changes_after, last, BATCH)
+                changes = (*changes, *more)
             for change in dict.fromkeys(changes):
                 yield message("change", encode_json(_plain(change)))
-                quiet.broken()
-            if quiet.is_long:
+                timer.restart()
+            if timer.needs_ping:
                 if not await _is_welcome(check):
                     return
                 yield PING
-                quiet.broken()
+                timer.restart()
 
 
 async def _is_welcome(check: Check) -> bool:

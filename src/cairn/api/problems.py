@@ -102,11 +102,11 @@ def answer(problem: Problem, headers: dict[str, str] | None = None) -> Response:
 
 
 def inner(error: BaseException) -> Response:
-    """An error that nobody expected: told without its inside, and logged with its id."""
+    """An unexpected error: logged with an id, and answered with that id only."""
     name = uuid4()
     log.error("inner error %s", name, exc_info=error)
-    told = make("inner", f"This is a fault of the server, not of the request. Its log has it as {name}.")
-    return answer(told.model_copy(update={"instance": f"urn:uuid:{name}"}))
+    problem = make("inner", f"This is a fault of the server, not of the request. Its log has it as {name}.")
+    return answer(problem.model_copy(update={"instance": f"urn:uuid:{name}"}))
 
 
 def place_of(error: DocumentError) -> ErrorLocation:

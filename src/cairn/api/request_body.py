@@ -1,4 +1,4 @@
-"""Bodies as they come in: bounded while they are read, decoded strictly."""
+"""Bodies of requests: bounded while they are read, decoded strictly."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from cairn.services.errors import TooLarge
 
 JSON = "application/json"
 YAML = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
-
-
 Id = Annotated[
     str,
     StringConstraints(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"),
@@ -31,7 +29,7 @@ class RequestBody(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class DecodedBody:
-    """A document that somebody wrote, and where its parts stand if it is YAML."""
+    """A decoded document, with source positions where it is YAML."""
 
     value: Value
     positions: Positions | None = None

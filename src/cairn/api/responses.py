@@ -1,4 +1,4 @@
-"""From a command that was carried out to the view that answers it."""
+"""Responses to commands: the view of what changed, with the command's warnings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ V = TypeVar("V", Run, Execution)
 
 
 async def command_warnings(command: Awaitable[HasWarnings]) -> list[str]:
-    """What the command warns of. One that was carried out before is answered with the state it led to (D59)."""
+    """The warnings of a command; none where it was applied before, so that a repetition succeeds."""
     try:
         return list((await command).warnings)
     except Repeated:

@@ -48,7 +48,7 @@ class WebApp(StaticFiles):
         self._packed: dict[str, StaticAsset] = {}  # assets that were asked for: packed once, and well
 
     async def check_config(self) -> None:
-        """A folder that is missing is told by a page, not by an error."""
+        """A missing folder is reported by a page, not by an error."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         if _is_api(scope["path"]):

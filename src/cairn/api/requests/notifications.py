@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from cairn.api.parameters import Text
 from cairn.api.request_body import Id, RequestBody
-from cairn.services.notices.channels import Wanted
+from cairn.services.notices.channels import Wanted as ChannelSpec
 from cairn.store.tables.notices import ChannelKind, NoticeKind
 
 Word = Annotated[Text, StringConstraints(min_length=1, max_length=200)]
@@ -48,8 +48,8 @@ class CreateChannelRequest(RequestBody):
     fallback: Fallback = None
 
     @property
-    def spec(self) -> Wanted:
-        return Wanted(**dict(self))
+    def spec(self) -> ChannelSpec:
+        return ChannelSpec(**dict(self))
 
 
 class UpdateChannelRequest(RequestBody):
@@ -66,8 +66,8 @@ class UpdateChannelRequest(RequestBody):
     ] = None
 
     @property
-    def spec(self) -> Wanted:
-        return Wanted(**dict(self))
+    def spec(self) -> ChannelSpec:
+        return ChannelSpec(**dict(self))
 
 
 class TestChannelRequest(RequestBody):

@@ -13,7 +13,7 @@ from cairn.api.operations import OWN, operation, operation_router
 from cairn.api.parameters import Paging, TokenId
 from cairn.api.requests.identity import CreateOwnTokenRequest, UpdateAccountRequest
 from cairn.api.routes.session import session_view
-from cairn.services.tokens import NewToken as Wanted
+from cairn.services.tokens import NewToken as TokenSpec
 from cairn.services.users import UserChange
 from cairn.services.views.people import NewToken, Token, TokenPage
 from cairn.services.views.sessions import Session
@@ -55,7 +55,7 @@ async def create_own_token(body: CreateOwnTokenRequest, services: Services, by: 
     Made with a token, it may do no more than that one, and ends with it.
     """
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
-    made = await services.accounts.tokens.create_own(Wanted(by.name, body.name, scopes, body.valid_days), by)
+    made = await services.accounts.tokens.create_own(TokenSpec(by.name, body.name, scopes, body.valid_days), by)
     kept = await run_in_threadpool(services.accounts.people.token, made.token_id)
     return NewToken(**dict(kept), token=made.token)
 

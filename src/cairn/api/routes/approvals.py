@@ -74,10 +74,10 @@ def list_approvals(
     services: Services,
     paging: Paging,
     by: By,
-    wanted: Annotated[ApprovalListParameters, filled(ApprovalListParameters)],
+    parameters: Annotated[ApprovalListParameters, filled(ApprovalListParameters)],
 ) -> ApprovalPage:
     """The queue: what waits for people."""
-    return services.reading.approvals(wanted.filter(by), paging.limit, paging.cursor, by)
+    return services.reading.approvals(parameters.filter(by), paging.limit, paging.cursor, by)
 
 
 @router.get("/{approval_id}")

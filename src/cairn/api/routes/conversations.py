@@ -39,8 +39,8 @@ def list_messages(
     With `order=newest` the first page is the end of the conversation, and the next ones lead back to its beginning.
     Where the definition does not show the conversation, only admins see it: it is for the audit.
     """
-    wanted = MessageFilter(scope, before, after, order == "newest")
-    return services.reading.messages(execution_id, wanted, by, paging.limit, paging.cursor)
+    message_filter = MessageFilter(scope, before, after, order == "newest")
+    return services.reading.messages(execution_id, message_filter, by, paging.limit, paging.cursor)
 
 
 @router.get("/{execution_id}/conversation")

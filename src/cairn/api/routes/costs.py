@@ -17,7 +17,8 @@ from cairn.api.parameters import Paging, PipelineId, RunId, filled
 from cairn.api.requests.runs import SetBudgetRequest
 from cairn.api.responses import command_warnings, with_warnings
 from cairn.core.model import Budget
-from cairn.services.reading.costs import Days, OfAll, OfPipeline, OfRun, Wanted
+from cairn.services.reading.costs import Days, OfAll, OfPipeline, OfRun
+from cairn.services.reading.costs import Wanted as CostQuery
 from cairn.services.views.costs import Costs, PipelineCosts, RunCosts
 from cairn.services.views.runs import Run
 
@@ -44,7 +45,7 @@ def get_run_costs(
     by: Annotated[OfRun, Query(description=_BY)] = "execution",
 ) -> RunCosts:
     """What models have used in a run: tokens, calls, cost; with all attempts, also those that a rollback took away."""
-    return services.reading.run_costs(run_id, Wanted(by, paging.limit, paging.cursor))
+    return services.reading.run_costs(run_id, CostQuery(by, paging.limit, paging.cursor))
 
 
 @router.put("/runs/{run_id}/budget")
@@ -63,11 +64,11 @@ def get_pipeline_costs(
     pipeline_id: PipelineId,
     services: Services,
     paging: Paging,
-    between: Annotated[CostPeriod, filled(CostPeriod)],
+    period: Annotated[CostPeriod, filled(CostPeriod)],
     by: Annotated[OfPipeline, Query(description=_BY)] = "day",
 ) -> PipelineCosts:
     """What models have used in all runs of a pipeline, test runs included."""
-    return services.reading.pipeline_costs(pipeline_id, Wanted(by, paging.limit, paging.cursor, between.days))
+    return services.reading.pipeline_costs(pipeline_id, CostQuery(by, paging.limit, paging.cursor, period.days))
 
 
 @router.get("/costs")
@@ -75,8 +76,8 @@ def get_pipeline_costs(
 def get_costs(
     services: Services,
     paging: Paging,
-    between: Annotated[CostPeriod, filled(CostPeriod)],
+    period: Annotated[CostPeriod, filled(CostPeriod)],
     by: Annotated[OfAll, Query(description=_BY)] = "day",
 ) -> Costs:
     """What models have used in all pipelines."""
-    return services.reading.costs(Wanted(by, paging.limit, paging.cursor, between.days))
+    return services.reading.costs(CostQuery(by, paging.limit, paging.cursor, period.days))

@@ -36,14 +36,14 @@ async def create_delegation(
     body: CreateDelegationRequest, response: Response, services: Services, by: By
 ) -> Delegation:
     """Let somebody who may decide do so for you while you are away; as an admin, also for somebody else."""
-    wanted = NewDelegation(
+    spec = NewDelegation(
         from_user=by.name if body.from_user is None else body.from_user.strip().lower(),
         to_user=body.to_user.strip().lower(),
         until=body.until,
         starts_at=body.starts_at,
         reason=body.reason,
     )
-    name = await services.accounts.delegations.create(wanted, by)
+    name = await services.accounts.delegations.create(spec, by)
     response.headers["Location"] = f"/api/delegations/{name}"
     return await run_in_threadpool(services.accounts.people.delegation, name)
 

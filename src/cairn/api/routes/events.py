@@ -37,10 +37,10 @@ def list_events(
     event_type: Annotated[list[Text] | None, Query(description="One of these.")] = None,
 ) -> EventPage:
     """Events, newest first."""
-    wanted = EventFilter(
+    event_filter = EventFilter(
         pipeline_id, run_id, execution_id, tuple(event_type or ()), period.since, period.until, scope is not None
     )
-    return services.reading.events(wanted, paging.limit, paging.cursor)
+    return services.reading.events(event_filter, paging.limit, paging.cursor)
 
 
 @router.get("/verify")

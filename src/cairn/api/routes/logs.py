@@ -34,8 +34,8 @@ def list_logs(
 
     With `order=newest` the first page is the end of the log, and the next ones lead back to its beginning.
     """
-    wanted = LogFilter(tuple(level or ()), search, before, after, order == "newest")
-    return services.reading.logs(execution_id, wanted, paging.limit, paging.cursor)
+    log_filter = LogFilter(tuple(level or ()), search, before, after, order == "newest")
+    return services.reading.logs(execution_id, log_filter, paging.limit, paging.cursor)
 
 
 @router.get("/{execution_id}/logs/download", response_class=Response)

@@ -113,8 +113,10 @@ def list_deliveries(
     kind: Annotated[list[NoticeKind] | None, Query(description="One of these.")] = None,
 ) -> DeliveryPage:
     """What was sent, and what came of it, newest first."""
-    wanted = DeliveryFilter(channel_id, pipeline_id, run_id, approval_id, tuple(status or ()), tuple(kind or ()))
-    return services.reading.deliveries(wanted, paging.limit, paging.cursor)
+    delivery_filter = DeliveryFilter(
+        channel_id, pipeline_id, run_id, approval_id, tuple(status or ()), tuple(kind or ())
+    )
+    return services.reading.deliveries(delivery_filter, paging.limit, paging.cursor)
 
 
 @router.get("/deliveries/{delivery_id}")

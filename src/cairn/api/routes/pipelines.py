@@ -134,5 +134,5 @@ def list_pipeline_runs(
     include_tests: Annotated[bool, Query(description="Also test runs.")] = False,
 ) -> RunPage:
     """Runs of the current definition, newest first."""
-    wanted = RunFilter(None, (), definition_version, include_archived, include_tests)
-    return services.reading.pipeline_runs(pipeline_id, wanted, paging.limit, paging.cursor)
+    run_filter = RunFilter(None, (), definition_version, include_archived, include_tests)
+    return services.reading.pipeline_runs(pipeline_id, run_filter, paging.limit, paging.cursor)

@@ -34,8 +34,8 @@ def list_runs(
     include_tests: Annotated[bool, Query(description="Also test runs.")] = False,
 ) -> RunPage:
     """Runs of all pipelines, newest first."""
-    wanted = RunFilter(pipeline_id, tuple(status or ()), definition_version, include_archived, include_tests)
-    return services.reading.runs(wanted, paging.limit, paging.cursor)
+    run_filter = RunFilter(pipeline_id, tuple(status or ()), definition_version, include_archived, include_tests)
+    return services.reading.runs(run_filter, paging.limit, paging.cursor)
 
 
 @router.post("", status_code=201)

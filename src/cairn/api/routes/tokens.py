@@ -12,7 +12,7 @@ from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, operation, operation_router
 from cairn.api.parameters import Paging, TokenId, UserQuery
 from cairn.api.requests.identity import CreateTokenRequest
-from cairn.services.tokens import NewToken as Wanted
+from cairn.services.tokens import NewToken as TokenSpec
 from cairn.services.views.people import NewToken, Token, TokenPage
 
 router = operation_router("/api/tokens", "Tokens")
@@ -42,7 +42,7 @@ async def create_token(body: CreateTokenRequest, services: Services, by: By) -> 
     """Make a token for a user. Its text is in this answer alone."""
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
     user = by.name if body.user is None else body.user.strip().lower()
-    made = await services.accounts.tokens.create(Wanted(user, body.name, scopes, body.valid_days), by)
+    made = await services.accounts.tokens.create(TokenSpec(user, body.name, scopes, body.valid_days), by)
     kept = await run_in_threadpool(services.accounts.people.token, made.token_id)
     return NewToken(**dict(kept), token=made.token)
 
