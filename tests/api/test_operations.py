@@ -8,9 +8,9 @@ from cairn.api.app import ROUTERS, operation_routes
 from cairn.api.operations import ADMIN, DEFINE, OPEN, READ, RUN, OperationRoute, operation, operation_router
 from cairn.api.requests.approvals import Decision
 from cairn.api.routes.approvals import DECISION_PERMISSIONS
-from cairn.core.moves import DECISIONS as MOVES
+from cairn.core.transitions import DECISIONS as MOVES
 from cairn.services.actors import ALL_ROLES, Actor
-from cairn.services.deciders import DECIDE, SUBMIT
+from cairn.services.approvals.eligibility import DECIDE, SUBMIT
 
 ROUTES = {route.name: route for route in operation_routes()}
 PERMISSIONS = {name: route.operation.permission for name, route in ROUTES.items()}

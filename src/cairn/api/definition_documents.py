@@ -10,8 +10,8 @@ from cairn.api.operations import Media
 from cairn.api.parameters import etag
 from cairn.api.request_body import JSON, BoundedRequest, DecodedBody
 from cairn.definitions import Finding as Found
-from cairn.services.pipeline_saving import Saved
-from cairn.services.views.pipelines import Finding, Pipeline
+from cairn.services.pipelines.definition_writer import Saved
+from cairn.services.pipelines.views import Finding, Pipeline
 
 DEFINITION_MEDIA: Media = {
     JSON: {

@@ -12,7 +12,7 @@ from cairn.api import problems
 from cairn.api.authentication import COOKIE, SAFE
 from cairn.api.operations import Operation, OperationRoute, operation_id
 from cairn.api.request_body import JSON
-from cairn.services.views.base import View
+from cairn.services.view import View
 
 Spec = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story
-from cairn.services.views.artifacts import ArtifactPage
+from cairn.services.artifacts.views import ArtifactPage
 
 
 def artifacts() -> ArtifactPage:

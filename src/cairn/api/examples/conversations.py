@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cairn.api.examples import story
-from cairn.services.views.conversations import Message, MessagePage, ToolCall
+from cairn.services.conversations.views import Message, MessagePage, ToolCall
 
 
 def _message() -> Message:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story
-from cairn.services.views.costs import Bound, CostLine, Costs, PipelineCosts, RunCosts
+from cairn.services.costs.views import Bound, CostLine, Costs, PipelineCosts, RunCosts
 
 
 def _costs(by: str, key: str, name: str, bounds: list[Bound]) -> dict[str, Any]:

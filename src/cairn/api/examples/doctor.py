@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cairn.api.examples import story
-from cairn.services.views.health import Diagnosis, HealthCheck
-from cairn.services.views.sessions import DriftReport, Health
+from cairn.services.doctor.views import Diagnosis, HealthCheck
+from cairn.services.identity.session_views import DriftReport, Health
 
 
 def health() -> Health:

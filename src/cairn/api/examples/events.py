@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cairn.api.examples import story
-from cairn.services.views.events import Event, EventPage, Verdict
+from cairn.services.events.views import Event, EventPage, Verdict
 
 
 def _event() -> Event:

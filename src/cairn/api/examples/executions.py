@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story
-from cairn.services.views.artifacts import Upload
-from cairn.services.views.executions import Context, ContextBlock
+from cairn.services.artifacts.views import Upload
+from cairn.services.runs.execution_views import Context, ContextBlock
 
 
 def start_request() -> dict[str, Any]:

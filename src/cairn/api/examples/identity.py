@@ -6,8 +6,8 @@ from typing import Any
 
 from cairn.api.examples import story
 from cairn.services.actors import Role, Scope
-from cairn.services.views import people as v
-from cairn.services.views.sessions import LeaveFor, Provider, Session, SignedIn, SignInWays
+from cairn.services.identity import views as v
+from cairn.services.identity.session_views import LeaveFor, Provider, Session, SignedIn, SignInWays
 
 
 def _made() -> dict[str, Any]:

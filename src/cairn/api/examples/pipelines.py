@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story
-from cairn.services.views.pipelines import (
+from cairn.services.pipelines.script_views import RemovedScript, SavedScript, Script, ScriptPage
+from cairn.services.pipelines.views import (
     DefinitionChange,
     DefinitionDiff,
     Deleted,
@@ -19,7 +20,6 @@ from cairn.services.views.pipelines import (
     TemplateStep,
     Validation,
 )
-from cairn.services.views.scripts import RemovedScript, SavedScript, Script, ScriptPage
 
 
 def update_request() -> dict[str, Any]:

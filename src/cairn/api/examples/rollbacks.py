@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story
-from cairn.core.model import ExecutionStatus, Kind
-from cairn.services.views.rollbacks import (
+from cairn.core.states import ExecutionStatus, Kind
+from cairn.services.rollbacks.views import (
     ArchivedArtifact,
     DeletedExecution,
     GoesOn,

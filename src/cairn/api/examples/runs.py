@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story
-from cairn.services.views.executions import ExecutionPage
-from cairn.services.views.runs import RunPage
+from cairn.services.runs.execution_views import ExecutionPage
+from cairn.services.runs.views import RunPage
 
 
 def create_request() -> dict[str, Any]:

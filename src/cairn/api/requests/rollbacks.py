@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from cairn.api.parameters import Text
 from cairn.api.request_body import Id, RequestBody
-from cairn.services.views.rollbacks import RollbackType
+from cairn.services.rollbacks.views import RollbackType
 
 
 class CreateRollbackRequest(RequestBody):

@@ -14,7 +14,12 @@ from cairn.api.operations import DEFINE, READ, Media, operation, operation_route
 from cairn.api.parameters import AgentName, IfMatch, Paging, Text, etag, revision_of
 from cairn.api.request_body import JSON
 from cairn.definitions import agent_schema
-from cairn.services.views.library import LibraryAgent, LibraryAgentPage, LibraryAgentRevisionPage, SavedLibraryAgent
+from cairn.services.agent_library.views import (
+    LibraryAgent,
+    LibraryAgentPage,
+    LibraryAgentRevisionPage,
+    SavedLibraryAgent,
+)
 
 router = operation_router("/api", "Agent library")
 Search = Annotated[Text | None, Query(max_length=200, description="Words of its name, title, description or role.")]

@@ -22,11 +22,12 @@ from cairn.api.requests.approvals import (
     ModifyRequest,
 )
 from cairn.api.responses import command_warnings
-from cairn.core.model import ApprovalStatus, Kind, Risk
+from cairn.core.rule_verdict import Risk
+from cairn.core.states import ApprovalStatus, Kind
 from cairn.services.actors import Actor, Allowed
-from cairn.services.deciders import DECIDE, SUBMIT
-from cairn.services.reading.filters import ApprovalFilter
-from cairn.services.views.approvals import ApprovalDetail, ApprovalPage, BatchDecided, ModifyPreview
+from cairn.services.approvals.eligibility import DECIDE, SUBMIT
+from cairn.services.approvals.views import ApprovalDetail, ApprovalPage, BatchDecided, ModifyPreview
+from cairn.services.filters import ApprovalFilter
 
 router = operation_router("/api/approvals", "Approvals")
 

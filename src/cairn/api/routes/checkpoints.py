@@ -14,7 +14,7 @@ from cairn.api.operations import DEFINE, READ, operation, operation_router
 from cairn.api.parameters import CheckpointId, Force, PipelineId, etag, is_id, revision_of
 from cairn.api.requests.pipelines import CheckpointOrderRequest
 from cairn.services.errors import WrongInput
-from cairn.services.views.pipelines import Checkpoint, Pipeline
+from cairn.services.pipelines.views import Checkpoint, Pipeline
 
 router = operation_router("/api", "Checkpoints")
 Definition = Annotated[dict[str, Any], Body(description="A checkpoint in full or short form.")]

@@ -10,8 +10,8 @@ from cairn.api.dependencies import By, Services
 from cairn.api.examples import conversations as examples
 from cairn.api.operations import READ, operation, operation_router
 from cairn.api.parameters import ExecutionId, Order, Paging, Text
-from cairn.services.reading.conversations import MessageFilter
-from cairn.services.views.conversations import MessagePage
+from cairn.services.conversations.queries import MessageFilter
+from cairn.services.conversations.views import MessagePage
 
 router = operation_router("/api/executions", "Executions")
 MessageScope = Annotated[

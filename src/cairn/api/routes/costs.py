@@ -16,11 +16,11 @@ from cairn.api.operations import READ, RUN, operation, operation_router
 from cairn.api.parameters import Paging, PipelineId, RunId, filled
 from cairn.api.requests.runs import SetBudgetRequest
 from cairn.api.responses import command_warnings, with_warnings
-from cairn.core.model import Budget
-from cairn.services.reading.costs import Days, OfAll, OfPipeline, OfRun
-from cairn.services.reading.costs import Wanted as CostQuery
-from cairn.services.views.costs import Costs, PipelineCosts, RunCosts
-from cairn.services.views.runs import Run
+from cairn.core.budget import Budget
+from cairn.services.costs.queries import Days, OfAll, OfPipeline, OfRun
+from cairn.services.costs.queries import Wanted as CostQuery
+from cairn.services.costs.views import Costs, PipelineCosts, RunCosts
+from cairn.services.runs.views import Run
 
 router = operation_router("/api", "Costs")
 _BY = "What a line stands for. Days, runs and calls come newest first, all else what costs most first."

@@ -18,7 +18,7 @@ from cairn.api.request_body import JSON
 from cairn.api.requests.pipelines import RevertRequest
 from cairn.definitions import DefinitionError, authoring_schema
 from cairn.services.errors import WrongInput
-from cairn.services.views.pipelines import (
+from cairn.services.pipelines.views import (
     DefinitionDiff,
     Finding,
     Pipeline,

@@ -12,8 +12,8 @@ from cairn.api.examples import identity as examples
 from cairn.api.operations import OWN, READ, operation, operation_router
 from cairn.api.parameters import DelegationId, Paging, UserQuery
 from cairn.api.requests.identity import CreateDelegationRequest
-from cairn.services.delegations import NewDelegation
-from cairn.services.views.people import Delegation, DelegationPage
+from cairn.services.identity.delegations import NewDelegation
+from cairn.services.identity.views import Delegation, DelegationPage
 
 router = operation_router("/api/delegations", "People")
 

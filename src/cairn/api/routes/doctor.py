@@ -6,8 +6,8 @@ import cairn
 from cairn.api.dependencies import Services
 from cairn.api.examples import doctor as examples
 from cairn.api.operations import ADMIN, OPEN, operation, operation_router
-from cairn.services.views.health import Diagnosis
-from cairn.services.views.sessions import DriftReport, Health
+from cairn.services.doctor.views import Diagnosis
+from cairn.services.identity.session_views import DriftReport, Health
 
 router = operation_router("/api", "Health")
 

@@ -18,10 +18,10 @@ from cairn.api.requests.executions import (
     SubmitFormRequest,
 )
 from cairn.api.responses import command_warnings, with_warnings
-from cairn.core.model import Kind
-from cairn.services.deciders import DECIDE, SUBMIT
-from cairn.services.views.artifacts import Upload
-from cairn.services.views.executions import Context, Execution
+from cairn.core.states import Kind
+from cairn.services.approvals.eligibility import DECIDE, SUBMIT
+from cairn.services.artifacts.views import Upload
+from cairn.services.runs.execution_views import Context, Execution
 
 router = operation_router("/api/executions", "Executions")
 _FILE_MEDIA: Media = {

@@ -10,7 +10,7 @@ from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, READ, operation, operation_router
 from cairn.api.parameters import Named, Paging
 from cairn.api.requests.identity import CreateGroupRequest, UpdateGroupRequest
-from cairn.services.views.people import Group, GroupPage
+from cairn.services.identity.views import Group, GroupPage
 
 router = operation_router("/api/groups", "People")
 

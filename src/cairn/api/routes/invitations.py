@@ -14,8 +14,8 @@ from cairn.api.operations import ADMIN, OPEN, operation, operation_router
 from cairn.api.parameters import InvitationId, Paging
 from cairn.api.requests.sign_in import AcceptInvitationRequest, CreateInvitationRequest, PreviewInvitationRequest
 from cairn.api.routes.session import session_view
-from cairn.services.views.people import InvitationPage, NewInvitation, Welcome
-from cairn.services.views.sessions import Session
+from cairn.services.identity.session_views import Session
+from cairn.services.identity.views import InvitationPage, NewInvitation, Welcome
 
 router = operation_router("/api/invitations", "Invitations")
 

@@ -17,8 +17,8 @@ from cairn.api.requests.notifications import (
     TestChannelRequest,
     UpdateChannelRequest,
 )
-from cairn.services.reading.filters import DeliveryFilter
-from cairn.services.views.notices import (
+from cairn.services.filters import DeliveryFilter
+from cairn.services.notifications.views import (
     Channel,
     ChannelPage,
     DeliveryDetail,
@@ -27,7 +27,7 @@ from cairn.services.views.notices import (
     Preferences,
     RemovedChannel,
 )
-from cairn.store.tables.notices import DeliveryStatus, NoticeKind
+from cairn.store.tables.notifications import DeliveryStatus, NoticeKind
 
 router = operation_router("/api", "Notifications")
 ChannelId = Annotated[str, Path(description="Id of the channel.", json_schema_extra={"format": "uuid"})]

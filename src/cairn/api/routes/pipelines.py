@@ -15,9 +15,9 @@ from cairn.api.examples import story
 from cairn.api.operations import ADMIN, DEFINE, READ, operation, operation_router
 from cairn.api.parameters import Force, IfMatch, Paging, PipelineId, Text, etag, revision_of
 from cairn.services.errors import WrongInput
-from cairn.services.reading.filters import RunFilter
-from cairn.services.views.pipelines import Deleted, Pipeline, PipelinePage
-from cairn.services.views.runs import RunPage
+from cairn.services.filters import RunFilter
+from cairn.services.pipelines.views import Deleted, Pipeline, PipelinePage
+from cairn.services.runs.views import RunPage
 
 router = operation_router("/api/pipelines", "Pipelines")
 

@@ -10,9 +10,9 @@ from cairn.api.operations import READ, RUN, operation, operation_router
 from cairn.api.parameters import ExecutionId, RunId
 from cairn.api.requests.rework import CreateReworkRequest, RerunRequest
 from cairn.api.responses import with_warnings
-from cairn.services.rework import Asked, Request
-from cairn.services.views.executions import Execution
-from cairn.services.views.lineage import Lineage, ReworkPreview
+from cairn.services.rework.service import Asked, Request
+from cairn.services.rework.views import Lineage, ReworkPreview
+from cairn.services.runs.execution_views import Execution
 
 router = operation_router("/api", "Rework")
 

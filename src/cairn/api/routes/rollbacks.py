@@ -14,8 +14,8 @@ from cairn.api.operations import READ, RUN, operation, operation_router
 from cairn.api.parameters import ById, Paging, RollbackId
 from cairn.api.requests.rollbacks import CreateRollbackRequest
 from cairn.core.errors import Repeated
-from cairn.services.rollbacks import Request
-from cairn.services.views.rollbacks import Rollback, RollbackPage, RollbackPreview
+from cairn.services.rollbacks.service import Request
+from cairn.services.rollbacks.views import Rollback, RollbackPage, RollbackPreview
 
 router = operation_router("/api/rollback", "Rollbacks")
 

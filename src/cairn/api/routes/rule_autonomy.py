@@ -14,9 +14,9 @@ from cairn.api.operations import ADMIN, READ, operation, operation_router
 from cairn.api.parameters import ApprovalId, ById, Paging
 from cairn.api.requests.rules import ReviewAuditRequest, SetEmergencyStopRequest
 from cairn.api.routes.rules import RULES_MEDIA, read_rulebook
-from cairn.services.backtests import MOST
-from cairn.services.deciders import DECIDE
-from cairn.services.views.rules import (
+from cairn.services.approvals.eligibility import DECIDE
+from cairn.services.rules.backtests import MOST
+from cairn.services.rules.views import (
     Audit,
     AuditPage,
     Autonomy,

@@ -9,8 +9,8 @@ from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, operation, operation_router
 from cairn.api.parameters import Paging, SecretName
 from cairn.api.requests.secrets import PutSecretRequest
+from cairn.services.identity.views import Rotated, Secret, SecretPage
 from cairn.services.secrets import Kept
-from cairn.services.views.people import Rotated, Secret, SecretPage
 
 router = operation_router("/api/secrets", "Secrets")
 

@@ -8,7 +8,7 @@ from cairn.api.operations import OWN, operation, operation_router
 from cairn.api.parameters import Paging, SessionId, UserQuery
 from cairn.services.actors import Actor
 from cairn.services.errors import Forbidden
-from cairn.services.views.people import Ended, OpenSessionPage
+from cairn.services.identity.views import Ended, OpenSessionPage
 
 router = operation_router("/api/sessions", "Sessions")
 

@@ -14,7 +14,7 @@ from cairn.api.event_streams import HEADERS, follow_changes, follow_run
 from cairn.api.examples import events as examples
 from cairn.api.operations import READ, TEXT, operation, operation_router
 from cairn.api.parameters import RunId
-from cairn.services.reading.places import Place
+from cairn.services.runs.stream import Place
 
 router = operation_router("/api", "Streams")
 NOW = "now"

@@ -12,8 +12,8 @@ from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, operation, operation_router
 from cairn.api.parameters import Paging, TokenId, UserQuery
 from cairn.api.requests.identity import CreateTokenRequest
-from cairn.services.tokens import NewToken as TokenSpec
-from cairn.services.views.people import NewToken, Token, TokenPage
+from cairn.services.identity.tokens import NewToken as TokenSpec
+from cairn.services.identity.views import NewToken, Token, TokenPage
 
 router = operation_router("/api/tokens", "Tokens")
 

@@ -12,7 +12,7 @@ from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, READ, operation, operation_router
 from cairn.api.parameters import Named, Paging, Search
 from cairn.api.requests.identity import CreateUserRequest, UpdateUserRequest
-from cairn.services.views.people import PersonPage, User, UserPage
+from cairn.services.identity.views import PersonPage, User, UserPage
 
 router = operation_router("/api", "People")
 
