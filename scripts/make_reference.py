@@ -154,7 +154,7 @@ def remark(member: StrEnum) -> str:
 
 def told_by_services(*functions: str) -> list[str]:
     """Events that are told beside those of the core, by their names in the source of the services."""
-    sources = [file.read_text(encoding="utf-8") for file in sorted(Path(services.__path__[0]).glob("*.py"))]
+    sources = [file.read_text(encoding="utf-8") for file in sorted(Path(services.__path__[0]).rglob("*.py"))]
     calls = [node for source in sources for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
     names = [_first_text(call) for call in calls if _called(call) in functions]
     order = {name: number for number, name in enumerate(SENTENCES)}
