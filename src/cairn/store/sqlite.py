@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
+from cairn.store import unixepoch
 from cairn.store.prepared import send
 
 Use: TypeAlias = Literal["write", "read", "system", "migrate"]
@@ -150,5 +151,6 @@ def _prepare(use: Use, synchronous: str) -> Callable[[sqlite3.Connection, Connec
         connection.isolation_level = "IMMEDIATE" if use == "system" else None
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}").close()
+        unixepoch.add_to(connection)
 
     return prepare
