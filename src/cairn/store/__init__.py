@@ -10,6 +10,7 @@ from cairn.store.errors import (
     LostRace,
     MissingBlob,
     NewerDatabase,
+    OldSqlite,
     StoreError,
     Unstorable,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "MissingBlob",
     "NewArtifact",
     "NewerDatabase",
+    "OldSqlite",
     "Place",
     "PlanSource",
     "Plans",
