@@ -46,12 +46,12 @@ import cairn
 
 
 @cairn.function("pythons.fail_once")
-def fail_once(ctx, folder, mark):
-    file = Path(folder, mark)
+def fail_once(ctx, folder):
+    file = Path(folder, ctx.inputs["mark"])
     if not file.exists():
         file.touch()
         raise RuntimeError("once")
-    return {"mark": mark}
+    return {"mark": file.name}
 '''
 PIPELINE = """\
 pipeline_name: {name}
@@ -135,11 +135,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("pythons", nargs="+", metavar="PYTHON", help="an interpreter, by path or name")
     parser.add_argument("--tests", action="store_true", help="run the fast part of the test suite on each as well")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the installations there, and use them again")
     chosen = parser.parse_args()
-    scratch = Path(tempfile.mkdtemp(prefix="cairn-pythons-"))
+    scratch = (chosen.keep or Path(tempfile.mkdtemp(prefix="cairn-pythons-"))).resolve()
+    scratch.mkdir(exist_ok=True)
+    for old in (*scratch.glob("data-*"), *scratch.glob("sample-*")):
+        shutil.rmtree(old)
     (scratch / "functions_of_pythons.py").write_text(FUNCTIONS)
     try:
-        installations = [_copy(python, scratch) for python in chosen.pythons]
+        installations = [_copy(python, scratch / f"cairn-{place}") for place, python in enumerate(chosen.pythons)]
         for place, installation in enumerate(installations):
             _try(installation, scratch / f"data-{place}")
         for place, installation in enumerate(installations):
@@ -150,21 +154,24 @@ def main() -> int:
     except Failed as failed:
         print(f"FAILED: {failed}\nEverything is still in {scratch}.")
         return 1
-    shutil.rmtree(scratch)
+    if not chosen.keep:
+        shutil.rmtree(scratch)
     print(f"All {len(chosen.pythons)} work.")
     return 0
 
 
-def _copy(python: str, scratch: Path) -> Installation:
+def _copy(python: str, folder: Path) -> Installation:
     found = shutil.which(python)
     if found is None:
         raise Failed(f"there is no {python}")
-    folder = scratch / f"cairn-{len(list(scratch.glob('cairn-*')))}"
+    used = folder / ".venv" / "pyvenv.cfg"
+    if used.exists() and f"executable = {Path(found).resolve()}\n" not in used.read_text():
+        shutil.rmtree(folder / ".venv")
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, folder / name)
-    return Installation(found, folder, scratch)
+    return Installation(found, folder, folder.parent)
 
 
 def _try(installation: Installation, data: Path) -> None:
