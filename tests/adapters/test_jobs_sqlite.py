@@ -184,3 +184,15 @@ async def test_a_data_folder_goes_to_another_python_and_back(
             await engine.check(f"step {step}")
             await asyncio.to_thread(engine.later, f"before {step + 1}", 0.5)
         assert defaults(file) == {PYTHONS[first]}
+
+
+@pytest.mark.usefixtures("old_sqlite")
+async def test_every_connection_has_the_function(tmp_path: Path) -> None:
+    ask = sa.text("SELECT unixepoch('subsec') > 0")
+    with closing(Database(f"sqlite:///{tmp_path / 'cairn.db'}")) as database:
+        for engine in (database.engine, database.read_engine, database.system_engine, database.migration_engine):
+            with engine.connect() as connection:
+                assert connection.execute(ask).scalar_one() == 1
+        assert database.read(lambda c: c.execute(ask).scalar_one()) == 1  # on the event loop's own connection
+        assert await database.aread(lambda c: c.execute(ask).scalar_one()) == 1
+        assert await database.transact(lambda c: c.execute(ask).scalar_one()) == 1
