@@ -22,8 +22,8 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import event
 
-from cairn.adapters.jobs_dbos import DbosJobs
-from cairn.core.messages import TimedOut, Timer
+from cairn.adapters.jobs.dbos_engine import DbosJobs
+from cairn.core.commands import TimedOut, Timer
 from cairn.store import Database
 
 OLD_DEFAULT, NEW_DEFAULT = "strftime('%s','now')", "unixepoch('subsec')"
