@@ -21,7 +21,7 @@ from cairn.documents import decode_json
 from cairn.ports.models import Chosen, ModelFault, Models, Occasion, Tokens, Tried
 from cairn.runners import Ctx, FunctionRegistry
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.engine import Step
+from cairn.services.engine.engine import Step
 from cairn.services.reading.filters import ArtifactFilter, EventFilter
 from cairn.services.rollbacks import Request
 from cairn.services.views.approvals import Approval

@@ -37,7 +37,7 @@ from cairn.services.directory import Directory
 from cairn.services.doctor import Doctor
 from cairn.services.doctor_machine import Machine
 from cairn.services.effects import Effects
-from cairn.services.engine import Engine
+from cairn.services.engine.engine import Engine
 from cairn.services.executions import Executions
 from cairn.services.form_answers import FormAnswers
 from cairn.services.hub import Hub

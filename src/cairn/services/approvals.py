@@ -14,7 +14,7 @@ from cairn.core.messages import Decide, Given, HandOver
 from cairn.core.model import ApprovalStatus, ExecutionStatus, Kind
 from cairn.services.actions.modifying import Modifying
 from cairn.services.actors import Actor
-from cairn.services.engine import Engine, Step
+from cairn.services.engine.engine import Engine, Step
 from cairn.services.errors import NotFound, WrongInput
 from cairn.services.form_answers import FormAnswers
 from cairn.services.products import NOTHING

@@ -21,7 +21,7 @@ from cairn.services.actions.offering import objection, offered
 from cairn.services.agents_library import AgentLibrary
 from cairn.services.calls import read_calls
 from cairn.services.conversations import Conversations
-from cairn.services.engine import Step
+from cairn.services.engine.engine import Step
 from cairn.services.form_answers import read_answer, uploaded
 from cairn.services.gathering import Gathered, feedback_of, findings_of, sent_back, standing
 from cairn.services.logbook import Logbook

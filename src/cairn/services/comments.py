@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from cairn.services.actors import Actor
 from cairn.services.approvals import find
-from cairn.services.engine import Engine
+from cairn.services.engine.engine import Engine
 from cairn.services.errors import WrongInput
 from cairn.store import events
 from cairn.store import tables as t

@@ -18,7 +18,7 @@ from cairn.core.messages import WarnOfBudget
 from cairn.core.model import Execution
 from cairn.ports import BudgetSpent, Conversation, ConversationOver, Heard, Purpose, Said
 from cairn.ports.models import Tokens
-from cairn.services.engine import Engine
+from cairn.services.engine.engine import Engine
 from cairn.services.hub import Hub
 from cairn.services.logbook import plain
 from cairn.services.message_parts import told_beside

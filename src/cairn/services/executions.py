@@ -13,7 +13,7 @@ from cairn.core.messages import CancelExecution, Command, RetryExecution, StartE
 from cairn.core.model import Kind, State
 from cairn.services.actors import Actor
 from cairn.services.approvals import Approvals
-from cairn.services.engine import Engine, Step
+from cairn.services.engine.engine import Engine, Step
 from cairn.services.errors import NotFound
 from cairn.store import tables as t
 

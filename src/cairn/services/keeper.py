@@ -17,7 +17,7 @@ from cairn.files import Drift, Expected, Report, Tree, Workspaces, layout
 from cairn.ports import Clock
 from cairn.services import mending, trees
 from cairn.services import pipeline_rows as rows
-from cairn.services.engine import Engine
+from cairn.services.engine.engine import Engine
 from cairn.services.mending import Mending
 from cairn.services.projection import Projection
 from cairn.store import Database, events

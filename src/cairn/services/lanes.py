@@ -40,7 +40,7 @@ from cairn.runners import CannotBegin, carry_out
 from cairn.services.actions.carrying import Carrying
 from cairn.services.actions.proposals import weigh
 from cairn.services.briefing import UNTOLD, Briefing, Told
-from cairn.services.engine import Engine, Step
+from cairn.services.engine.engine import Engine, Step
 from cairn.services.errors import NotFound
 from cairn.services.job_names import driven_by
 from cairn.services.logbook import plain

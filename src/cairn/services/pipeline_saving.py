@@ -21,7 +21,7 @@ from cairn.documents import Positions
 from cairn.services import pipeline_edits as edits
 from cairn.services import pipeline_rows as rows
 from cairn.services.actors import Actor
-from cairn.services.engine import Engine, Step
+from cairn.services.engine.engine import Engine, Step
 from cairn.services.errors import PreconditionFailed
 from cairn.services.hub import Hub
 from cairn.services.mending import Mending

@@ -22,7 +22,7 @@ from cairn.services import pipeline_edits as edits
 from cairn.services import pipeline_rows as rows
 from cairn.services.actors import Actor
 from cairn.services.agent_users import unfit
-from cairn.services.engine import Engine, Step
+from cairn.services.engine.engine import Engine, Step
 from cairn.services.errors import NotFound, WrongInput
 from cairn.services.hub import Hub
 from cairn.services.keeper import Keeper

@@ -16,7 +16,7 @@ from cairn.core.messages import CancelRun
 from cairn.files import Tree, layout
 from cairn.ports import JobEngine
 from cairn.services import mending
-from cairn.services.engine import Engine
+from cairn.services.engine.engine import Engine
 from cairn.services.idempotency import KEPT
 from cairn.services.notices import delivery_rows
 from cairn.services.system_log import keep

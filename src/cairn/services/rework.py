@@ -12,7 +12,7 @@ from cairn.core.errors import Refused, Repeated
 from cairn.core.messages import AskRework
 from cairn.core.model import Execution
 from cairn.services.actors import Actor
-from cairn.services.engine import Engine, Step
+from cairn.services.engine.engine import Engine, Step
 from cairn.services.errors import NotFound, WrongInput
 from cairn.services.reading import staleness
 from cairn.store import Loaded

@@ -16,7 +16,7 @@ from cairn.core.messages import CancelRun, Command, RollBack, TakeRunAway, Unarc
 from cairn.core.model import ApprovalStatus, RunStatus, State
 from cairn.services import pipeline_rows as rows
 from cairn.services.actors import Actor
-from cairn.services.engine import Engine, Step
+from cairn.services.engine.engine import Engine, Step
 from cairn.services.errors import Gone, NotFound, WrongInput
 from cairn.services.rollback_records import Taken, items, record, taken
 from cairn.store import Loaded

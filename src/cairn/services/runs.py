@@ -18,7 +18,7 @@ from cairn.definitions import PipelineDefinition, check_value, fill_defaults
 from cairn.documents import encode_json
 from cairn.services import pipeline_rows as rows
 from cairn.services.actors import Actor
-from cairn.services.engine import Engine, Step
+from cairn.services.engine.engine import Engine, Step
 from cairn.services.errors import TooLarge, WrongInput
 from cairn.services.scripts import missing as missing_scripts
 from cairn.store import Loaded, RunFacts, blobs, has_run, insert_run, new_run

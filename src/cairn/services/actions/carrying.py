@@ -14,7 +14,7 @@ from cairn.ports.outward import NotSent, OutwardFault
 from cairn.services.actions.proposals import approved
 from cairn.services.actions.types import CARRIED_OUT
 from cairn.services.actions.ways import Ways
-from cairn.services.engine import Engine
+from cairn.services.engine.engine import Engine
 from cairn.store import Loaded, events
 from cairn.store import tables as t
 

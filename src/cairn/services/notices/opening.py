@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cairn.ports import JobEngine
 from cairn.services.acts import Acts
-from cairn.services.engine import Engine
+from cairn.services.engine.engine import Engine
 from cairn.services.notices.channels import Channels, SecretStore
 from cairn.services.notices.courier import Courier
 from cairn.services.notices.people import People

@@ -67,7 +67,7 @@ from cairn.store import tables as t
 
 if TYPE_CHECKING:
     from cairn.services.briefing import Briefing
-    from cairn.services.engine import Engine
+    from cairn.services.engine.engine import Engine
     from cairn.services.rework import Request as ReworkRequest
     from cairn.services.rework import Reworks
     from cairn.services.rollbacks import Request, Rollbacks
