@@ -74,7 +74,7 @@ class Worker:
             task.cancel()
         await self._lanes.stop()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await self._engine.come_to_rest()
+        await self._engine.drain()
         await self._cairn.telling.courier.stop()
         self._engine.effects.attach(None)
         await self._cairn.logbook.flush()
@@ -127,7 +127,7 @@ class Worker:
 
     async def timer(self, run_id: str, command: Timer) -> None:
         async def send() -> None:
-            await self._engine.send(run_id, command, self._engine.given(TIMER))
+            await self._engine.send(run_id, command, self._engine.context(TIMER))
 
         await self._lanes.taken_up.wait()  # what has died is dispatched again before its time is judged (D18)
         if isinstance(command, TimedOut):
@@ -162,6 +162,6 @@ class Worker:
             log.warning("execution %s has nobody who drives it: dispatched again", row.execution_id)
             interrupted = Interrupted(row.execution_id, row.dispatch_number)
             try:
-                await self._engine.send(row.run_id, interrupted, self._engine.given(WORKER))
+                await self._engine.send(row.run_id, interrupted, self._engine.context(WORKER))
             except (Refused, NotFound):
                 log.info("execution %s was moved on meanwhile", row.execution_id)

@@ -21,7 +21,7 @@ from cairn.services.actions.offering import objection, offered
 from cairn.services.agents_library import AgentLibrary
 from cairn.services.calls import read_calls
 from cairn.services.conversations import Conversations
-from cairn.services.engine.engine import Step
+from cairn.services.engine.commit import Commit
 from cairn.services.form_answers import read_answer, uploaded
 from cairn.services.gathering import Gathered, feedback_of, findings_of, sent_back, standing
 from cairn.services.logbook import Logbook
@@ -142,10 +142,10 @@ class Briefing:
         """The dispatch is over: nobody speaks in it any more."""
         self._conversations.end(loaded.facts.run_id, e.id)
 
-    def remember(self, step: Step, execution_id: str) -> None:
+    def remember(self, commit: Commit, execution_id: str) -> None:
         """What has just been completed is read next: keep it at hand."""
-        if step.loaded.run.executions[execution_id].state is State.COMPLETED:
-            self._read.remember(execution_id, step.filing.artifacts)
+        if commit.after.run.executions[execution_id].state is State.COMPLETED:
+            self._read.remember(execution_id, commit.file_plan.artifacts)
 
     async def _material(self, loaded: Loaded, e: Execution, checkpoint: CheckpointDefinition) -> Gathered:
         wanted = [other.id for other in standing(loaded, e).values()]

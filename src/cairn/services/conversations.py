@@ -110,7 +110,7 @@ class _Held:
             raise BudgetSpent(spent.words)
         if (near := stands.near) is not None and not stands.is_warned:
             with suppress(Refused):  # somebody else has told it
-                await engine.send(run_id, WarnOfBudget(near.words), engine.given(BY))
+                await engine.send(run_id, WarnOfBudget(near.words), engine.context(BY))
 
 
 # ---- as rows -------------------------------------------------------------------------------------------

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from cairn.core.decide import Decision
-from cairn.core.messages import Archive, Given, SendLater, Stop, Unarchive
-from cairn.services.filing import Filing
+from cairn.core.messages import Archive, SendLater, Stop, Unarchive
+from cairn.services.engine.commit import Commit
 from cairn.services.hub import Hub
 from cairn.services.projection import Projection
 from cairn.services.views.events import Change
@@ -34,25 +32,6 @@ class Lanes(Protocol):
     async def stop_execution(self, execution: str, dispatch: int) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One committed decision, and what is left to do for it."""
-
-    before: Loaded
-    loaded: Loaded
-    decision: Decision
-    given: Given
-    filing: Filing
-    jobs: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()  # what people are to be told of it
-    info: bytes | None = None  # what `run_info.json` says of the run now, where it was read with it
-    warnings: list[str] = field(default_factory=list[str])
-
-    @property
-    def run_id(self) -> str:
-        return self.loaded.facts.run_id
-
-
 class Effects:
     """Carries effects out after their commit, which stands whatever goes wrong here (D13)."""
 
@@ -69,30 +48,30 @@ class Effects:
     def attach(self, lanes: Lanes | None) -> None:
         self._lanes = lanes
 
-    async def carry_out(self, steps: Sequence[Step], *, resting: bool) -> None:
-        """Lanes wake whatever happens before: the work goes on. `resting`: nobody drives the runs on right after."""
+    async def carry_out(self, commits: Sequence[Commit], *, lane_continues: bool) -> None:
+        """Lanes wake whatever happens before: the work goes on."""
         if self._lanes is not None:
-            self._lanes.tell(tuple(notice for step in steps for notice in step.notices))
+            self._lanes.tell(tuple(notice for commit in commits for notice in commit.outbox))
         try:
-            await self._stop(steps)
-            for step in steps:
+            await self._stop(commits)
+            for commit in commits:
                 # A lane that starts now brings the whole up to date when it comes to rest: it need not wait for that.
-                await self._file(step, resting and not step.jobs)
-            await self._note_rollbacks(steps)
+                await self._file(commit, not lane_continues and not commit.jobs)
+            await self._note_rollbacks(commits)
         finally:
-            for step in steps:
-                self._wake(step)
-                self._announce(step)
+            for commit in commits:
+                self._wake(commit)
+                self._announce(commit)
 
-    async def begin(self, made: Loaded, step: Step | None) -> list[str]:
+    async def begin(self, made: Loaded, commit: Commit | None) -> list[str]:
         """A new run; the answer is what went wrong with its files. What is at work has its folder a little later."""
         self._unopened.add(made.facts.run_id)
-        if step is not None:
-            await self.carry_out([step], resting=False)
-        warnings = step.warnings if step is not None else []
-        if step is not None and step.jobs:
+        if commit is not None:
+            await self.carry_out([commit], lane_continues=True)
+        warnings = commit.warnings if commit is not None else []
+        if commit is not None and commit.jobs:
             return warnings
-        return [*warnings, *await self.open(step.loaded if step is not None else made)]
+        return [*warnings, *await self.open(commit.after if commit is not None else made)]
 
     def is_at_once(self, run: Loaded) -> bool:
         """Whether what stands for the whole of a run is written on the loop."""
@@ -121,11 +100,11 @@ class Effects:
         self._unfiled.discard(run_id)
         self._filed.pop(run_id, None)
 
-    async def _stop(self, steps: Sequence[Step]) -> None:
+    async def _stop(self, commits: Sequence[Commit]) -> None:
         if self._lanes is None:
             return
-        for step in steps:
-            for effect in step.decision.effects:
+        for commit in commits:
+            for effect in commit.decision.effects:
                 if isinstance(effect, Stop):
                     try:
                         await self._lanes.stop_execution(effect.execution, effect.dispatch)
@@ -133,18 +112,18 @@ class Effects:
                         log.exception("execution %s could not be stopped; what it reports is dropped", effect.execution)
 
     # ---- files ---------------------------------------------------------------------------------------
-    async def _file(self, step: Step, resting: bool) -> None:
-        is_open = self.is_open(step.run_id)
+    async def _file(self, commit: Commit, resting: bool) -> None:
+        is_open = self.is_open(commit.run_id)
         try:
-            await self._projection.follow(step.loaded, step.decision, step.given, step.filing)
+            await self._projection.follow(commit.after, commit.decision, commit.context, commit.file_plan)
             if resting and is_open:
-                await self._projection.bring_up_to_date(step.loaded, step.info)
+                await self._projection.bring_up_to_date(commit.after, commit.info)
         except Exception as error:  # noqa: BLE001 - what is committed stands; the keeper finishes the files (D13)
-            step.warnings.append(self.fail_run(step.run_id, error))
+            commit.warnings.append(self.fail_run(commit.run_id, error))
         else:
-            self.note_filed(step.run_id, step.loaded.revision)
+            self.note_filed(commit.run_id, commit.after.revision)
         if resting and not is_open:
-            step.warnings.extend(await self.open(step.loaded, step.info))
+            commit.warnings.extend(await self.open(commit.after, commit.info))
 
     def fail_run(self, run_id: str, error: Exception) -> str:
         """The files of a run could not follow; the answer is what its caller is told."""
@@ -154,15 +133,15 @@ class Effects:
         self._filed.pop(run_id, None)
         return f"Saved, but the files on disk could not be brought up to date: {error}"
 
-    async def _note_rollbacks(self, steps: Sequence[Step]) -> None:
+    async def _note_rollbacks(self, commits: Sequence[Commit]) -> None:
         """The folders of these rollbacks have moved: the next start need not look at them again."""
         done = {
             effect.rollback
-            for step in steps
-            for effect in step.decision.effects
+            for commit in commits
+            for effect in commit.decision.effects
             if isinstance(effect, Archive | Unarchive)
         }
-        if done and not any(step.warnings for step in steps):
+        if done and not any(commit.warnings for commit in commits):
             mark = sa.update(t.rollback_events).where(t.rollback_events.c.rollback_id.in_(done)).values(files_done=True)
             try:
                 await self._database.transact(lambda c: c.execute(mark))
@@ -203,17 +182,17 @@ class Effects:
             self.note_filed(run_id, revision)
 
     # ---- those who wait ------------------------------------------------------------------------------
-    def _wake(self, step: Step) -> None:
+    def _wake(self, commit: Commit) -> None:
         if self._lanes is None:
             return
-        for job in step.jobs:
-            self._lanes.wake(job, step.run_id)
-        for effect in step.decision.effects:
+        for job in commit.jobs:
+            self._lanes.wake(job, commit.run_id)
+        for effect in commit.decision.effects:
             if isinstance(effect, SendLater):
-                self._lanes.remind(step.run_id, effect)
+                self._lanes.remind(commit.run_id, effect)
 
-    def _announce(self, step: Step) -> None:
+    def _announce(self, commit: Commit) -> None:
         if self._hub.is_heard:
-            of = step.loaded.facts
-            changes = [Change(of.pipeline_id, of.run_id, str(event.type)) for event in step.decision.events]
+            of = commit.after.facts
+            changes = [Change(of.pipeline_id, of.run_id, str(event.type)) for event in commit.decision.events]
             self._hub.announce(*changes)

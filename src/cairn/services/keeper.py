@@ -97,9 +97,9 @@ class Keeper:
     async def mend_own(self, pipeline_id: str) -> None:
         """Finish what was committed for a pipeline; what fails is tried again."""
         with self._trying(pipeline_id):
-            async with self._engine.holding(pipeline_id):
+            async with self._engine.lock(pipeline_id):
                 runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
-                async with self._engine.holding(*runs):
+                async with self._engine.lock(*runs):
                     await self.mend_held(pipeline_id, runs)
 
     async def mend_held(self, pipeline_id: str, runs: list[str]) -> None:
@@ -151,11 +151,11 @@ class Keeper:
         at = self._clock.now()
         if (await asyncio.to_thread(self.look, pipeline_id)).is_clean:
             return DriftReport(at)
-        async with self._engine.holding(pipeline_id):
+        async with self._engine.lock(pipeline_id):
             if pipeline_id not in await self.pipelines():
                 return DriftReport(at)
             runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
-            async with self._engine.holding(*runs):
+            async with self._engine.lock(*runs):
                 await self._open(runs)
                 return await asyncio.to_thread(self._mend_now, pipeline_id, at)
 

@@ -40,7 +40,8 @@ from cairn.runners import CannotBegin, carry_out
 from cairn.services.actions.carrying import Carrying
 from cairn.services.actions.proposals import weigh
 from cairn.services.briefing import UNTOLD, Briefing, Told
-from cairn.services.engine.engine import Engine, Step
+from cairn.services.engine.commit import Commit
+from cairn.services.engine.engine import Engine
 from cairn.services.errors import NotFound
 from cairn.services.job_names import driven_by
 from cairn.services.logbook import plain
@@ -120,7 +121,7 @@ class Lanes:
         """Called by the job engine. It joins the lane that was woken; else it takes over what nobody drives."""
         await self.taken_up.wait()
         if own and job not in self._lanes:
-            async with self._engine.holding(run_id):
+            async with self._engine.lock(run_id):
                 pass  # who committed it wakes it when the files stand
         await asyncio.shield(self._lane(job, run_id, claim=not own))
 
@@ -149,13 +150,13 @@ class Lanes:
     async def _drive_on(self, job: str, loaded: Loaded, e: Execution, *, claim: bool) -> None:
         mine: Execution | None = e
         if claim:
-            loaded = (await self._report(loaded.facts.run_id, Interrupted(e.id, e.dispatch), job)).loaded
+            loaded = (await self._report(loaded.facts.run_id, Interrupted(e.id, e.dispatch), job)).after
             mine = driven_by(loaded, job)
         while mine is not None:
             came = await self._carry_out(loaded, mine)
             if came is None:
                 return
-            loaded = (await self._conclude(loaded, mine, came, job)).loaded
+            loaded = (await self._conclude(loaded, mine, came, job)).after
             mine = driven_by(loaded, job)
 
     # ---- one execution -------------------------------------------------------------------------------
@@ -220,17 +221,17 @@ class Lanes:
             await asyncio.sleep(running.placed.result() + allowed - monotonic())
 
     # ---- what came of it -----------------------------------------------------------------------------
-    async def _conclude(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Step:
+    async def _conclude(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Commit:
         try:
-            step = await self._tell(loaded, e, came, job)
+            commit = await self._tell(loaded, e, came, job)
         except UNSAVABLE as error:
             log.exception("what execution %s came to could not be saved", e.id)
             fault = plain_fault(Fault("cannot_be_saved", f"What came of it could not be saved: {error}"))
             return await self._report(loaded.facts.run_id, Failed(e.id, e.dispatch, fault), job)
-        self._briefing.remember(step, e.id)
-        return step
+        self._briefing.remember(commit, e.id)
+        return commit
 
-    async def _tell(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Step:
+    async def _tell(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Commit:
         run_id, outcome, context = loaded.facts.run_id, came.outcome, came.told.context
         if context is not None:
             await patiently(lambda: self._storing.put_ahead(context))
@@ -267,7 +268,9 @@ class Lanes:
             case _:
                 assert_never(outcome)
 
-    async def _propose(self, loaded: Loaded, e: Execution, outcome: ProposesAction, job: str, brought: Brought) -> Step:
+    async def _propose(
+        self, loaded: Loaded, e: Execution, outcome: ProposesAction, job: str, brought: Brought
+    ) -> Commit:
         definition = await self._briefing.definition(loaded, e)
         weighed = weigh(definition, outcome)
         run_id = loaded.facts.run_id
@@ -285,14 +288,14 @@ class Lanes:
         checkpoint = await self._briefing.checkpoint(loaded, e)
         return await patiently(lambda: self._storing.store(e, checkpoint, outcome.artifacts))
 
-    async def _report(self, run_id: str, report: Report, job: str, brought: Brought = NOTHING) -> Step:
+    async def _report(self, run_id: str, report: Report, job: str, brought: Brought = NOTHING) -> Commit:
         """Only a lane itself reports: it is not cancelled meanwhile, so nothing is left out after the commit."""
 
-        async def tell() -> Step:
+        async def tell() -> Commit:
             self._telling.add(job)
             try:
-                given = self._engine.given(WORKER)
-                return await self._engine.carry_through(run_id, report, given, lane=job, brought=brought)
+                given = self._engine.context(WORKER)
+                return await self._engine.send_unshielded(run_id, report, given, lane=job, brought=brought)
             finally:
                 self._telling.discard(job)
                 if self._stopping:
@@ -303,7 +306,7 @@ class Lanes:
     async def take_up(self, interrupted: Interrupted, run_id: str, job: str) -> None:
         """Dispatch again what this job was at, and drive it on."""
         try:
-            await patiently(lambda: self._engine.send(run_id, interrupted, self._engine.given(WORKER), lane=job))
+            await patiently(lambda: self._engine.send(run_id, interrupted, self._engine.context(WORKER), lane=job))
         except (Refused, NotFound):
             return
         self.wake(job, run_id)

@@ -115,7 +115,7 @@ class Retention:
         row = await self._database.aread(lambda c: _rollback_at(c, pipeline_id, path))
         if row is not None:
             now = self._engine.clock.now()
-            async with self._engine.holding(row.target_run_id):
+            async with self._engine.lock(row.target_run_id):
                 await self._database.transact(lambda c: _forget_archive(c, row, path, now))
                 self._engine.forget(row.target_run_id)
         await self._discard(pipeline_id, (path,))
@@ -137,8 +137,8 @@ class Retention:
     async def _remove_test(self, row: Row) -> None:
         """Its folder first: cut off in between, it is written again, and removed the next time."""
         with suppress(Refused):  # it is over
-            await self._engine.send(row.run_id, CancelRun(), self._engine.given(BY))
-        async with self._engine.holding(row.pipeline_id), self._engine.holding(row.run_id):
+            await self._engine.send(row.run_id, CancelRun(), self._engine.context(BY))
+        async with self._engine.lock(row.pipeline_id), self._engine.lock(row.run_id):
             if not await self._discard(row.pipeline_id, (layout.run_folder(None, row.run_id),)):
                 return
             await self._database.transact(lambda c: _delete_run(c, row.run_id))

@@ -41,10 +41,10 @@ async def start_execution(body: StartExecution, services: Services, by: By, comm
     if body.execution_id is not None:
         warnings = await carried_out(executions.start(body.execution_id, by=by, command_id=command_id))
         return await shown(services, services.reading.execution, body.execution_id, by, warnings)
-    started, step = await executions.start_checkpoint(
+    started, commit = await executions.start_checkpoint(
         str(body.run_id), str(body.checkpoint_id), by=by, command_id=command_id
     )
-    return await shown(services, services.reading.execution, started, by, step.warnings)
+    return await shown(services, services.reading.execution, started, by, commit.warnings)
 
 
 @router.get("/{execution_id}")

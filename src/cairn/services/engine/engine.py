@@ -28,7 +28,8 @@ from cairn.services import lineage, validations
 from cairn.services.actions import learning, proposals
 from cairn.services.budgets import Budgets
 from cairn.services.calls import keep_call
-from cairn.services.effects import Effects, Step
+from cairn.services.effects import Effects
+from cairn.services.engine.commit import Commit
 from cairn.services.errors import NotFound
 from cairn.services.filing import plan as plan_files
 from cairn.services.filing import write_moves
@@ -41,8 +42,6 @@ from cairn.services.rollback_records import by_failure, record, taken
 from cairn.services.trees import run_info
 from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, RunFacts, load_run, save_run
 from cairn.store import tables as t
-
-__all__ = ["Engine", "Step"]
 
 WARM = 256  # runs that are kept loaded
 OPEN_AFTER = 0.05  # seconds until a run that is at work has its own folder, if it does not rest before
@@ -73,15 +72,15 @@ class Engine:
         self._under_way: set[asyncio.Task[Any]] = set()
         self._to_open: dict[str, RunFacts] = {}  # runs whose folders are made a little later
 
-    def given(self, by: str, command_id: UUID | None = None) -> Given:
+    def context(self, by: str, command_id: UUID | None = None) -> Given:
         return Given(self.clock.now(), by, command_id or uuid4())
 
-    def holding(self, *ids: str) -> AbstractAsyncContextManager[None]:
+    def lock(self, *ids: str) -> AbstractAsyncContextManager[None]:
         """Nobody else in this process changes these runs or pipelines, or their files, meanwhile."""
         return self._locks.holding(*ids)
 
     # ---- whole, whoever waits for it -----------------------------------------------------------------
-    async def unbroken(self, work: Coroutine[Any, Any, T]) -> T:
+    async def shielded(self, work: Coroutine[Any, Any, T]) -> T:
         """From a commit to the last of its effects nothing is left out, also when the caller has gone."""
         return await asyncio.shield(self._start(work))
 
@@ -91,7 +90,7 @@ class Engine:
         task.add_done_callback(self._under_way.discard)
         return task
 
-    async def come_to_rest(self) -> None:
+    async def drain(self) -> None:
         """Wait for what is under way, and do now what was to follow soon."""
         for run_id in tuple(self._to_open):
             self._open_now(run_id)
@@ -107,24 +106,24 @@ class Engine:
         *,
         lane: str | None = None,
         brought: Brought = NOTHING,
-    ) -> Step:
-        """Carry the command out, to the last of its files."""
-        return await self.unbroken(self.carry_through(run_id, command, given, lane=lane, brought=brought))
+    ) -> Commit:
+        """Apply the command and everything that follows its commit."""
+        return await self.shielded(self.send_unshielded(run_id, command, given, lane=lane, brought=brought))
 
-    async def carry_through(
+    async def send_unshielded(
         self, run_id: str, command: Command, given: Given, *, lane: str | None = None, brought: Brought = NOTHING
-    ) -> Step:
-        """The same for a caller that nobody cancels meanwhile."""
+    ) -> Commit:
+        """The same, for a caller that is not cancelled meanwhile."""
 
-        def body(connection: sa.Connection) -> Step:
-            return self.carry(connection, run_id, command, given, lane=lane, brought=brought)
+        def body(connection: sa.Connection) -> Commit:
+            return self.apply(connection, run_id, command, given, lane=lane, brought=brought)
 
-        async with self.holding(run_id):
-            step = await self._commit(run_id, body)
-            await self.finish(step, resting=lane is None or not step.loaded.run.working)
-        return step
+        async with self.lock(run_id):
+            commit = await self._commit(run_id, body)
+            await self.after_commit(commit, lane_continues=lane is not None and commit.after.run.working)
+        return commit
 
-    async def _commit(self, run_id: str, body: Callable[[sa.Connection], Step]) -> Step:
+    async def _commit(self, run_id: str, body: Callable[[sa.Connection], Commit]) -> Commit:
         try:
             return await self.database.transact(body)
         except (LostRace, Fenced):
@@ -145,17 +144,17 @@ class Engine:
                 self.forget(run_id)
         return await self.database.transact(body)
 
-    async def finish(self, *steps: Step, resting: bool = True) -> None:
-        """After the commit."""
-        for step in steps:
-            self._keep_warm(step.loaded)
-        await self.effects.carry_out(steps, resting=resting)
+    async def after_commit(self, *commits: Commit, lane_continues: bool = False) -> None:
+        """Run what follows a commit. `lane_continues`: the lane that reported drives the run on at once."""
+        for commit in commits:
+            self._keep_warm(commit.after)
+        await self.effects.carry_out(commits, lane_continues=lane_continues)
 
-    async def begin(self, made: Loaded, step: Step | None) -> list[str]:
+    async def begin(self, made: Loaded, commit: Commit | None) -> list[str]:
         """After the commit of a new run; the answer is what went wrong with its files."""
-        if step is not None:
-            self._keep_warm(step.loaded)
-        warnings = await self.effects.begin(made, step)
+        if commit is not None:
+            self._keep_warm(commit.after)
+        warnings = await self.effects.begin(made, commit)
         if not self.effects.is_open(made.facts.run_id):
             self._to_open[made.facts.run_id] = made.facts
             asyncio.get_running_loop().call_later(OPEN_AFTER, self._open_now, made.facts.run_id)
@@ -170,14 +169,14 @@ class Engine:
     async def open(self, facts: RunFacts) -> None:
         """Make the folder that stands for the whole of a run, unless it stands already."""
         if not self.effects.is_open(facts.run_id):
-            async with self.holding(facts.run_id):  # who moves its pipeline's folder holds every run in it
+            async with self.lock(facts.run_id):  # who moves its pipeline's folder holds every run in it
                 try:
                     await self.effects.open(await self.read_run(facts.run_id))
                 except NotFound:  # removed meanwhile
                     self.effects.forget(facts.run_id)
 
     # ---- in the transaction --------------------------------------------------------------------------
-    def carry(
+    def apply(
         self,
         connection: sa.Connection,
         run_id: str,
@@ -188,8 +187,8 @@ class Engine:
         brought: Brought = NOTHING,
         records: bool = True,
         before: Loaded | None = None,
-    ) -> Step:
-        """Load, decide and save; several may share one transaction. `finish` each when it is committed.
+    ) -> Commit:
+        """Load, decide and save; several may share one transaction. Call `after_commit` with each when it is committed.
 
         `before` is the run as it stands in this transaction, where the caller has it.
         """
@@ -237,13 +236,13 @@ class Engine:
         # Who has just written the rows has them at hand; whoever reads them next fetches them anew.
         rests = lane is not None and not loaded.run.working and self.effects.is_at_once(loaded)
         info = run_info(connection, run_id) if rests else None
-        return Step(before, loaded, decision, given, filing, jobs, notices, info)
+        return Commit(before, loaded, decision, given, filing, jobs, notices, info)
 
-    def foresee(self, connection: sa.Connection, run_id: str, command: Command, given: Given) -> Step:
+    def simulate(self, connection: sa.Connection, run_id: str, command: Command, given: Given) -> Commit:
         """What the command would do, without doing it."""
         before = self.load(connection, run_id, lock=False)
         decision = _decide(connection, before, command, self._ruled(connection, before, given))
-        return Step(before, before, decision, given, plan_files(connection, before, decision, given, ()))
+        return Commit(before, before, decision, given, plan_files(connection, before, decision, given, ()))
 
     def _ruled(self, connection: sa.Connection, before: Loaded, given: Given, brought: Brought = NOTHING) -> Given:
         """With the rules and the budget that are in force in this transaction; rules also see what a report brings."""
