@@ -44,6 +44,7 @@ from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import NotFound
 from cairn.services.job_names import driven_by
+from cairn.services.lineage import LineageWrite
 from cairn.services.logbook import plain
 from cairn.services.patience import UNSAVABLE, patiently
 from cairn.services.places import Places
@@ -227,7 +228,8 @@ class Lanes:
         except UNSAVABLE as error:
             log.exception("what execution %s came to could not be saved", e.id)
             fault = plain_fault(Fault("cannot_be_saved", f"What came of it could not be saved: {error}"))
-            return await self._report(loaded.facts.run_id, Failed(e.id, e.dispatch, fault), job)
+            brought = Brought(writes=(LineageWrite(e.id, e.dispatch),))
+            return await self._report(loaded.facts.run_id, Failed(e.id, e.dispatch, fault), job, brought)
         self._briefing.remember(commit, e.id)
         return commit
 
@@ -235,7 +237,7 @@ class Lanes:
         run_id, outcome, context = loaded.facts.run_id, came.outcome, came.told.context
         if context is not None:
             await patiently(lambda: self._storing.put_ahead(context))
-        brought = Brought(context=context, consumed=came.told.consumed)
+        brought = Brought(context=context, writes=(LineageWrite(e.id, e.dispatch, came.told.consumed),))
         match outcome:
             case Produced():
                 products = await self._store(loaded, e, outcome)

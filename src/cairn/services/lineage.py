@@ -1,29 +1,36 @@
-"""Lineage: recorded in the transaction of the report that ends a dispatch (R3)."""
+"""Lineage: what a dispatch read and depended on, saved with the report that ends it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
 
 from cairn.core.decide import Decision
-from cairn.core.messages import Event, EventType, Given, Interrupted, Report
+from cairn.core.messages import Event, EventType
 from cairn.core.model import Execution, Run, State
+from cairn.services.engine.commit import Commit
 from cairn.store import NewArtifact, save_lineage
 from cairn.store import tables as t
 
 
-def record(connection: sa.Connection, run: Run, report: Report, consumed: Sequence[str], given: Given) -> None:
-    """What the dispatch was given to read, and what had to be complete for it. `run` is as it was when it ended.
+@dataclass(frozen=True, slots=True)
+class LineageWrite:
+    """Save what a dispatch was given to read, and what had to be complete for it.
 
-    Of a worker that died nobody knows what it read; it is dispatched again.
+    What an interrupted dispatch read is unknown: its report comes without lineage.
     """
-    if isinstance(report, Interrupted):
-        return
-    e = run.executions[report.execution]
-    save_lineage(connection, e.id, report.dispatch, consumed, depends_on(run, e), given.at)
+
+    execution: str
+    dispatch: int
+    consumed: tuple[str, ...] = ()  # artifact records
+
+    def __call__(self, connection: sa.Connection, commit: Commit) -> None:
+        run = commit.before.run
+        follows = depends_on(run, run.executions[self.execution])
+        save_lineage(connection, self.execution, self.dispatch, self.consumed, follows, commit.context.at)
 
 
 def depends_on(run: Run, e: Execution) -> tuple[str, ...]:

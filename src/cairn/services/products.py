@@ -21,6 +21,7 @@ from cairn.ports import Asks, Content, ProposesAction, Stored, Verdict, WantsRew
 from cairn.runners import artifact_id
 from cairn.services.actions.learning import Learnt
 from cairn.services.actions.proposals import Weighed
+from cairn.services.engine.commit import Write
 from cairn.store import Database, NewArtifact, blobs
 from cairn.store import tables as t
 
@@ -41,8 +42,8 @@ class Brought(Changing):
     """What comes with a report, to be saved in its transaction."""
 
     artifacts: tuple[NewArtifact, ...] = ()
+    writes: tuple[Write, ...] = ()
     context: bytes | None = None  # that the execution was given
-    consumed: tuple[str, ...] = ()  # artifacts that it was given to read
     wanted: WantsRework | ProposesAction | Asks | None = None  # with the call that is recorded
     weighed: Weighed | None = None  # the action that it proposes
     learnt: Learnt | None = None  # what a decision has corrected

@@ -6,6 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
@@ -208,8 +209,10 @@ class Engine:
             files_through=self.effects.take_filed(run_id).get(run_id),
         )
         write_moves(connection, filing, given)
+        commit = Commit(before, loaded, decision, given, filing, jobs)
+        for write in brought.writes:
+            write(connection, commit)
         if isinstance(command, Report):
-            lineage.record(connection, before.run, command, brought.consumed, given)
             if brought.context is not None:
                 keep_context(connection, command.execution, brought.context)
             validations.keep(connection, before.run.executions[command.execution], brought.verdicts, given)
@@ -236,7 +239,7 @@ class Engine:
         # Who has just written the rows has them at hand; whoever reads them next fetches them anew.
         rests = lane is not None and not loaded.run.working and self.effects.is_at_once(loaded)
         info = run_info(connection, run_id) if rests else None
-        return Commit(before, loaded, decision, given, filing, jobs, notices, info)
+        return replace(commit, outbox=notices, info=info)
 
     def simulate(self, connection: sa.Connection, run_id: str, command: Command, given: Given) -> Commit:
         """What the command would do, without doing it."""
