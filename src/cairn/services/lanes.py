@@ -40,7 +40,7 @@ from cairn.runners import CannotBegin, carry_out
 from cairn.services.actions.carrying import Carrying
 from cairn.services.actions.proposals import weigh
 from cairn.services.briefing import UNTOLD, Briefing, Told
-from cairn.services.engine.commit import Commit
+from cairn.services.engine.commit import Commit, Write
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import NotFound
 from cairn.services.job_names import driven_by
@@ -48,7 +48,7 @@ from cairn.services.lineage import LineageWrite
 from cairn.services.logbook import plain
 from cairn.services.patience import UNSAVABLE, patiently
 from cairn.services.places import Places
-from cairn.services.products import NOTHING, Brought, Products, Storing
+from cairn.services.products import NOTHING, Brought, ContextWrite, Products, Storing
 from cairn.store import Loaded
 
 log = logging.getLogger(__name__)
@@ -235,9 +235,11 @@ class Lanes:
 
     async def _tell(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Commit:
         run_id, outcome, context = loaded.facts.run_id, came.outcome, came.told.context
+        writes: tuple[Write, ...] = (LineageWrite(e.id, e.dispatch, came.told.consumed),)
         if context is not None:
             await patiently(lambda: self._storing.put_ahead(context))
-        brought = Brought(context=context, writes=(LineageWrite(e.id, e.dispatch, came.told.consumed),))
+            writes = (*writes, ContextWrite(e.id, context))
+        brought = Brought(writes=writes)
         match outcome:
             case Produced():
                 products = await self._store(loaded, e, outcome)

@@ -27,7 +27,7 @@ class LineageWrite:
     dispatch: int
     consumed: tuple[str, ...] = ()  # artifact records
 
-    def __call__(self, connection: sa.Connection, commit: Commit) -> None:
+    def __call__(self, connection: sa.Connection, commit: Commit, /) -> None:
         run = commit.before.run
         follows = depends_on(run, run.executions[self.execution])
         save_lineage(connection, self.execution, self.dispatch, self.consumed, follows, commit.context.at)

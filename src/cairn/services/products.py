@@ -21,7 +21,7 @@ from cairn.ports import Asks, Content, ProposesAction, Stored, Verdict, WantsRew
 from cairn.runners import artifact_id
 from cairn.services.actions.learning import Learnt
 from cairn.services.actions.proposals import Weighed
-from cairn.services.engine.commit import Write
+from cairn.services.engine.commit import Commit, Write
 from cairn.store import Database, NewArtifact, blobs
 from cairn.store import tables as t
 
@@ -43,7 +43,6 @@ class Brought(Changing):
 
     artifacts: tuple[NewArtifact, ...] = ()
     writes: tuple[Write, ...] = ()
-    context: bytes | None = None  # that the execution was given
     wanted: WantsRework | ProposesAction | Asks | None = None  # with the call that is recorded
     weighed: Weighed | None = None  # the action that it proposes
     learnt: Learnt | None = None  # what a decision has corrected
@@ -53,11 +52,17 @@ class Brought(Changing):
 NOTHING = Brought()
 
 
-def keep_context(connection: sa.Connection, execution_id: str, content: bytes) -> None:
-    """The exact context stays with the execution (X9)."""
-    e = t.checkpoint_executions
-    checksum = blobs.put(connection, content)
-    connection.execute(sa.update(e).where(e.c.execution_id == execution_id).values(context_checksum=checksum))
+@dataclass(frozen=True, slots=True)
+class ContextWrite:
+    """Keep the exact context that an execution was given."""
+
+    execution: str
+    content: bytes
+
+    def __call__(self, connection: sa.Connection, _: Commit, /) -> None:
+        e = t.checkpoint_executions
+        checksum = blobs.put(connection, self.content)
+        connection.execute(sa.update(e).where(e.c.execution_id == self.execution).values(context_checksum=checksum))
 
 
 class Storing:

@@ -16,7 +16,7 @@ from cairn.store import Loaded
 class Write(Protocol):
     """Rows that a feature saves in the transaction of a command."""
 
-    def __call__(self, connection: Connection, commit: Commit) -> None: ...
+    def __call__(self, connection: Connection, commit: Commit, /) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from cairn.services.job_names import driven_by, drivers_of, timer_id
 from cairn.services.locks import Locks
 from cairn.services.notices import Notices
 from cairn.services.plans import Plans
-from cairn.services.products import NOTHING, Brought, keep_context
+from cairn.services.products import NOTHING, Brought
 from cairn.services.rollback_records import by_failure, record, taken
 from cairn.services.trees import run_info
 from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, RunFacts, load_run, save_run
@@ -213,8 +213,6 @@ class Engine:
         for write in brought.writes:
             write(connection, commit)
         if isinstance(command, Report):
-            if brought.context is not None:
-                keep_context(connection, command.execution, brought.context)
             validations.keep(connection, before.run.executions[command.execution], brought.verdicts, given)
             if brought.wanted is not None:
                 keep_call(connection, before.run.executions[command.execution], brought.wanted, given)
