@@ -49,6 +49,7 @@ from cairn.services.logbook import plain
 from cairn.services.patience import UNSAVABLE, patiently
 from cairn.services.places import Places
 from cairn.services.products import NOTHING, Brought, ContextWrite, Products, Storing
+from cairn.services.validations import VerdictWrite
 from cairn.store import Loaded
 
 log = logging.getLogger(__name__)
@@ -244,12 +245,14 @@ class Lanes:
             case Produced():
                 products = await self._store(loaded, e, outcome)
                 report = Finished(e.id, e.dispatch, products.digest, products.outputs, outcome.ruling)
-                brought = brought.changed(artifacts=products.artifacts, verdicts=outcome.verdicts)
+                writes = (*writes, VerdictWrite(e.id, outcome.verdicts))
+                brought = Brought(artifacts=products.artifacts, writes=writes)
                 return await self._report(run_id, report, job, brought)
             case Unfit():
                 products = await self._store(loaded, e, outcome)
                 report = Invalid(e.id, e.dispatch, products.digest, products.outputs, plain_fault(outcome.error))
-                brought = brought.changed(artifacts=products.artifacts, verdicts=outcome.verdicts)
+                writes = (*writes, VerdictWrite(e.id, outcome.verdicts))
+                brought = Brought(artifacts=products.artifacts, writes=writes)
                 return await self._report(run_id, report, job, brought)
             case Faulted():
                 report = Failed(e.id, e.dispatch, plain_fault(outcome.error))

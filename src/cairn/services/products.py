@@ -17,7 +17,7 @@ from cairn.core.values import Changing
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import DocumentError, Value, decode_json, digest
 from cairn.files import layout
-from cairn.ports import Asks, Content, ProposesAction, Stored, Verdict, WantsRework
+from cairn.ports import Asks, Content, ProposesAction, Stored, WantsRework
 from cairn.runners import artifact_id
 from cairn.services.actions.learning import Learnt
 from cairn.services.actions.proposals import Weighed
@@ -46,7 +46,6 @@ class Brought(Changing):
     wanted: WantsRework | ProposesAction | Asks | None = None  # with the call that is recorded
     weighed: Weighed | None = None  # the action that it proposes
     learnt: Learnt | None = None  # what a decision has corrected
-    verdicts: tuple[Verdict, ...] = ()  # of those who have looked at the result
 
 
 NOTHING = Brought()

@@ -25,7 +25,7 @@ from cairn.core.messages import (
 from cairn.core.model import CLOSED, UNBOUNDED, Execution
 from cairn.core.verdict import Judge, no_rules
 from cairn.ports import Clock, JobEngine
-from cairn.services import lineage, validations
+from cairn.services import lineage
 from cairn.services.actions import learning, proposals
 from cairn.services.budgets import Budgets
 from cairn.services.calls import keep_call
@@ -213,7 +213,6 @@ class Engine:
         for write in brought.writes:
             write(connection, commit)
         if isinstance(command, Report):
-            validations.keep(connection, before.run.executions[command.execution], brought.verdicts, given)
             if brought.wanted is not None:
                 keep_call(connection, before.run.executions[command.execution], brought.wanted, given)
             if brought.weighed is not None:
