@@ -40,6 +40,7 @@ from cairn.runners import CannotBegin, carry_out
 from cairn.services.actions.carrying import Carrying
 from cairn.services.actions.proposals import weigh
 from cairn.services.briefing import UNTOLD, Briefing, Told
+from cairn.services.calls import CallWrite
 from cairn.services.engine.commit import Commit, Write
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import NotFound
@@ -259,7 +260,7 @@ class Lanes:
                 return await self._report(run_id, report, job, brought)
             case Asks():
                 report = InputWanted(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question))
-                return await self._report(run_id, report, job, brought.changed(wanted=outcome))
+                return await self._report(run_id, report, job, Brought(writes=(*writes, CallWrite(e.id, outcome))))
             case ProposesAction():
                 return await self._propose(loaded, e, outcome, job, brought)
             case OutcomeUnknown():
@@ -268,7 +269,7 @@ class Lanes:
                 made = await self._store(loaded, e, outcome)
                 words = plain(outcome.reason), plain(outcome.prompt)
                 report = ReworkWanted(e.id, e.dispatch, outcome.key, *words, made.digest, made.outputs)
-                brought = brought.changed(artifacts=made.artifacts, wanted=outcome)
+                brought = Brought(artifacts=made.artifacts, writes=(*writes, CallWrite(e.id, outcome)))
                 return await self._report(run_id, report, job, brought)
             case OverBudget():
                 return await self._report(run_id, BudgetReached(e.id, e.dispatch, plain(outcome.reason)), job, brought)
@@ -286,7 +287,7 @@ class Lanes:
         made = await self._store(loaded, e, outcome)
         reasons = plain(" ".join(weighed.reasons))
         report = ActionProposed(e.id, e.dispatch, weighed.digest, weighed.action, reasons, made.digest, made.outputs)
-        brought = brought.changed(artifacts=made.artifacts, wanted=outcome, weighed=weighed)
+        brought = Brought(artifacts=made.artifacts, writes=(*brought.writes, CallWrite(e.id, outcome)), weighed=weighed)
         return await self._report(run_id, report, job, brought)
 
     async def _store(

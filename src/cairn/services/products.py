@@ -17,7 +17,7 @@ from cairn.core.values import Changing
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import DocumentError, Value, decode_json, digest
 from cairn.files import layout
-from cairn.ports import Asks, Content, ProposesAction, Stored, WantsRework
+from cairn.ports import Content, Stored
 from cairn.runners import artifact_id
 from cairn.services.actions.learning import Learnt
 from cairn.services.actions.proposals import Weighed
@@ -43,7 +43,6 @@ class Brought(Changing):
 
     artifacts: tuple[NewArtifact, ...] = ()
     writes: tuple[Write, ...] = ()
-    wanted: WantsRework | ProposesAction | Asks | None = None  # with the call that is recorded
     weighed: Weighed | None = None  # the action that it proposes
     learnt: Learnt | None = None  # what a decision has corrected
 

@@ -28,7 +28,6 @@ from cairn.ports import Clock, JobEngine
 from cairn.services import lineage
 from cairn.services.actions import learning, proposals
 from cairn.services.budgets import Budgets
-from cairn.services.calls import keep_call
 from cairn.services.effects import Effects
 from cairn.services.engine.commit import Commit
 from cairn.services.errors import NotFound
@@ -212,12 +211,9 @@ class Engine:
         commit = Commit(before, loaded, decision, given, filing, jobs)
         for write in brought.writes:
             write(connection, commit)
-        if isinstance(command, Report):
-            if brought.wanted is not None:
-                keep_call(connection, before.run.executions[command.execution], brought.wanted, given)
-            if brought.weighed is not None:
-                asked = proposals.made_of(before, decision.run.approvals, command.execution)
-                proposals.keep(connection, before.run.executions[command.execution], brought.weighed, asked, given)
+        if isinstance(command, Report) and brought.weighed is not None:
+            asked = proposals.made_of(before, decision.run.approvals, command.execution)
+            proposals.keep(connection, before.run.executions[command.execution], brought.weighed, asked, given)
         if isinstance(command, Decide) and brought.learnt is not None:
             learnt = brought.learnt
             learning.keep(connection, before.facts.pipeline_id, learnt, command, given)
