@@ -38,7 +38,7 @@ from cairn.ports import (
 )
 from cairn.runners import CannotBegin, carry_out
 from cairn.services.actions.carrying import Carrying
-from cairn.services.actions.proposals import weigh
+from cairn.services.actions.proposals import ProposalWrite, weigh
 from cairn.services.briefing import UNTOLD, Briefing, Told
 from cairn.services.calls import CallWrite
 from cairn.services.engine.commit import Commit, Write
@@ -287,7 +287,8 @@ class Lanes:
         made = await self._store(loaded, e, outcome)
         reasons = plain(" ".join(weighed.reasons))
         report = ActionProposed(e.id, e.dispatch, weighed.digest, weighed.action, reasons, made.digest, made.outputs)
-        brought = Brought(artifacts=made.artifacts, writes=(*brought.writes, CallWrite(e.id, outcome)), weighed=weighed)
+        writes = (*brought.writes, CallWrite(e.id, outcome), ProposalWrite(e.id, weighed))
+        brought = Brought(artifacts=made.artifacts, writes=writes)
         return await self._report(run_id, report, job, brought)
 
     async def _store(

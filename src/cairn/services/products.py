@@ -20,7 +20,6 @@ from cairn.files import layout
 from cairn.ports import Content, Stored
 from cairn.runners import artifact_id
 from cairn.services.actions.learning import Learnt
-from cairn.services.actions.proposals import Weighed
 from cairn.services.engine.commit import Commit, Write
 from cairn.store import Database, NewArtifact, blobs
 from cairn.store import tables as t
@@ -43,7 +42,6 @@ class Brought(Changing):
 
     artifacts: tuple[NewArtifact, ...] = ()
     writes: tuple[Write, ...] = ()
-    weighed: Weighed | None = None  # the action that it proposes
     learnt: Learnt | None = None  # what a decision has corrected
 
 

@@ -211,9 +211,6 @@ class Engine:
         commit = Commit(before, loaded, decision, given, filing, jobs)
         for write in brought.writes:
             write(connection, commit)
-        if isinstance(command, Report) and brought.weighed is not None:
-            asked = proposals.made_of(before, decision.run.approvals, command.execution)
-            proposals.keep(connection, before.run.executions[command.execution], brought.weighed, asked, given)
         if isinstance(command, Decide) and brought.learnt is not None:
             learnt = brought.learnt
             learning.keep(connection, before.facts.pipeline_id, learnt, command, given)
