@@ -14,11 +14,10 @@ from cairn.core.messages import Decide, Given, HandOver
 from cairn.core.model import ApprovalStatus, ExecutionStatus, Kind
 from cairn.services.actions.modifying import Modifying
 from cairn.services.actors import Actor
-from cairn.services.engine.commit import Commit
+from cairn.services.engine.commit import NO_ATTACHMENTS, Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import NotFound, WrongInput
 from cairn.services.form_answers import FormAnswers
-from cairn.services.products import NOTHING
 from cairn.store import tables as t
 from cairn.store.aggregate import Row
 
@@ -90,14 +89,14 @@ class Approvals:
             word = NEEDS_WORDS[decision]
             raise WrongInput([(f"/{word}", f"Say why: '{word}' is required to {decision}.")])
         command = Decide(asked.approval_id, decision, said.digest, said.feedback)
-        brought = NOTHING
+        attachments = NO_ATTACHMENTS
         if decision == "answer":
             command = replace(command, answer=await self._answers.keep(asked.execution_id, said.fields or {}))
         elif said.modified_params is not None:
             if (asked.kind, decision) != (Kind.ACTION, "approve"):
                 raise WrongInput([("/modified_params", "Only the approval of an action can have other parameters.")])
-            command, brought = await self._modifying.modify(asked.approval_id, command, said.modified_params)
-        return await self._engine.send(asked.run_id, command, self.given(by, command_id), brought=brought)
+            command, attachments = await self._modifying.modify(asked.approval_id, command, said.modified_params)
+        return await self._engine.send(asked.run_id, command, self.given(by, command_id), attachments=attachments)
 
     async def hand_over(
         self, approval_id: str, to: Sequence[str], reason: str, *, by: Actor, command_id: UUID | None = None

@@ -41,7 +41,7 @@ from cairn.services.actions.carrying import Carrying
 from cairn.services.actions.proposals import ProposalWrite, weigh
 from cairn.services.briefing import UNTOLD, Briefing, Told
 from cairn.services.calls import CallWrite
-from cairn.services.engine.commit import Commit, Write
+from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit, Write
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import NotFound
 from cairn.services.job_names import driven_by
@@ -49,7 +49,7 @@ from cairn.services.lineage import LineageWrite
 from cairn.services.logbook import plain
 from cairn.services.patience import UNSAVABLE, patiently
 from cairn.services.places import Places
-from cairn.services.products import NOTHING, Brought, ContextWrite, Products, Storing
+from cairn.services.products import ContextWrite, Products, Storing
 from cairn.services.validations import VerdictWrite
 from cairn.store import Loaded
 
@@ -230,8 +230,8 @@ class Lanes:
         except UNSAVABLE as error:
             log.exception("what execution %s came to could not be saved", e.id)
             fault = plain_fault(Fault("cannot_be_saved", f"What came of it could not be saved: {error}"))
-            brought = Brought(writes=(LineageWrite(e.id, e.dispatch),))
-            return await self._report(loaded.facts.run_id, Failed(e.id, e.dispatch, fault), job, brought)
+            attachments = Attachments(writes=(LineageWrite(e.id, e.dispatch),))
+            return await self._report(loaded.facts.run_id, Failed(e.id, e.dispatch, fault), job, attachments)
         self._briefing.remember(commit, e.id)
         return commit
 
@@ -241,55 +241,57 @@ class Lanes:
         if context is not None:
             await patiently(lambda: self._storing.put_ahead(context))
             writes = (*writes, ContextWrite(e.id, context))
-        brought = Brought(writes=writes)
+        attachments = Attachments(writes=writes)
         match outcome:
             case Produced():
                 products = await self._store(loaded, e, outcome)
                 report = Finished(e.id, e.dispatch, products.digest, products.outputs, outcome.ruling)
                 writes = (*writes, VerdictWrite(e.id, outcome.verdicts))
-                brought = Brought(artifacts=products.artifacts, writes=writes)
-                return await self._report(run_id, report, job, brought)
+                attachments = Attachments(artifacts=products.artifacts, writes=writes)
+                return await self._report(run_id, report, job, attachments)
             case Unfit():
                 products = await self._store(loaded, e, outcome)
                 report = Invalid(e.id, e.dispatch, products.digest, products.outputs, plain_fault(outcome.error))
                 writes = (*writes, VerdictWrite(e.id, outcome.verdicts))
-                brought = Brought(artifacts=products.artifacts, writes=writes)
-                return await self._report(run_id, report, job, brought)
+                attachments = Attachments(artifacts=products.artifacts, writes=writes)
+                return await self._report(run_id, report, job, attachments)
             case Faulted():
                 report = Failed(e.id, e.dispatch, plain_fault(outcome.error))
-                return await self._report(run_id, report, job, brought)
+                return await self._report(run_id, report, job, attachments)
             case Asks():
                 report = InputWanted(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question))
-                return await self._report(run_id, report, job, Brought(writes=(*writes, CallWrite(e.id, outcome))))
+                return await self._report(run_id, report, job, Attachments(writes=(*writes, CallWrite(e.id, outcome))))
             case ProposesAction():
-                return await self._propose(loaded, e, outcome, job, brought)
+                return await self._propose(loaded, e, outcome, job, attachments)
             case OutcomeUnknown():
-                return await self._report(run_id, outcome, job, brought)
+                return await self._report(run_id, outcome, job, attachments)
             case WantsRework():
                 made = await self._store(loaded, e, outcome)
                 words = plain(outcome.reason), plain(outcome.prompt)
                 report = ReworkWanted(e.id, e.dispatch, outcome.key, *words, made.digest, made.outputs)
-                brought = Brought(artifacts=made.artifacts, writes=(*writes, CallWrite(e.id, outcome)))
-                return await self._report(run_id, report, job, brought)
+                attachments = Attachments(artifacts=made.artifacts, writes=(*writes, CallWrite(e.id, outcome)))
+                return await self._report(run_id, report, job, attachments)
             case OverBudget():
-                return await self._report(run_id, BudgetReached(e.id, e.dispatch, plain(outcome.reason)), job, brought)
+                return await self._report(
+                    run_id, BudgetReached(e.id, e.dispatch, plain(outcome.reason)), job, attachments
+                )
             case _:
                 assert_never(outcome)
 
     async def _propose(
-        self, loaded: Loaded, e: Execution, outcome: ProposesAction, job: str, brought: Brought
+        self, loaded: Loaded, e: Execution, outcome: ProposesAction, job: str, attachments: Attachments
     ) -> Commit:
         definition = await self._briefing.definition(loaded, e)
         weighed = weigh(definition, outcome)
         run_id = loaded.facts.run_id
         if isinstance(weighed, Fault):
-            return await self._report(run_id, Failed(e.id, e.dispatch, plain_fault(weighed)), job, brought)
+            return await self._report(run_id, Failed(e.id, e.dispatch, plain_fault(weighed)), job, attachments)
         made = await self._store(loaded, e, outcome)
         reasons = plain(" ".join(weighed.reasons))
         report = ActionProposed(e.id, e.dispatch, weighed.digest, weighed.action, reasons, made.digest, made.outputs)
-        writes = (*brought.writes, CallWrite(e.id, outcome), ProposalWrite(e.id, weighed))
-        brought = Brought(artifacts=made.artifacts, writes=writes)
-        return await self._report(run_id, report, job, brought)
+        writes = (*attachments.writes, CallWrite(e.id, outcome), ProposalWrite(e.id, weighed))
+        attachments = Attachments(artifacts=made.artifacts, writes=writes)
+        return await self._report(run_id, report, job, attachments)
 
     async def _store(
         self, loaded: Loaded, e: Execution, outcome: Produced | Unfit | WantsRework | ProposesAction
@@ -297,14 +299,14 @@ class Lanes:
         checkpoint = await self._briefing.checkpoint(loaded, e)
         return await patiently(lambda: self._storing.store(e, checkpoint, outcome.artifacts))
 
-    async def _report(self, run_id: str, report: Report, job: str, brought: Brought = NOTHING) -> Commit:
+    async def _report(self, run_id: str, report: Report, job: str, attachments: Attachments = NO_ATTACHMENTS) -> Commit:
         """Only a lane itself reports: it is not cancelled meanwhile, so nothing is left out after the commit."""
 
         async def tell() -> Commit:
             self._telling.add(job)
             try:
                 given = self._engine.context(WORKER)
-                return await self._engine.send_unshielded(run_id, report, given, lane=job, brought=brought)
+                return await self._engine.send_unshielded(run_id, report, given, lane=job, attachments=attachments)
             finally:
                 self._telling.discard(job)
                 if self._stopping:

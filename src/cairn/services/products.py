@@ -13,14 +13,12 @@ import sqlalchemy as sa
 from cairn.core.ids import id_of
 from cairn.core.messages import Output
 from cairn.core.model import Execution
-from cairn.core.values import Changing
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import DocumentError, Value, decode_json, digest
 from cairn.files import layout
 from cairn.ports import Content, Stored
 from cairn.runners import artifact_id
-from cairn.services.actions.learning import Learnt
-from cairn.services.engine.commit import Commit, Write
+from cairn.services.engine.commit import Commit
 from cairn.store import Database, NewArtifact, blobs
 from cairn.store import tables as t
 
@@ -34,18 +32,6 @@ class Products:
     outputs: tuple[Output, ...]
     artifacts: tuple[NewArtifact, ...]
     digest: str
-
-
-@dataclass(frozen=True)
-class Brought(Changing):
-    """What comes with a report, to be saved in its transaction."""
-
-    artifacts: tuple[NewArtifact, ...] = ()
-    writes: tuple[Write, ...] = ()
-    learnt: Learnt | None = None  # what a decision has corrected
-
-
-NOTHING = Brought()
 
 
 @dataclass(frozen=True, slots=True)

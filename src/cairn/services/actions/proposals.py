@@ -132,12 +132,6 @@ class ProposalWrite:
         return next(a for a in after if a.id not in known and a.execution == self.execution)
 
 
-def correct(connection: sa.Connection, approval_id: str, operation_type: str, parameters: Mapping[str, Any]) -> None:
-    """With the decision that modifies it: what it does now is told."""
-    action = sa.update(t.actions).where(t.actions.c.approval_id == approval_id)
-    connection.execute(action.values(summary=summarize(operation_type, parameters)))
-
-
 # ---- when it is decided ----------------------------------------------------------------------------------
 def approved(connection: sa.Connection, approval_id: str, proposed: dict[str, Any]) -> dict[str, Any]:
     """The parameters that were approved: the last that somebody has modified them to, or the proposed ones."""

@@ -10,13 +10,24 @@ from sqlalchemy import Connection
 from cairn.core.decide import Decision
 from cairn.core.messages import Given
 from cairn.services.filing import Filing
-from cairn.store import Loaded
+from cairn.store import Loaded, NewArtifact
 
 
 class Write(Protocol):
     """Rows that a feature saves in the transaction of a command."""
 
     def __call__(self, connection: Connection, commit: Commit, /) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Attachments:
+    """What comes with a command and is saved in its transaction."""
+
+    artifacts: tuple[NewArtifact, ...] = ()
+    writes: tuple[Write, ...] = ()
+
+
+NO_ATTACHMENTS = Attachments()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ from cairn.core.decide import Decision, decide
 from cairn.core.errors import Refused
 from cairn.core.messages import (
     Command,
-    Decide,
     Given,
     Report,
     SendLater,
@@ -26,10 +25,9 @@ from cairn.core.model import CLOSED, UNBOUNDED, Execution
 from cairn.core.verdict import Judge, no_rules
 from cairn.ports import Clock, JobEngine
 from cairn.services import lineage
-from cairn.services.actions import learning, proposals
 from cairn.services.budgets import Budgets
 from cairn.services.effects import Effects
-from cairn.services.engine.commit import Commit
+from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit
 from cairn.services.errors import NotFound
 from cairn.services.filing import plan as plan_files
 from cairn.services.filing import write_moves
@@ -37,7 +35,6 @@ from cairn.services.job_names import driven_by, drivers_of, timer_id
 from cairn.services.locks import Locks
 from cairn.services.notices import Notices
 from cairn.services.plans import Plans
-from cairn.services.products import NOTHING, Brought
 from cairn.services.rollback_records import by_failure, record, taken
 from cairn.services.trees import run_info
 from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, RunFacts, load_run, save_run
@@ -105,18 +102,24 @@ class Engine:
         given: Given,
         *,
         lane: str | None = None,
-        brought: Brought = NOTHING,
+        attachments: Attachments = NO_ATTACHMENTS,
     ) -> Commit:
         """Apply the command and everything that follows its commit."""
-        return await self.shielded(self.send_unshielded(run_id, command, given, lane=lane, brought=brought))
+        return await self.shielded(self.send_unshielded(run_id, command, given, lane=lane, attachments=attachments))
 
     async def send_unshielded(
-        self, run_id: str, command: Command, given: Given, *, lane: str | None = None, brought: Brought = NOTHING
+        self,
+        run_id: str,
+        command: Command,
+        given: Given,
+        *,
+        lane: str | None = None,
+        attachments: Attachments = NO_ATTACHMENTS,
     ) -> Commit:
         """The same, for a caller that is not cancelled meanwhile."""
 
         def body(connection: sa.Connection) -> Commit:
-            return self.apply(connection, run_id, command, given, lane=lane, brought=brought)
+            return self.apply(connection, run_id, command, given, lane=lane, attachments=attachments)
 
         async with self.lock(run_id):
             commit = await self._commit(run_id, body)
@@ -184,7 +187,7 @@ class Engine:
         given: Given,
         *,
         lane: str | None = None,
-        brought: Brought = NOTHING,
+        attachments: Attachments = NO_ATTACHMENTS,
         records: bool = True,
         before: Loaded | None = None,
     ) -> Commit:
@@ -193,9 +196,9 @@ class Engine:
         `before` is the run as it stands in this transaction, where the caller has it.
         """
         before = before or self._warm.get(run_id) or self.load(connection, run_id)
-        given = self._ruled(connection, before, given, brought)
-        decision = lineage.complete_told(connection, _decide(connection, before, command, given), brought.artifacts)
-        filing = plan_files(connection, before, decision, given, brought.artifacts)
+        given = self._ruled(connection, before, given, attachments.artifacts)
+        decision = lineage.complete_told(connection, _decide(connection, before, command, given), attachments.artifacts)
+        filing = plan_files(connection, before, decision, given, attachments.artifacts)
         drivers, jobs = drivers_of(decision, lane)
         loaded = save_run(
             connection,
@@ -209,12 +212,8 @@ class Engine:
         )
         write_moves(connection, filing, given)
         commit = Commit(before, loaded, decision, given, filing, jobs)
-        for write in brought.writes:
+        for write in attachments.writes:
             write(connection, commit)
-        if isinstance(command, Decide) and brought.learnt is not None:
-            learnt = brought.learnt
-            learning.keep(connection, before.facts.pipeline_id, learnt, command, given)
-            proposals.correct(connection, learnt.approval_id, learnt.operation_type, learnt.modified)
         if records and (rollback := by_failure(before.run, decision.run)) is not None:
             record(connection, rollback, given, before.facts, taken(before, decision, filing))
         for job in jobs:
@@ -237,9 +236,11 @@ class Engine:
         decision = _decide(connection, before, command, self._ruled(connection, before, given))
         return Commit(before, before, decision, given, plan_files(connection, before, decision, given, ()))
 
-    def _ruled(self, connection: sa.Connection, before: Loaded, given: Given, brought: Brought = NOTHING) -> Given:
+    def _ruled(
+        self, connection: sa.Connection, before: Loaded, given: Given, artifacts: Sequence[NewArtifact] = ()
+    ) -> Given:
         """With the rules and the budget that are in force in this transaction; rules also see what a report brings."""
-        judge = self.judge(connection, before, brought.artifacts) if self.judge is not None else no_rules
+        judge = self.judge(connection, before, artifacts) if self.judge is not None else no_rules
         spent = self.budgets.spent(connection, before.facts.run_id) if before.run.over_budget else ""
         return given.changed(judge=judge, starter=before.facts.created_by, over_budget=spent)
 
