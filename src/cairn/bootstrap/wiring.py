@@ -60,6 +60,7 @@ from cairn.services.reading.library import LibraryReading
 from cairn.services.reading.rule_reader import RuleReading
 from cairn.services.retention import Days, Retention
 from cairn.services.rework import Reworks
+from cairn.services.rollback_records import FailureRollbackWrite
 from cairn.services.rollbacks import Rollbacks
 from cairn.services.rules import Rules
 from cairn.services.rules_file import NAME as RULES
@@ -185,7 +186,9 @@ def build(
     projection = Projection(database, tree, logbook)
     rules_in_force = RulesInForce(database, plans, secrets.mask)
     effects = Effects(database, projection, hub)
-    engine = Engine(database, jobs, plans, effects, clock, rules_in_force.judge, Notices(jobs))
+    engine = Engine(
+        database, jobs, plans, effects, clock, rules_in_force.judge, Notices(jobs), [FailureRollbackWrite()]
+    )
     ways = choosing.outward(settings, clock, secrets)
     mending = Mending(database, plans, projection, clock)
     keeper = Keeper(database, engine, projection, mending, clock)

@@ -65,7 +65,7 @@ class Rollbacks:
         plan = self._plan(connection, request)
         given = self._engine.context(by.name)
         commits = [self._engine.simulate(connection, run_id, command, given) for run_id, command in plan.commands]
-        target, *others = [taken(commit.before, commit.decision, commit.file_plan) for commit in commits]
+        target, *others = [taken(commit) for commit in commits]
         gone = set(target.rollback(request.rollback_id).archived)
         withdrawn = [
             approval.id
@@ -96,11 +96,8 @@ class Rollbacks:
 
         def body(connection: sa.Connection) -> list[Commit]:
             plan = self._plan(connection, request)
-            commits = [
-                self._engine.apply(connection, run_id, command, given, records=False)
-                for run_id, command in plan.commands
-            ]
-            target, *others = [taken(commit.before, commit.decision, commit.file_plan) for commit in commits]
+            commits = [self._engine.apply(connection, run_id, command, given) for run_id, command in plan.commands]
+            target, *others = [taken(commit) for commit in commits]
             record(
                 connection,
                 request.rollback_id,
@@ -126,7 +123,7 @@ class Rollbacks:
 
         def body(connection: sa.Connection) -> list[Commit]:
             commits = [
-                self._engine.apply(connection, run_id, command, given, records=False)
+                self._engine.apply(connection, run_id, command, given)
                 for run_id, command in self._undoing(connection, rollback_id)
             ]
             connection.execute(

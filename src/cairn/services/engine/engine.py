@@ -27,7 +27,7 @@ from cairn.ports import Clock, JobEngine
 from cairn.services import lineage
 from cairn.services.budgets import Budgets
 from cairn.services.effects import Effects
-from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit
+from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit, Write
 from cairn.services.errors import NotFound
 from cairn.services.filing import plan as plan_files
 from cairn.services.filing import write_moves
@@ -35,7 +35,6 @@ from cairn.services.job_names import driven_by, drivers_of, timer_id
 from cairn.services.locks import Locks
 from cairn.services.notices import Notices
 from cairn.services.plans import Plans
-from cairn.services.rollback_records import by_failure, record, taken
 from cairn.services.trees import run_info
 from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, RunFacts, load_run, save_run
 from cairn.store import tables as t
@@ -55,6 +54,7 @@ class Engine:
         clock: Clock,
         judge: Callable[[sa.Connection, Loaded, Sequence[NewArtifact]], Judge] | None = None,
         notices: Notices | None = None,
+        writes: Sequence[Write] = (),
     ) -> None:
         self.database = database
         self.plans = plans
@@ -62,6 +62,7 @@ class Engine:
         self.clock = clock
         self._jobs = jobs
         self._notices = notices
+        self._writes = tuple(writes)  # what is saved with every commit
         self.budgets = Budgets(plans, clock, is_alone=database.kind == "sqlite")
         self.judge = judge  # the rules in force, as a transaction sees them
         self._locks = Locks()
@@ -188,7 +189,6 @@ class Engine:
         *,
         lane: str | None = None,
         attachments: Attachments = NO_ATTACHMENTS,
-        records: bool = True,
         before: Loaded | None = None,
     ) -> Commit:
         """Load, decide and save; several may share one transaction. Call `after_commit` with each when it is committed.
@@ -212,10 +212,8 @@ class Engine:
         )
         write_moves(connection, filing, given)
         commit = Commit(before, loaded, decision, given, filing, jobs)
-        for write in attachments.writes:
+        for write in (*attachments.writes, *self._writes):
             write(connection, commit)
-        if records and (rollback := by_failure(before.run, decision.run)) is not None:
-            record(connection, rollback, given, before.facts, taken(before, decision, filing))
         for job in jobs:
             self._jobs.enqueue_lane(connection, job, run_id)
         if lane is not None and driven_by(loaded, lane) is None:
