@@ -31,12 +31,14 @@ from cairn.services.approvals import Approvals
 from cairn.services.backtests import Backtests
 from cairn.services.batches import Batches
 from cairn.services.briefing import Briefing
+from cairn.services.budgets import BudgetCache, Budgets
 from cairn.services.comments import Comments
 from cairn.services.conversations import Conversations
 from cairn.services.directory import Directory
 from cairn.services.doctor import Doctor
 from cairn.services.doctor_machine import Machine
 from cairn.services.effects import Effects
+from cairn.services.engine.commit import Participants
 from cairn.services.engine.engine import Engine
 from cairn.services.executions import Executions
 from cairn.services.form_answers import FormAnswers
@@ -185,9 +187,15 @@ def build(
     logbook = Logbook(database, hub, clock, secrets.mask_remembered)
     projection = Projection(database, tree, logbook)
     rules_in_force = RulesInForce(database, plans, secrets.mask)
-    effects = Effects(database, projection, hub)
+    budgets = Budgets(plans, clock, BudgetCache(is_alone=database.kind == "sqlite"))
+    effects = Effects(database, projection, hub, budgets.cache)
     engine = Engine(
-        database, jobs, plans, effects, clock, rules_in_force.judge, Notices(jobs), [FailureRollbackWrite()]
+        database,
+        jobs,
+        plans,
+        effects,
+        clock,
+        Participants(rules_in_force, budgets, Notices(jobs), (FailureRollbackWrite(),)),
     )
     ways = choosing.outward(settings, clock, secrets)
     mending = Mending(database, plans, projection, clock)
@@ -206,7 +214,7 @@ def build(
     answers = FormAnswers(database, plans)
     modifying = Modifying(database, plans)
     approvals = Approvals(engine, answers, modifying)
-    conversations = Conversations(engine, hub, secrets)
+    conversations = Conversations(engine, budgets, hub, secrets)
     library = AgentLibrary(acts, agent_rules.mcp_servers.keys())
     briefing = Briefing(database, plans, tree, logbook, limits, conversations, library)
     definition_limits = DefinitionLimits(
@@ -280,7 +288,7 @@ def build(
         directory=directory,
         secrets=secrets,
         idempotency=Idempotency(database, clock),
-        reading=Reading(database, plans, engine, briefing),
+        reading=Reading(database, plans, engine, budgets, briefing),
         corrections=Corrections(database, modifying, clock),
         comments=Comments(engine),
         batches=Batches(approvals),

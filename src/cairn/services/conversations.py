@@ -18,6 +18,7 @@ from cairn.core.messages import WarnOfBudget
 from cairn.core.model import Execution
 from cairn.ports import BudgetSpent, Conversation, ConversationOver, Heard, Purpose, Said
 from cairn.ports.models import Tokens
+from cairn.services.budgets import Budgets
 from cairn.services.engine.engine import Engine
 from cairn.services.hub import Hub
 from cairn.services.logbook import plain
@@ -42,8 +43,9 @@ class Masks(Protocol):
 
 
 class Conversations:
-    def __init__(self, engine: Engine, hub: Hub, masks: Masks) -> None:
+    def __init__(self, engine: Engine, budgets: Budgets, hub: Hub, masks: Masks) -> None:
         self.engine = engine
+        self.budgets = budgets
         self.database = engine.database
         self.hub = hub
         self.hide = masks.mask_remembered
@@ -100,12 +102,12 @@ class _Held:
     async def afford(self) -> None:
         """What others have under way is not known: it may go a little beyond the budget."""
         engine, run_id = self._all.engine, self._place.run_id
-        budgets = engine.budgets
-        if budgets.is_unbounded(run_id):
+        budgets, cache = self._all.budgets, self._all.budgets.cache
+        if cache.is_unbounded(run_id):
             return
-        as_of = budgets.changes
-        stands = await patiently(lambda: engine.database.aread(lambda c: engine.budgets.of_run(c, run_id)))
-        budgets.note(run_id, stands, as_of)
+        as_of = cache.changes
+        stands = await patiently(lambda: engine.database.aread(lambda c: budgets.of_run(c, run_id)))
+        cache.note(run_id, stands, as_of)
         if (spent := stands.spent) is not None:
             raise BudgetSpent(spent.words)
         if (near := stands.near) is not None and not stands.is_warned:

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from cairn.core.messages import Archive, SendLater, Stop, Unarchive
+from cairn.services.budgets import BudgetCache
 from cairn.services.engine.commit import Commit
 from cairn.services.hub import Hub
 from cairn.services.projection import Projection
@@ -35,10 +36,11 @@ class Lanes(Protocol):
 class Effects:
     """Carries effects out after their commit, which stands whatever goes wrong here (D13)."""
 
-    def __init__(self, database: Database, projection: Projection, hub: Hub) -> None:
+    def __init__(self, database: Database, projection: Projection, hub: Hub, budget_cache: BudgetCache) -> None:
         self._database = database
         self._projection = projection
         self._hub = hub
+        self._budget_cache = budget_cache
         self._lanes: Lanes | None = None
         self._filed: dict[str, int] = {}  # runs whose files stand, and through which revision
         self._unopened: set[str] = set()  # runs whose folders are still to be made
@@ -48,15 +50,16 @@ class Effects:
     def attach(self, lanes: Lanes | None) -> None:
         self._lanes = lanes
 
-    async def carry_out(self, commits: Sequence[Commit], *, lane_continues: bool) -> None:
+    async def carry_out(self, commits: Sequence[Commit]) -> None:
         """Lanes wake whatever happens before: the work goes on."""
+        await self._budget_cache.after_commit(commits)
         if self._lanes is not None:
             self._lanes.tell(tuple(notice for commit in commits for notice in commit.outbox))
         try:
             await self._stop(commits)
             for commit in commits:
                 # A lane that starts now brings the whole up to date when it comes to rest: it need not wait for that.
-                await self._file(commit, not lane_continues and not commit.jobs)
+                await self._file(commit, not commit.lane_continues and not commit.jobs)
             await self._note_rollbacks(commits)
         finally:
             for commit in commits:
@@ -67,7 +70,7 @@ class Effects:
         """A new run; the answer is what went wrong with its files. What is at work has its folder a little later."""
         self._unopened.add(made.facts.run_id)
         if commit is not None:
-            await self.carry_out([commit], lane_continues=True)
+            await self.carry_out([commit])
         warnings = commit.warnings if commit is not None else []
         if commit is not None and commit.jobs:
             return warnings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -9,6 +10,7 @@ from sqlalchemy import Connection
 
 from cairn.core.decide import Decision
 from cairn.core.messages import Given
+from cairn.core.verdict import Judge
 from cairn.services.filing import Filing
 from cairn.store import Loaded, NewArtifact
 
@@ -17,6 +19,44 @@ class Write(Protocol):
     """Rows that a feature saves in the transaction of a command."""
 
     def __call__(self, connection: Connection, commit: Commit, /) -> None: ...
+
+
+class RuleSource(Protocol):
+    """The approval rules as a transaction sees them."""
+
+    def judge(self, connection: Connection, loaded: Loaded, artifacts: Iterable[NewArtifact] = (), /) -> Judge:
+        """`artifacts` come with the command: rules can read them too."""
+        ...
+
+
+class BudgetCheck(Protocol):
+    """Whether models may be called in a run."""
+
+    def spent(self, connection: Connection, run_id: str, /) -> str:
+        """Why not; empty if they may."""
+        ...
+
+    def forget_all(self) -> None:
+        """A definition has changed: limits that were read before may no longer apply."""
+        ...
+
+
+class Outbox(Protocol):
+    """Notifications, saved in the transaction of what they report."""
+
+    def add(self, connection: Connection, commit: Commit, /) -> tuple[str, ...]:
+        """The ids of the notifications to deliver after the commit."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Participants:
+    """Who takes part in every commit besides the engine."""
+
+    rules: RuleSource
+    budget: BudgetCheck
+    outbox: Outbox
+    writes: tuple[Write, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +80,7 @@ class Commit:
     context: Given
     file_plan: Filing
     jobs: tuple[str, ...] = ()
+    lane: str | None = None  # that has reported
     outbox: tuple[str, ...] = ()  # notifications to deliver
     info: bytes | None = None  # the content of `run_info.json`, where it was read in the same transaction
     warnings: list[str] = field(default_factory=list[str])  # what failed after the commit
@@ -47,3 +88,8 @@ class Commit:
     @property
     def run_id(self) -> str:
         return self.after.facts.run_id
+
+    @property
+    def lane_continues(self) -> bool:
+        """Whether the lane that has reported drives the run on at once."""
+        return self.lane is not None and self.after.run.working

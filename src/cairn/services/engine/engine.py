@@ -21,19 +21,16 @@ from cairn.core.messages import (
     SendLater,
     Timer,
 )
-from cairn.core.model import CLOSED, UNBOUNDED, Execution
-from cairn.core.verdict import Judge, no_rules
+from cairn.core.model import CLOSED, Execution
 from cairn.ports import Clock, JobEngine
 from cairn.services import lineage
-from cairn.services.budgets import Budgets
 from cairn.services.effects import Effects
-from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit, Write
+from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit, Participants
 from cairn.services.errors import NotFound
 from cairn.services.filing import plan as plan_files
 from cairn.services.filing import write_moves
 from cairn.services.job_names import driven_by, drivers_of, timer_id
 from cairn.services.locks import Locks
-from cairn.services.notices import Notices
 from cairn.services.plans import Plans
 from cairn.services.trees import run_info
 from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, RunFacts, load_run, save_run
@@ -52,19 +49,17 @@ class Engine:
         plans: Plans,
         effects: Effects,
         clock: Clock,
-        judge: Callable[[sa.Connection, Loaded, Sequence[NewArtifact]], Judge] | None = None,
-        notices: Notices | None = None,
-        writes: Sequence[Write] = (),
+        participants: Participants,
     ) -> None:
         self.database = database
         self.plans = plans
         self.effects = effects
         self.clock = clock
         self._jobs = jobs
-        self._notices = notices
-        self._writes = tuple(writes)  # what is saved with every commit
-        self.budgets = Budgets(plans, clock, is_alone=database.kind == "sqlite")
-        self.judge = judge  # the rules in force, as a transaction sees them
+        self.rules = participants.rules
+        self._budget = participants.budget
+        self._outbox = participants.outbox
+        self._writes = participants.writes
         self._locks = Locks()
         self._warm = OrderedDict[str, Loaded]()
         self._under_way: set[asyncio.Task[Any]] = set()
@@ -124,7 +119,7 @@ class Engine:
 
         async with self.lock(run_id):
             commit = await self._commit(run_id, body)
-            await self.after_commit(commit, lane_continues=lane is not None and commit.after.run.working)
+            await self.after_commit(commit)
         return commit
 
     async def _commit(self, run_id: str, body: Callable[[sa.Connection], Commit]) -> Commit:
@@ -148,11 +143,11 @@ class Engine:
                 self.forget(run_id)
         return await self.database.transact(body)
 
-    async def after_commit(self, *commits: Commit, lane_continues: bool = False) -> None:
-        """Run what follows a commit. `lane_continues`: the lane that reported drives the run on at once."""
+    async def after_commit(self, *commits: Commit) -> None:
+        """Run what follows a commit."""
         for commit in commits:
             self._keep_warm(commit.after)
-        await self.effects.carry_out(commits, lane_continues=lane_continues)
+        await self.effects.carry_out(commits)
 
     async def begin(self, made: Loaded, commit: Commit | None) -> list[str]:
         """After the commit of a new run; the answer is what went wrong with its files."""
@@ -211,7 +206,7 @@ class Engine:
             files_through=self.effects.take_filed(run_id).get(run_id),
         )
         write_moves(connection, filing, given)
-        commit = Commit(before, loaded, decision, given, filing, jobs)
+        commit = Commit(before, loaded, decision, given, filing, jobs, lane)
         for write in (*attachments.writes, *self._writes):
             write(connection, commit)
         for job in jobs:
@@ -222,7 +217,7 @@ class Engine:
             if isinstance(effect, SendLater):
                 timer = timer_id(run_id, effect.command)
                 self._jobs.enqueue_timer(connection, timer, run_id, effect.command, effect.after)
-        notices = self._notices.note(connection, before, decision, given) if self._notices is not None else ()
+        notices = self._outbox.add(connection, commit)
         # Who has just written the rows has them at hand; whoever reads them next fetches them anew.
         rests = lane is not None and not loaded.run.working and self.effects.is_at_once(loaded)
         info = run_info(connection, run_id) if rests else None
@@ -238,8 +233,8 @@ class Engine:
         self, connection: sa.Connection, before: Loaded, given: Given, artifacts: Sequence[NewArtifact] = ()
     ) -> Given:
         """With the rules and the budget that are in force in this transaction; rules also see what a report brings."""
-        judge = self.judge(connection, before, artifacts) if self.judge is not None else no_rules
-        spent = self.budgets.spent(connection, before.facts.run_id) if before.run.over_budget else ""
+        judge = self.rules.judge(connection, before, artifacts)
+        spent = self._budget.spent(connection, before.facts.run_id) if before.run.over_budget else ""
         return given.changed(judge=judge, starter=before.facts.created_by, over_budget=spent)
 
     def load(self, connection: sa.Connection, run_id: str, *, lock: bool = True) -> Loaded:
@@ -264,8 +259,6 @@ class Engine:
         run_id = loaded.facts.run_id
         self._warm[run_id] = loaded
         self._warm.move_to_end(run_id)
-        if loaded.run.budget != UNBOUNDED or loaded.run.status in CLOSED:
-            self.budgets.forget(run_id)
         if len(self._warm) > WARM:
             self._warm.popitem(last=False)
 
@@ -274,7 +267,7 @@ class Engine:
 
     def forget_pipeline(self, pipeline_id: str) -> None:
         """Its definition has changed: what is loaded of its runs is old."""
-        self.budgets.forget_all()
+        self._budget.forget_all()
         for run_id in [r for r, loaded in self._warm.items() if loaded.facts.pipeline_id == pipeline_id]:
             self.forget(run_id)
 

@@ -67,6 +67,7 @@ from cairn.store import tables as t
 
 if TYPE_CHECKING:
     from cairn.services.briefing import Briefing
+    from cairn.services.budgets import Budgets
     from cairn.services.engine.engine import Engine
     from cairn.services.rework import Request as ReworkRequest
     from cairn.services.rework import Reworks
@@ -77,10 +78,11 @@ SETTLED = timedelta(seconds=1)
 
 
 class Reading:
-    def __init__(self, database: Database, plans: Plans, engine: Engine, briefing: Briefing) -> None:
+    def __init__(self, database: Database, plans: Plans, engine: Engine, budgets: Budgets, briefing: Briefing) -> None:
         self._database = database
         self._plans = plans
         self._engine = engine
+        self._budgets = budgets
         self._briefing = briefing
         self._previews = Semaphore(2)  # a preview reads while it reads: more would wait for each other's connections
 
@@ -135,7 +137,7 @@ class Reading:
 
         def read(connection: sa.Connection) -> Run:
             loaded = self._load(connection)(run_id)
-            return run_detail.get_run(connection, self._plans, self._engine.budgets, loaded, now, by)
+            return run_detail.get_run(connection, self._plans, self._budgets, loaded, now, by)
 
         return self._read(read)
 
@@ -199,10 +201,10 @@ class Reading:
 
     # ---- the bill ----------------------------------------------------------------------------------
     def run_costs(self, run_id: str, wanted: costs.Wanted) -> RunCosts:
-        return self._read(lambda c: costs.of_run(c, self._engine.budgets, run_id, wanted))
+        return self._read(lambda c: costs.of_run(c, self._budgets, run_id, wanted))
 
     def pipeline_costs(self, pipeline_id: str, wanted: costs.Wanted) -> PipelineCosts:
-        return self._read(lambda c: costs.of_pipeline(c, self._engine.budgets, pipeline_id, wanted))
+        return self._read(lambda c: costs.of_pipeline(c, self._budgets, pipeline_id, wanted))
 
     def costs(self, wanted: costs.Wanted) -> Costs:
         return self._read(lambda c: costs.of_all(c, wanted))
