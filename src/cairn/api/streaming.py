@@ -8,7 +8,6 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.unhindered import looked
 from cairn.documents import encode_json
 from cairn.services.actors import Actor
 from cairn.services.errors import Unauthenticated
@@ -123,7 +122,7 @@ class Watcher:
     async def look(self) -> list[bytes]:
         """What the database has that was not told before; so much of it at a time."""
         reading, self._looked_at = self._services.reading, monotonic()
-        found: Told = await looked(self._services, reading.after, self._run_id, self._place, BATCH)
+        found: Told = await run_in_threadpool(reading.after, self._run_id, self._place, BATCH)
         if found.events:
             self._hidden.clear()  # another attempt may go by another definition
         hidden = await self._hidden_of({said.execution_id for said, _ in found.messages})
@@ -147,9 +146,7 @@ class Watcher:
 
     async def _hidden_of(self, executions: set[str]) -> set[str]:
         if not executions <= self._hidden.keys():
-            found: frozenset[str] = await looked(
-                self._services, self._services.reading.hidden_in, self._run_id, self._by
-            )
+            found: frozenset[str] = await run_in_threadpool(self._services.reading.hidden_in, self._run_id, self._by)
             self._hidden |= {one: one in found for one in executions}
         return {one for one in executions if self._hidden[one]}
 

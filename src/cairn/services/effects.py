@@ -76,22 +76,18 @@ class Effects:
             return warnings
         return [*warnings, *await self.open(commit.after if commit is not None else made)]
 
-    def is_at_once(self, run: Loaded) -> bool:
-        """Whether what stands for the whole of a run is written on the loop."""
-        return self._projection.is_at_once(run)
-
     def is_open(self, run_id: str) -> bool:
         """Whether the folder that stands for the whole of a run has been made."""
         return run_id not in self._unopened
 
-    async def open(self, run: Loaded, info: bytes | None = None) -> list[str]:
+    async def open(self, run: Loaded) -> list[str]:
         """Make it, as the run is now. Its caller holds the run."""
         run_id = run.facts.run_id
         if self.is_open(run_id):
             return []
         self._unopened.discard(run_id)
         try:
-            await self._projection.open_run(run, info)
+            await self._projection.open_run(run)
         except Exception as error:  # noqa: BLE001 - it may be anything that the disk does
             return [self.fail_run(run_id, error)]
         self.note_filed(run_id, run.revision)
@@ -120,13 +116,13 @@ class Effects:
         try:
             await self._projection.follow(commit.after, commit.decision, commit.context, commit.file_plan)
             if resting and is_open:
-                await self._projection.bring_up_to_date(commit.after, commit.info)
+                await self._projection.bring_up_to_date(commit.after)
         except Exception as error:  # noqa: BLE001 - what is committed stands; the keeper finishes the files (D13)
             commit.warnings.append(self.fail_run(commit.run_id, error))
         else:
             self.note_filed(commit.run_id, commit.after.revision)
         if resting and not is_open:
-            commit.warnings.extend(await self.open(commit.after, commit.info))
+            commit.warnings.extend(await self.open(commit.after))
 
     def fail_run(self, run_id: str, error: Exception) -> str:
         """The files of a run could not follow; the answer is what its caller is told."""

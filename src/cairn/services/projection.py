@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
 
 import sqlalchemy as sa
 
@@ -29,7 +28,6 @@ from cairn.store import Database, Loaded, RunFacts
 
 CHEAP = (MakeWorkspace, Promote, DropWorkspaces)
 SMALL = 256 * 1024  # bytes that are written without leaving the event loop
-SHORT = 128  # executions and artifacts of a run whose whole is written there
 
 
 class Projection:
@@ -61,33 +59,23 @@ class Projection:
             work.carry_out(effect)
 
     # ---- what stands for a whole run -----------------------------------------------------------------
-    def is_at_once(self, run: Loaded) -> bool:
-        """Of a short run it is a few rows and files: a thread and the loop would hold each other up for longer."""
-        return self._database.kind == "sqlite" and _is_short(run)
+    async def open_run(self, run: Loaded) -> None:
+        """Create the folder of a new run."""
 
-    async def open_run(self, run: Loaded, info: bytes | None = None) -> None:
-        """Make what stands for a new run. `info`: what it says, where that was read with the change."""
-
-        def opened() -> None:
-            if self._write_run_info(run.facts, info):
+        def create() -> None:
+            if self._write_run_info(run.facts):
                 self.point_latest(run.facts.pipeline_id)
 
-        await self._beside(run, opened)
+        await asyncio.to_thread(create)
 
-    async def bring_up_to_date(self, run: Loaded, info: bytes | None = None) -> None:
-        """What stands for a run that has changed."""
+    async def bring_up_to_date(self, run: Loaded) -> None:
+        """Write what describes a run that has changed."""
         if run.run.archived_by is None:
-            await self._beside(run, lambda: self._write_run_info(run.facts, info))
+            await asyncio.to_thread(self._write_run_info, run.facts)
 
-    async def _beside(self, run: Loaded, work: Callable[[], object]) -> None:
-        if self.is_at_once(run):
-            work()
-        else:
-            await asyncio.to_thread(work)
-
-    def _write_run_info(self, facts: RunFacts, info: bytes | None) -> bool:
-        """False: the run stands no longer, or its pipeline; there is nothing to write then."""
-        content = info or self._database.read(lambda c: trees.run_info(c, facts.run_id))
+    def _write_run_info(self, facts: RunFacts) -> bool:
+        """False: the run or its pipeline is gone, so there is nothing to write."""
+        content = self._database.read(lambda c: trees.run_info(c, facts.run_id))
         if content is not None:
             self.tree.write_run_info(facts.pipeline_id, layout.run_folder(facts.run_version, facts.run_id), content)
         return content is not None
@@ -111,11 +99,6 @@ class Projection:
 
         files, own = self._database.read(read)
         self.tree.write_definition(pipeline_id, files.pipeline, files.checkpoints, files.scripts, former=own)
-
-
-def _is_short(run: Loaded) -> bool:
-    many = sum(1 + len(e.outputs) for e in run.run.executions.values())
-    return many <= SHORT and len(run.facts.original_prompt) <= SMALL
 
 
 def _whole(run: Run, rollback: str) -> bool:

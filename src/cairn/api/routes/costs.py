@@ -50,7 +50,7 @@ async def set_budget(run_id: RunId, body: SetBudget, services: Services, by: By,
     cost = Decimal(str(body.max_cost_usd)) if body.max_cost_usd is not None else None
     budget = Budget(cost, body.max_tokens, body.max_calls)
     warnings = await carried_out(services.runs.set_budget(run_id, budget, by=by, command_id=command_id))
-    return await shown(services, services.reading.run, run_id, by, warnings)
+    return await shown(services.reading.run, run_id, by, warnings)
 
 
 @router.get("/pipelines/{pipeline_id}/costs")

@@ -11,7 +11,6 @@ from cairn.api.answering import carried_out, shown
 from cairn.api.bodies import Approve, RetryExecution, Revise, StartExecution, Submit
 from cairn.api.guarding import operations
 from cairn.api.parameters import ExecutionId, Paging, Text
-from cairn.api.unhindered import small
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.model import Kind
 from cairn.services.reading.conversations import MessageFilter
@@ -40,15 +39,14 @@ async def start_execution(body: StartExecution, services: Services, by: By, comm
     executions = services.executions
     if body.execution_id is not None:
         warnings = await carried_out(executions.start(body.execution_id, by=by, command_id=command_id))
-        return await shown(services, services.reading.execution, body.execution_id, by, warnings)
+        return await shown(services.reading.execution, body.execution_id, by, warnings)
     started, commit = await executions.start_checkpoint(
         str(body.run_id), str(body.checkpoint_id), by=by, command_id=command_id
     )
-    return await shown(services, services.reading.execution, started, by, commit.warnings)
+    return await shown(services.reading.execution, started, by, commit.warnings)
 
 
 @router.get("/{execution_id}")
-@small
 def get_execution(execution_id: ExecutionId, services: Services, by: By) -> Execution:
     """An execution with its artifacts, its form, what is asked and what is possible now."""
     return services.reading.execution(execution_id, by)
@@ -100,7 +98,7 @@ async def submit_form(
 ) -> Execution:
     """Fill in the form that it waits for. Wrong fields are told one by one, and nothing is submitted."""
     submitted = services.executions.submit(execution_id, body.fields, digest=body.digest, by=by, command_id=command_id)
-    return await shown(services, services.reading.execution, execution_id, by, await carried_out(submitted))
+    return await shown(services.reading.execution, execution_id, by, await carried_out(submitted))
 
 
 @router.post("/{execution_id}/retry")
@@ -110,14 +108,14 @@ async def retry_execution(
     """Try a failed one again in the same run (D16)."""
     attempt = body.attempt if body else None
     retried = services.executions.retry(execution_id, attempt=attempt, by=by, command_id=command_id)
-    return await shown(services, services.reading.execution, execution_id, by, await carried_out(retried))
+    return await shown(services.reading.execution, execution_id, by, await carried_out(retried))
 
 
 @router.post("/{execution_id}/cancel")
 async def cancel_execution(execution_id: ExecutionId, services: Services, by: By, command_id: CommandId) -> Execution:
     """Cancel an open one, or dismiss a failed one; its checkpoint then waits for a start by hand (D58)."""
     cancelled = services.executions.cancel(execution_id, by=by, command_id=command_id)
-    return await shown(services, services.reading.execution, execution_id, by, await carried_out(cancelled))
+    return await shown(services.reading.execution, execution_id, by, await carried_out(cancelled))
 
 
 @router.get("/{execution_id}/logs")
@@ -207,4 +205,4 @@ async def _decide(
         by=by,
         command_id=command_id,
     )
-    return await shown(services, services.reading.execution, execution_id, by, await carried_out(decided))
+    return await shown(services.reading.execution, execution_id, by, await carried_out(decided))

@@ -63,4 +63,4 @@ def _request(execution_id: str, body: Rework) -> Request:
 
 async def _made(services: Services, asked: Asked, by: By, response: Response) -> Execution:
     response.headers["Location"] = f"/api/executions/{asked.execution_id}"
-    return await shown(services, services.reading.execution, asked.execution_id, by, list(asked.warnings))
+    return await shown(services.reading.execution, asked.execution_id, by, list(asked.warnings))

@@ -10,7 +10,6 @@ from cairn.api.answering import carried_out, shown
 from cairn.api.bodies import RestartRun, StartRun
 from cairn.api.guarding import operations
 from cairn.api.parameters import ById, Paging, RunId
-from cairn.api.unhindered import small
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.model import RunStatus
 from cairn.services.reading.filters import RunFilter
@@ -48,11 +47,10 @@ async def create_run(body: StartRun, response: Response, services: Services, by:
         command_id=command_id,
     )
     response.headers["Location"] = f"/api/runs/{begun.run_id}"
-    return await shown(services, services.reading.run, begun.run_id, by, list(begun.warnings))
+    return await shown(services.reading.run, begun.run_id, by, list(begun.warnings))
 
 
 @router.get("/{run_id}")
-@small
 def get_run(run_id: RunId, services: Services, by: By) -> Run:
     """A run with its trail, its progress, what waits and what is possible now."""
     return services.reading.run(run_id, by)
@@ -80,28 +78,28 @@ def list_run_executions(
 async def start_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Start a run that was made without starting."""
     warnings = await carried_out(services.runs.begin(run_id, by=by, command_id=command_id))
-    return await shown(services, services.reading.run, run_id, by, warnings)
+    return await shown(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/pause")
 async def pause_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Pause between checkpoints: at once if none is at work, otherwise when it is done."""
     warnings = await carried_out(services.runs.pause(run_id, by=by, command_id=command_id))
-    return await shown(services, services.reading.run, run_id, by, warnings)
+    return await shown(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/resume")
 async def resume_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Go on, or withdraw a pause that does not hold yet."""
     warnings = await carried_out(services.runs.resume(run_id, by=by, command_id=command_id))
-    return await shown(services, services.reading.run, run_id, by, warnings)
+    return await shown(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/cancel")
 async def cancel_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Stop everything that is open and end the run."""
     warnings = await carried_out(services.runs.cancel(run_id, by=by, command_id=command_id))
-    return await shown(services, services.reading.run, run_id, by, warnings)
+    return await shown(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/restart")
@@ -111,7 +109,7 @@ async def restart_run(
     """Begin the next pass from the first checkpoint."""
     leaves = body.pass_number if body else None
     restarted = services.runs.restart(run_id, pass_number=leaves, by=by, command_id=command_id)
-    return await shown(services, services.reading.run, run_id, by, await carried_out(restarted))
+    return await shown(services.reading.run, run_id, by, await carried_out(restarted))
 
 
 @router.post("/{run_id}/retry", status_code=201)
@@ -119,4 +117,4 @@ async def retry_run(run_id: RunId, response: Response, services: Services, by: B
     """Make the next version with the same input (D45)."""
     begun = await services.runs.retry(run_id, by=by, command_id=command_id)
     response.headers["Location"] = f"/api/runs/{begun.run_id}"
-    return await shown(services, services.reading.run, begun.run_id, by, list(begun.warnings))
+    return await shown(services.reading.run, begun.run_id, by, list(begun.warnings))

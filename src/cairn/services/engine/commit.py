@@ -82,7 +82,6 @@ class Commit:
     jobs: tuple[str, ...] = ()
     lane: str | None = None  # that has reported
     outbox: tuple[str, ...] = ()  # notifications to deliver
-    info: bytes | None = None  # the content of `run_info.json`, where it was read in the same transaction
     warnings: list[str] = field(default_factory=list[str])  # what failed after the commit
 
     @property

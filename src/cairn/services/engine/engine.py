@@ -32,7 +32,6 @@ from cairn.services.filing import write_moves
 from cairn.services.job_names import driven_by, drivers_of, timer_id
 from cairn.services.locks import Locks
 from cairn.services.plans import Plans
-from cairn.services.trees import run_info
 from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, RunFacts, load_run, save_run
 from cairn.store import tables as t
 
@@ -218,10 +217,7 @@ class Engine:
                 timer = timer_id(run_id, effect.command)
                 self._jobs.enqueue_timer(connection, timer, run_id, effect.command, effect.after)
         notices = self._outbox.add(connection, commit)
-        # Who has just written the rows has them at hand; whoever reads them next fetches them anew.
-        rests = lane is not None and not loaded.run.working and self.effects.is_at_once(loaded)
-        info = run_info(connection, run_id) if rests else None
-        return replace(commit, outbox=notices, info=info)
+        return replace(commit, outbox=notices)
 
     def simulate(self, connection: sa.Connection, run_id: str, command: Command, given: Given) -> Commit:
         """What the command would do, without doing it."""

@@ -86,10 +86,6 @@ class Reading:
         self._briefing = briefing
         self._previews = Semaphore(2)  # a preview reads while it reads: more would wait for each other's connections
 
-    def is_at_hand(self, id: str) -> bool:
-        """Whether a run, or the one of an execution, is read so quickly that the event loop can wait for it."""
-        return self._database.kind == "sqlite" and self._read(lambda c: run_detail.is_short(c, id))
-
     def _read(self, query: Callable[[sa.Connection], T]) -> T:
         return self._database.read(query)
 
