@@ -15,7 +15,7 @@ from cairn.services.accounts import Accounts, open_accounts
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.acts import Acts
 from cairn.services.directory import Directory
-from cairn.services.hub import Hub
+from cairn.services.engine.event_bus import EventBus
 from cairn.services.passwords import Passwords
 from cairn.services.reading.events import list_events
 from cairn.services.reading.filters import EventFilter
@@ -56,7 +56,7 @@ class Household:
     secrets: Secrets = field(init=False)
 
     def __post_init__(self) -> None:
-        self.acts = Acts(self.database, self.clock, Hub())
+        self.acts = Acts(self.database, self.clock, EventBus())
         self.directory = Directory(self.clock)
         self.access = Access(self.database, self.clock, self.directory, self.admin_token)
         self.accounts = open_accounts(self.acts, self.access, {}, Passwords(CHEAP))

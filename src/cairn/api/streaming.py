@@ -10,11 +10,12 @@ from starlette.concurrency import run_in_threadpool
 
 from cairn.documents import encode_json
 from cairn.services.actors import Actor
+from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.errors import Unauthenticated
 from cairn.services.on_air import HEARD, Coming, Listener
 from cairn.services.reading.places import Place, Told
 from cairn.services.views.conversations import Message
-from cairn.services.views.events import Change, Event, LogLine
+from cairn.services.views.events import Event, LogLine
 from cairn.services.views.executions import ExecutionProgress
 
 HEARTBEAT = 15.0  # seconds without news until a client is told that the stream is alive
@@ -69,7 +70,7 @@ async def follow_run(services: Any, run_id: str, place: Place, by: Actor, check:
     is_shared = services.database.kind == "postgresql"
     quiet, watcher = Quiet(is_shared), Watcher(services, run_id, place, by)
     with services.hub.subscribe(run_id) as hints:
-        news: tuple[Change, ...] = ()
+        news: tuple[ChangeHint, ...] = ()
         while not hints.is_closed:
             for told in await watcher.listen():
                 yield told
@@ -181,5 +182,5 @@ async def _is_welcome(check: Check) -> bool:
     return True
 
 
-def _plain(change: Change) -> dict[str, Any]:
+def _plain(change: ChangeHint) -> dict[str, Any]:
     return {"pipeline_id": change.pipeline_id, "run_id": change.run_id, "event_type": change.event_type}

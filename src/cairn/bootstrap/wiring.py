@@ -40,9 +40,9 @@ from cairn.services.doctor_machine import Machine
 from cairn.services.effects import Effects
 from cairn.services.engine.commit import Participants
 from cairn.services.engine.engine import Engine
+from cairn.services.engine.event_bus import EventBus
 from cairn.services.executions import Executions
 from cairn.services.form_answers import FormAnswers
-from cairn.services.hub import Hub
 from cairn.services.idempotency import Idempotency
 from cairn.services.keeper import Keeper
 from cairn.services.lanes import Lanes
@@ -82,7 +82,7 @@ class Cairn:
     database: Database
     clock: Clock
     jobs: JobEngine
-    hub: Hub
+    hub: EventBus
     engine: Engine
     runners: dict[Mode, Runner]
     sandbox: Sandbox
@@ -177,7 +177,7 @@ def build(
     database.migrate()
     tree = Tree(settings.data_dir.resolve() / "pipelines")
     jobs = DbosJobs(settings.url, database.system_engine, poll_seconds=settings.poll_seconds)
-    hub, plans = Hub(), Plans()
+    hub, plans = EventBus(), Plans()
     acts, directory = Acts(database, clock, hub), Directory(clock)
     access = Access(database, clock, directory, choosing.shown(settings.admin_token))
     model_rules = choosing.model_rules(settings)

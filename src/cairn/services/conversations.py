@@ -20,12 +20,11 @@ from cairn.ports import BudgetSpent, Conversation, ConversationOver, Heard, Purp
 from cairn.ports.models import Tokens
 from cairn.services.budgets import Budgets
 from cairn.services.engine.engine import Engine
-from cairn.services.hub import Hub
+from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.logbook import plain
 from cairn.services.message_parts import told_beside
 from cairn.services.on_air import OnAir
 from cairn.services.patience import patiently
-from cairn.services.views.events import Change
 from cairn.store import Loaded, message_rows
 from cairn.store.bill_rows import NANO
 from cairn.store.message_rows import Place
@@ -43,7 +42,7 @@ class Masks(Protocol):
 
 
 class Conversations:
-    def __init__(self, engine: Engine, budgets: Budgets, hub: Hub, masks: Masks) -> None:
+    def __init__(self, engine: Engine, budgets: Budgets, hub: EventBus, masks: Masks) -> None:
         self.engine = engine
         self.budgets = budgets
         self.database = engine.database
@@ -94,7 +93,7 @@ class _Held:
             shared.on_air.whole(place.run_id, place.execution_id, one.turn, one.number)
         if not counts:
             raise ConversationOver(OVER)
-        shared.hub.whisper(Change(place.pipeline_id, place.run_id, SAID))
+        shared.hub.whisper(ChangeHint(place.pipeline_id, place.run_id, SAID))
 
     def hear(self, heard: Heard) -> None:
         self._all.on_air.hear(self._place.run_id, self._place.execution_id, self._place.scope, heard)

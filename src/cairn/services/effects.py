@@ -12,9 +12,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from cairn.core.messages import Archive, SendLater, Stop, Unarchive
 from cairn.services.budgets import BudgetCache
 from cairn.services.engine.commit import Commit
-from cairn.services.hub import Hub
+from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.projection import Projection
-from cairn.services.views.events import Change
 from cairn.store import Database, Loaded
 from cairn.store import tables as t
 
@@ -36,7 +35,7 @@ class Lanes(Protocol):
 class Effects:
     """Carries effects out after their commit, which stands whatever goes wrong here (D13)."""
 
-    def __init__(self, database: Database, projection: Projection, hub: Hub, budget_cache: BudgetCache) -> None:
+    def __init__(self, database: Database, projection: Projection, hub: EventBus, budget_cache: BudgetCache) -> None:
         self._database = database
         self._projection = projection
         self._hub = hub
@@ -193,5 +192,5 @@ class Effects:
     def _announce(self, commit: Commit) -> None:
         if self._hub.is_heard:
             of = commit.after.facts
-            changes = [Change(of.pipeline_id, of.run_id, str(event.type)) for event in commit.decision.events]
+            changes = [ChangeHint(of.pipeline_id, of.run_id, str(event.type)) for event in commit.decision.events]
             self._hub.announce(*changes)

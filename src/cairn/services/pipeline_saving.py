@@ -23,11 +23,10 @@ from cairn.services import pipeline_rows as rows
 from cairn.services.actors import Actor
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
+from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.errors import PreconditionFailed
-from cairn.services.hub import Hub
 from cairn.services.mending import Mending
 from cairn.services.projection import Projection
-from cairn.services.views.events import Change
 from cairn.store import pipeline_rows as stored
 from cairn.store.aggregate import Row
 
@@ -65,7 +64,7 @@ class _Written:
 
 
 class Saving:
-    def __init__(self, engine: Engine, projection: Projection, mending: Mending, hub: Hub, check: Check) -> None:
+    def __init__(self, engine: Engine, projection: Projection, mending: Mending, hub: EventBus, check: Check) -> None:
         self._engine = engine
         self._projection = projection
         self._mending = mending
@@ -146,7 +145,7 @@ class Saving:
         self._projection.write_definition(pipeline_id)
 
     def announce(self, pipeline_id: str, event_type: str) -> None:
-        self._hub.announce(Change(pipeline_id=pipeline_id, run_id=None, event_type=event_type))
+        self._hub.announce(ChangeHint(pipeline_id=pipeline_id, run_id=None, event_type=event_type))
 
 
 def _add_revision(

@@ -24,8 +24,8 @@ from cairn.services.actors import Actor
 from cairn.services.agent_users import unfit
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
+from cairn.services.engine.event_bus import EventBus
 from cairn.services.errors import NotFound, WrongInput
-from cairn.services.hub import Hub
 from cairn.services.keeper import Keeper
 from cairn.services.mending import Mending
 from cairn.services.not_yet import not_carried_out
@@ -51,7 +51,7 @@ class Pipelines:
         engine: Engine,
         projection: Projection,
         mending: Mending,
-        hub: Hub,
+        hub: EventBus,
         keeper: Keeper,
         *,
         limits: Limits,

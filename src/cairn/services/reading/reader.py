@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from cairn.definitions import PipelineDefinition
 from cairn.services.actors import Actor
+from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.plans import Plans
 from cairn.services.reading import (
     approval_detail,
@@ -46,7 +47,7 @@ from cairn.services.views.approvals import ApprovalDetail, ApprovalPage
 from cairn.services.views.artifacts import Artifact, ArtifactPage
 from cairn.services.views.conversations import MessagePage
 from cairn.services.views.costs import Costs, PipelineCosts, RunCosts
-from cairn.services.views.events import Change, EventPage, LogPage, Verdict
+from cairn.services.views.events import EventPage, LogPage, Verdict
 from cairn.services.views.executions import Context, Execution, ExecutionPage
 from cairn.services.views.lineage import Lineage, ReworkPreview
 from cairn.services.views.notices import Channel, ChannelPage, DeliveryDetail, DeliveryPage, Preferences
@@ -318,5 +319,5 @@ class Reading:
     def last_event(self) -> int:
         return self._read(events.last_event)
 
-    def changes_after(self, last: int, limit: int) -> tuple[int, list[Change]]:
+    def changes_after(self, last: int, limit: int) -> tuple[int, list[ChangeHint]]:
         return self._read(lambda c: events.changes_after(c, last, limit))
