@@ -309,6 +309,7 @@ class House:
             await asyncio.wait(tuple(lanes.values()), timeout=PATIENCE)
             await asyncio.sleep(0)
         await self.cairn.engine.drain()
+        await self.cairn.folder_sync.drain()
 
     def _asked(self, run_id: str, key: str, kind: str | None = None) -> Approval | None:
         names = {e.execution_id for e in self.executions(run_id) if e.checkpoint_key == key}

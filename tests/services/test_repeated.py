@@ -155,7 +155,7 @@ async def test_a_fault_among_the_effects_still_wakes_the_lanes(house: House, mon
     run = await house.start(pipeline)
     await house.until(lambda: bool(begun))
     with monkeypatch.context() as patched:
-        patched.setattr(house.worker, "stop_execution", broken)
+        patched.setattr(house.cairn.lanes, "stop_execution", broken)
         await house.roll_back(run, -1)
     await house.until_run(run, "completed")
     assert house.output(run, "slow") == {"n": 2}

@@ -35,17 +35,21 @@ from cairn.services.budgets import BudgetCache, Budgets
 from cairn.services.comments import Comments
 from cairn.services.conversations import Conversations
 from cairn.services.directory import Directory
+from cairn.services.dispatch.orphans import Orphans
+from cairn.services.dispatch.timers import TimerScheduler
 from cairn.services.doctor import Doctor
 from cairn.services.doctor_machine import Machine
-from cairn.services.effects import Effects
+from cairn.services.engine.after_commit import AfterCommitSteps
 from cairn.services.engine.commit import Participants
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import EventBus
 from cairn.services.executions import Executions
+from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.form_answers import FormAnswers
 from cairn.services.idempotency import Idempotency
 from cairn.services.keeper import Keeper
 from cairn.services.lanes import Lanes
+from cairn.services.locks import Locks
 from cairn.services.logbook import Logbook
 from cairn.services.mending import Mending
 from cairn.services.models import KnownModels
@@ -55,7 +59,6 @@ from cairn.services.pipelines import CarriedOut, Pipelines
 from cairn.services.places import Places
 from cairn.services.plans import Plans
 from cairn.services.products import Storing
-from cairn.services.projection import Projection
 from cairn.services.reading import Reading
 from cairn.services.reading.corrections import Corrections
 from cairn.services.reading.library import LibraryReading
@@ -95,6 +98,9 @@ class Cairn:
     logbook: Logbook
     conversations: Conversations
     lanes: Lanes
+    timers: TimerScheduler
+    orphans: Orphans
+    folder_sync: FolderSync
     system_log: SystemLog
     retention: Retention
     tree: Tree
@@ -185,21 +191,29 @@ def build(
     secrets = Secrets(acts, keys_of(choosing.shown(settings.secret_key), settings.data_dir.resolve()), untold)
     secrets.remember()
     logbook = Logbook(database, hub, clock, secrets.mask_remembered)
-    projection = Projection(database, tree, logbook)
+    locks = Locks()
+    folder_sync = FolderSync(database, tree, logbook, locks)
     rules_in_force = RulesInForce(database, plans, secrets.mask)
     budgets = Budgets(plans, clock, BudgetCache(is_alone=database.kind == "sqlite"))
-    effects = Effects(database, projection, hub, budgets.cache)
+    steps = AfterCommitSteps()
     engine = Engine(
         database,
         jobs,
         plans,
-        effects,
         clock,
-        Participants(rules_in_force, budgets, Notices(jobs), (FailureRollbackWrite(),)),
+        locks,
+        Participants(
+            rules_in_force,
+            budgets,
+            Notices(jobs),
+            writes=(FailureRollbackWrite(),),
+            synced_revision=folder_sync.pop_synced,
+            after_commit=steps.run,
+        ),
     )
     ways = choosing.outward(settings, clock, secrets)
-    mending = Mending(database, plans, projection, clock)
-    keeper = Keeper(database, engine, projection, mending, clock)
+    mending = Mending(database, plans, folder_sync, clock)
+    keeper = Keeper(database, engine, folder_sync, mending, clock)
     limits = RunnerLimits(
         max_payload_bytes=settings.max_payload_bytes,
         max_file_bytes=settings.max_file_bytes,
@@ -222,6 +236,18 @@ def build(
         max_timeout_minutes=settings.max_checkpoint_timeout_minutes,
         max_auto_retries=settings.max_retry_attempts,
     )
+    lanes = Lanes(
+        engine,
+        briefing,
+        Storing(database),
+        runners,
+        Carrying(engine, Ways(database, ways.mailer, ways.web)),
+        Places(settings.max_runners, settings.most_scripts, settings.agent_runners),
+    )
+    timers = TimerScheduler(engine, lanes)
+    telling = open_telling(acts, engine, jobs, directory, ways, secrets, settings.link)
+    # Lanes and timers wake when the files are in place; the engine has the new state of the run before the first step.
+    steps.register(budgets.cache, telling.courier, lanes.stopper, folder_sync, lanes, timers, hub)
     rules = Rules(database, clock, hub, settings.data_dir.resolve() / RULES, directory.count_deciders)
     return Cairn(
         settings=settings,
@@ -236,22 +262,18 @@ def build(
         known_models=KnownModels(models, tuple(settings.model_fallbacks)),
         mailer=ways.mailer,
         web=ways.web,
-        telling=open_telling(acts, engine, jobs, directory, ways, secrets, settings.link),
+        telling=telling,
         briefing=briefing,
         logbook=logbook,
         conversations=conversations,
-        lanes=Lanes(
-            engine,
-            briefing,
-            Storing(database),
-            runners,
-            Carrying(engine, Ways(database, ways.mailer, ways.web)),
-            Places(settings.max_runners, settings.most_scripts, settings.agent_runners),
-        ),
+        lanes=lanes,
+        timers=timers,
+        orphans=Orphans(engine, jobs, lanes),
+        folder_sync=folder_sync,
         system_log=SystemLog(database, tree, max_bytes=settings.log_file_max_bytes, backups=settings.log_backup_count),
         retention=Retention(
             engine,
-            tree,
+            folder_sync,
             jobs,
             Days(
                 settings.archive_retention_days,
@@ -266,7 +288,7 @@ def build(
         library_reading=LibraryReading(database),
         pipelines=Pipelines(
             engine,
-            projection,
+            folder_sync,
             mending,
             hub,
             keeper,
@@ -274,7 +296,7 @@ def build(
             functions=functions,
             carried_out=CarriedOut(modes, script_rules, agent_rules, library.now),
         ),
-        runs=Runs(engine, modes=modes, max_payload_bytes=settings.max_payload_bytes),
+        runs=Runs(engine, folder_sync, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=Executions(engine, approvals),
         approvals=approvals,
         rollbacks=Rollbacks(engine),

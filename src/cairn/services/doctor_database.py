@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from cairn.ports import JobEngine
-from cairn.services.orphans import working
+from cairn.services.dispatch.orphans import working
 from cairn.services.reading import Reading
 from cairn.services.views.health import HealthCheck
 from cairn.store import Database

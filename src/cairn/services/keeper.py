@@ -18,8 +18,8 @@ from cairn.ports import Clock
 from cairn.services import mending, trees
 from cairn.services import pipeline_rows as rows
 from cairn.services.engine.engine import Engine
+from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.mending import Mending
-from cairn.services.projection import Projection
 from cairn.store import Database, events
 from cairn.store import tables as t
 
@@ -54,18 +54,18 @@ class DriftReport:
 
 class Keeper:
     def __init__(
-        self, database: Database, engine: Engine, projection: Projection, mending: Mending, clock: Clock
+        self, database: Database, engine: Engine, folder_sync: FolderSync, mending: Mending, clock: Clock
     ) -> None:
         self._database = database
         self._engine = engine
-        self._projection = projection
+        self._folder_sync = folder_sync
         self._mending = mending
         self._clock = clock
         self.last: DriftReport | None = None
 
     @property
     def _tree(self) -> Tree:
-        return self._projection.tree
+        return self._folder_sync.tree
 
     @property
     def root(self) -> Path:
@@ -75,7 +75,7 @@ class Keeper:
     # ---- for the worker ------------------------------------------------------------------------------
     async def write_down_filed(self) -> None:
         """Note whose files stand, so that the next start need not look at them first."""
-        filed = self._engine.effects.take_filed()
+        filed = self._folder_sync.pop_all_synced()
         if not filed:
             return
         r = t.pipeline_runs
@@ -85,7 +85,7 @@ class Keeper:
 
     async def mend_failed(self) -> None:
         """Files that could not follow are tried again (D13)."""
-        for pipeline_id in await self._database.aread(self._engine.effects.failed_pipelines):
+        for pipeline_id in await self._database.aread(self._folder_sync.failed_pipelines):
             await self.mend_own(pipeline_id)
 
     # ---- at the start --------------------------------------------------------------------------------
@@ -105,15 +105,15 @@ class Keeper:
     async def mend_held(self, pipeline_id: str, runs: list[str]) -> None:
         """The same for who holds the pipeline and its runs. What Cairn itself had not written yet is no drift."""
         with self._trying(pipeline_id):
-            await self._open(runs)
-            self._engine.effects.mended(pipeline_id, await asyncio.to_thread(self._finish, pipeline_id))
+            await self._folder_sync.open_runs(runs)
+            self._folder_sync.mark_repaired(pipeline_id, await asyncio.to_thread(self._finish, pipeline_id))
 
     @contextmanager
     def _trying(self, pipeline_id: str) -> Generator[None]:
         try:
             yield
         except Exception as error:  # noqa: BLE001 - the others are mended all the same
-            self._engine.effects.fail_pipeline(pipeline_id, error)
+            self._folder_sync.fail_pipeline(pipeline_id, error)
 
     def _finish(self, pipeline_id: str) -> dict[str, int]:
         """The answer is which runs' files stand now, and through which revision."""
@@ -156,15 +156,8 @@ class Keeper:
                 return DriftReport(at)
             runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
             async with self._engine.lock(*runs):
-                await self._open(runs)
+                await self._folder_sync.open_runs(runs)
                 return await asyncio.to_thread(self._mend_now, pipeline_id, at)
-
-    async def _open(self, runs: list[str]) -> None:
-        """What has just begun has its folder now: that it was still to be made is no drift."""
-        effects = self._engine.effects
-        for run_id in runs:
-            if not effects.is_open(run_id):
-                await effects.open(await self._engine.read_run(run_id))
 
     # ---- drift, beside the event loop ----------------------------------------------------------------
     def look(self, pipeline_id: str) -> Drift:

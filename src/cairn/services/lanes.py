@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, assert_never
@@ -21,6 +21,7 @@ from cairn.core.messages import (
     OutcomeUnknown,
     Report,
     ReworkWanted,
+    Stop,
 )
 from cairn.core.model import Execution, Fault, Mode
 from cairn.documents import digest
@@ -94,6 +95,7 @@ class Lanes:
         self._lanes: dict[str, asyncio.Task[None]] = {}
         self._running: dict[str, Running] = {}
         self._telling: set[str] = set()  # lanes between a report and the last of its effects
+        self._started = False
         self._stopping = False
         self.taken_up = asyncio.Event()  # when what the last process was at has been dispatched again
 
@@ -101,9 +103,17 @@ class Lanes:
         return job in self._lanes
 
     @property
+    def stopper(self) -> ExecutionStopper:
+        return ExecutionStopper(self)
+
+    @property
     def is_at_rest(self) -> bool:
         """Nothing is driven on at this moment."""
         return not self._lanes
+
+    def start(self) -> None:
+        """From now on commits wake lanes."""
+        self._started = True
 
     async def stop(self) -> None:
         """Runners stop; what they were at goes on after the next start."""
@@ -115,9 +125,14 @@ class Lanes:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     # ---- lanes ---------------------------------------------------------------------------------------
+    async def after_commit(self, commits: Sequence[Commit]) -> None:
+        for commit in commits:
+            for job in commit.jobs:
+                self.wake(job, commit.run_id)
+
     def wake(self, job: str, run_id: str) -> None:
         """Right after the commit: no need to wait for the queue."""
-        if not self._stopping:
+        if self._started and not self._stopping:
             self._lane(job, run_id, claim=False)
 
     async def lane(self, job: str, run_id: str, *, own: bool) -> None:
@@ -321,6 +336,21 @@ class Lanes:
         except (Refused, NotFound):
             return
         self.wake(job, run_id)
+
+
+class ExecutionStopper:
+    """An after-commit step: stops the runners whose executions a commit has taken away from them."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self._lanes = lanes
+
+    async def after_commit(self, commits: Sequence[Commit]) -> None:
+        for effect in (effect for commit in commits for effect in commit.decision.effects):
+            if isinstance(effect, Stop):
+                try:
+                    await self._lanes.stop_execution(effect.execution, effect.dispatch)
+                except Exception:
+                    log.exception("execution %s could not be stopped; what it reports is dropped", effect.execution)
 
 
 def plain_fault(fault: Fault) -> Fault:

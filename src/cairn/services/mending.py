@@ -18,8 +18,8 @@ from cairn.services import pipeline_rows as rows
 from cairn.services import trees
 from cairn.services.file_work import FileWork
 from cairn.services.filing import Filing
+from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.plans import Plans
-from cairn.services.projection import Projection
 from cairn.services.rollback_files import RollbackFiles
 from cairn.store import Database, Loaded, load_run
 from cairn.store import tables as t
@@ -35,15 +35,15 @@ FORMER = 20  # earlier definitions whose files are known as Cairn's own
 class Mending:
     """Carries out again what a state implies; repeated, it changes nothing."""
 
-    def __init__(self, database: Database, plans: Plans, projection: Projection, clock: Clock) -> None:
+    def __init__(self, database: Database, plans: Plans, folder_sync: FolderSync, clock: Clock) -> None:
         self._database = database
         self._plans = plans
-        self._projection = projection
+        self._folder_sync = folder_sync
         self._clock = clock
 
     @property
     def _tree(self) -> Tree:
-        return self._projection.tree
+        return self._folder_sync.tree
 
     def _read(self, query: Callable[[sa.Connection], T]) -> T:
         return self._database.read(query)

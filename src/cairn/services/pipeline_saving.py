@@ -25,8 +25,8 @@ from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.errors import PreconditionFailed
+from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.mending import Mending
-from cairn.services.projection import Projection
 from cairn.store import pipeline_rows as stored
 from cairn.store.aggregate import Row
 
@@ -64,9 +64,9 @@ class _Written:
 
 
 class Saving:
-    def __init__(self, engine: Engine, projection: Projection, mending: Mending, hub: EventBus, check: Check) -> None:
+    def __init__(self, engine: Engine, folder_sync: FolderSync, mending: Mending, hub: EventBus, check: Check) -> None:
         self._engine = engine
-        self._projection = projection
+        self._folder_sync = folder_sync
         self._mending = mending
         self._hub = hub
         self._check = check
@@ -135,14 +135,14 @@ class Saving:
             await asyncio.to_thread(follow)
             await self._engine.database.transact(lambda c: rows.mark_filed(c, pipeline_id))
         except Exception as error:  # noqa: BLE001 - the keeper tries again
-            return (Finding("", self._engine.effects.fail_pipeline(pipeline_id, error), Severity.WARNING),)
+            return (Finding("", self._folder_sync.fail_pipeline(pipeline_id, error), Severity.WARNING),)
         return ()
 
     def _refile(self, pipeline_id: str, ended: int | None, given: Given) -> None:
         if ended is not None:
-            self._projection.tree.archive_definition_runs(pipeline_id, ended, given.at)
+            self._folder_sync.tree.archive_definition_runs(pipeline_id, ended, given.at)
             self._mending.note_ended(pipeline_id, ended)
-        self._projection.write_definition(pipeline_id)
+        self._folder_sync.write_definition(pipeline_id)
 
     def announce(self, pipeline_id: str, event_type: str) -> None:
         self._hub.announce(ChangeHint(pipeline_id=pipeline_id, run_id=None, event_type=event_type))

@@ -26,11 +26,11 @@ from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import EventBus
 from cairn.services.errors import NotFound, WrongInput
+from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.keeper import Keeper
 from cairn.services.mending import Mending
 from cairn.services.not_yet import not_carried_out
 from cairn.services.pipeline_saving import Saved, Saving, Wanted, identified, new_id
-from cairn.services.projection import Projection
 from cairn.services.scripts import Scripts, doubts
 from cairn.store import pipeline_rows as stored
 
@@ -49,7 +49,7 @@ class Pipelines:
     def __init__(
         self,
         engine: Engine,
-        projection: Projection,
+        folder_sync: FolderSync,
         mending: Mending,
         hub: EventBus,
         keeper: Keeper,
@@ -60,9 +60,9 @@ class Pipelines:
     ) -> None:
         self._engine = engine
         self._database = engine.database
-        self._projection = projection
+        self._folder_sync = folder_sync
         self._keeper = keeper
-        self._saving = Saving(engine, projection, mending, hub, self.check)
+        self._saving = Saving(engine, folder_sync, mending, hub, self.check)
         self.scripts = Scripts(engine.database, self._saving)
         self._limits = limits
         self._functions = functions
@@ -125,7 +125,7 @@ class Pipelines:
 
         async with self._engine.lock(pipeline_id):
             made = await self._database.transact(body)
-            failed = await self._saving.file(pipeline_id, lambda: self._projection.make_pipeline(pipeline_id))
+            failed = await self._saving.file(pipeline_id, lambda: self._folder_sync.make_pipeline(pipeline_id))
         if made:
             self._saving.announce(pipeline_id, "pipeline_created")
         return Saved(pipeline_id, saved.warnings + failed)
@@ -256,7 +256,7 @@ class Pipelines:
             async with self._engine.lock(*runs):  # nobody writes into the folder while it moves
                 commits = await self._engine.transact(runs, body)
                 await self._engine.after_commit(*commits)
-                archive = self._projection.tree.archive_pipeline
+                archive = self._folder_sync.tree.archive_pipeline
                 await self._saving.file(pipeline_id, lambda: archive(pipeline_id, given.at))
         self._saving.announce(pipeline_id, "pipeline_deleted")
         return location

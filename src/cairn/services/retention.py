@@ -13,10 +13,11 @@ import sqlalchemy as sa
 
 from cairn.core.errors import Refused
 from cairn.core.messages import CancelRun
-from cairn.files import Tree, layout
+from cairn.files import layout
 from cairn.ports import JobEngine
 from cairn.services import mending
 from cairn.services.engine.engine import Engine
+from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.idempotency import KEPT
 from cairn.services.notices import delivery_rows
 from cairn.services.system_log import keep
@@ -44,10 +45,11 @@ class Days:
 
 
 class Retention:
-    def __init__(self, engine: Engine, tree: Tree, jobs: JobEngine, days: Days) -> None:
+    def __init__(self, engine: Engine, folder_sync: FolderSync, jobs: JobEngine, days: Days) -> None:
         self._engine = engine
         self._database = engine.database
-        self._tree = tree
+        self._folder_sync = folder_sync
+        self._tree = folder_sync.tree
         self._jobs = jobs
         self._days = days
 
@@ -143,7 +145,7 @@ class Retention:
                 return
             await self._database.transact(lambda c: _delete_run(c, row.run_id))
             self._engine.forget(row.run_id)
-            self._engine.effects.forget(row.run_id)
+            self._folder_sync.forget_run(row.run_id)
         await self._tell(row.pipeline_id, "test_run_removed", run_id=row.run_id)
 
 

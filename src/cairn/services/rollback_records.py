@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid5
@@ -169,3 +169,9 @@ class FailureRollbackWrite:
         for made in after.rollbacks:
             if made.id not in known and made.triggered_by is RollbackTrigger.CHECKPOINT_FAILURE:
                 record(connection, made.id, commit.context, commit.before.facts, taken(commit))
+
+
+def mark_synced(connection: sa.Connection, rollbacks: Collection[str]) -> None:
+    """Their folders have moved."""
+    r = t.rollback_events
+    connection.execute(sa.update(r).where(r.c.rollback_id.in_(rollbacks)).values(files_done=True))

@@ -21,6 +21,7 @@ from cairn.services.actors import Actor
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import TooLarge, WrongInput
+from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.scripts import missing as missing_scripts
 from cairn.store import Loaded, RunFacts, blobs, has_run, insert_run, new_run
 from cairn.store import pipeline_rows as stored
@@ -39,8 +40,11 @@ class Begun:
 
 
 class Runs:
-    def __init__(self, engine: Engine, *, modes: frozenset[str], max_payload_bytes: int) -> None:
+    def __init__(
+        self, engine: Engine, folder_sync: FolderSync, *, modes: frozenset[str], max_payload_bytes: int
+    ) -> None:
         self._engine = engine
+        self._folder_sync = folder_sync
         self._modes = modes
         self._max_payload = max_payload_bytes
 
@@ -120,8 +124,15 @@ class Runs:
 
         async with self._engine.lock(pipeline_id), self._engine.lock(run_id):
             made = await self._engine.database.transact(body)
-            warnings = await self._engine.begin(*made) if made is not None else ()
+            warnings = await self._after_commit(*made) if made is not None else ()
         return Begun(run_id, tuple(warnings))
+
+    async def _after_commit(self, made: Loaded, commit: Commit | None) -> list[str]:
+        """A run that is not started has no commit, but a folder."""
+        if commit is None:
+            return await self._folder_sync.open_run(made)
+        await self._engine.after_commit(commit)
+        return commit.warnings
 
     def _open(self, connection: sa.Connection, pipeline_id: str) -> tuple[Row, PipelineDefinition]:
         """The pipeline's row and its definition, if it can have another run."""
@@ -172,7 +183,7 @@ class Runs:
         if not start:
             return insert_run(connection, facts, self._engine.plans, told), None
         made = new_run(connection, facts, self._engine.plans, told, newest=row.revision)
-        return made, self._engine.apply(connection, facts.run_id, StartRun(), given, before=made)
+        return made, self._engine.apply(connection, facts.run_id, StartRun(), given, loaded=made)
 
     # ---- a run that is there ----------------------------------------------------------------------------
     async def begin(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Commit:

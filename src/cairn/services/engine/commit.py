@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -19,6 +19,12 @@ class Write(Protocol):
     """Rows that a feature saves in the transaction of a command."""
 
     def __call__(self, connection: Connection, commit: Commit, /) -> None: ...
+
+
+class AfterCommit(Protocol):
+    """One thing that is done in this process once commits are saved."""
+
+    async def after_commit(self, commits: Sequence[Commit]) -> None: ...
 
 
 class RuleSource(Protocol):
@@ -56,7 +62,9 @@ class Participants:
     rules: RuleSource
     budget: BudgetCheck
     outbox: Outbox
-    writes: tuple[Write, ...] = ()
+    writes: tuple[Write, ...]
+    synced_revision: Callable[[str], int | None]  # of a run: the one that its folder has, if that is to be saved
+    after_commit: Callable[[Sequence[Commit]], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The one way to change a run: load, decide and save in one transaction, then carry out the effects."""
+"""The only way to change a run: load, decide and save in one transaction, then run what follows a commit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from cairn.core.messages import (
 from cairn.core.model import CLOSED, Execution
 from cairn.ports import Clock, JobEngine
 from cairn.services import lineage
-from cairn.services.effects import Effects
 from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit, Participants
 from cairn.services.errors import NotFound
 from cairn.services.filing import plan as plan_files
@@ -32,11 +31,10 @@ from cairn.services.filing import write_moves
 from cairn.services.job_names import driven_by, drivers_of, timer_id
 from cairn.services.locks import Locks
 from cairn.services.plans import Plans
-from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, RunFacts, load_run, save_run
+from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, load_run, save_run
 from cairn.store import tables as t
 
 WARM = 256  # runs that are kept loaded
-OPEN_AFTER = 0.05  # seconds until a run that is at work has its own folder, if it does not rest before
 T = TypeVar("T")
 
 
@@ -46,23 +44,23 @@ class Engine:
         database: Database,
         jobs: JobEngine,
         plans: Plans,
-        effects: Effects,
         clock: Clock,
+        locks: Locks,
         participants: Participants,
     ) -> None:
         self.database = database
         self.plans = plans
-        self.effects = effects
         self.clock = clock
         self._jobs = jobs
         self.rules = participants.rules
         self._budget = participants.budget
         self._outbox = participants.outbox
         self._writes = participants.writes
-        self._locks = Locks()
+        self._synced_revision = participants.synced_revision
+        self._run_after_commit = participants.after_commit
+        self._locks = locks
         self._warm = OrderedDict[str, Loaded]()
         self._under_way: set[asyncio.Task[Any]] = set()
-        self._to_open: dict[str, RunFacts] = {}  # runs whose folders are made a little later
 
     def context(self, by: str, command_id: UUID | None = None) -> Given:
         return Given(self.clock.now(), by, command_id or uuid4())
@@ -83,9 +81,7 @@ class Engine:
         return task
 
     async def drain(self) -> None:
-        """Wait for what is under way, and do now what was to follow soon."""
-        for run_id in tuple(self._to_open):
-            self._open_now(run_id)
+        """Wait for what is under way."""
         while self._under_way:
             await asyncio.wait(tuple(self._under_way))
 
@@ -146,32 +142,7 @@ class Engine:
         """Run what follows a commit."""
         for commit in commits:
             self._keep_warm(commit.after)
-        await self.effects.carry_out(commits)
-
-    async def begin(self, made: Loaded, commit: Commit | None) -> list[str]:
-        """After the commit of a new run; the answer is what went wrong with its files."""
-        if commit is not None:
-            self._keep_warm(commit.after)
-        warnings = await self.effects.begin(made, commit)
-        if not self.effects.is_open(made.facts.run_id):
-            self._to_open[made.facts.run_id] = made.facts
-            asyncio.get_running_loop().call_later(OPEN_AFTER, self._open_now, made.facts.run_id)
-        return warnings
-
-    def _open_now(self, run_id: str) -> None:
-        """What is done at once has come to rest meanwhile, and is written once."""
-        facts = self._to_open.pop(run_id, None)
-        if facts is not None and not self.effects.is_open(run_id):
-            self._start(self.open(facts))
-
-    async def open(self, facts: RunFacts) -> None:
-        """Make the folder that stands for the whole of a run, unless it stands already."""
-        if not self.effects.is_open(facts.run_id):
-            async with self.lock(facts.run_id):  # who moves its pipeline's folder holds every run in it
-                try:
-                    await self.effects.open(await self.read_run(facts.run_id))
-                except NotFound:  # removed meanwhile
-                    self.effects.forget(facts.run_id)
+        await self._run_after_commit(commits)
 
     # ---- in the transaction --------------------------------------------------------------------------
     def apply(
@@ -183,18 +154,18 @@ class Engine:
         *,
         lane: str | None = None,
         attachments: Attachments = NO_ATTACHMENTS,
-        before: Loaded | None = None,
+        loaded: Loaded | None = None,
     ) -> Commit:
         """Load, decide and save; several may share one transaction. Call `after_commit` with each when it is committed.
 
-        `before` is the run as it stands in this transaction, where the caller has it.
+        `loaded` is the run as it is in this transaction, where the caller has it.
         """
-        before = before or self._warm.get(run_id) or self.load(connection, run_id)
+        before = loaded or self._warm.get(run_id) or self.load(connection, run_id)
         given = self._ruled(connection, before, given, attachments.artifacts)
         decision = lineage.complete_told(connection, _decide(connection, before, command, given), attachments.artifacts)
         filing = plan_files(connection, before, decision, given, attachments.artifacts)
         drivers, jobs = drivers_of(decision, lane)
-        loaded = save_run(
+        after = save_run(
             connection,
             before,
             decision,
@@ -202,15 +173,15 @@ class Engine:
             drivers=drivers,
             artifacts=filing.artifacts,
             promoted=filing.promoted,
-            files_through=self.effects.take_filed(run_id).get(run_id),
+            files_through=self._synced_revision(run_id),
         )
         write_moves(connection, filing, given)
-        commit = Commit(before, loaded, decision, given, filing, jobs, lane)
+        commit = Commit(before, after, decision, given, filing, jobs, lane)
         for write in (*attachments.writes, *self._writes):
             write(connection, commit)
         for job in jobs:
             self._jobs.enqueue_lane(connection, job, run_id)
-        if lane is not None and driven_by(loaded, lane) is None:
+        if lane is not None and driven_by(after, lane) is None:
             self._jobs.end_lane(connection, lane)
         for effect in decision.effects:
             if isinstance(effect, SendLater):

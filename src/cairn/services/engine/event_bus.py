@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from threading import Lock, get_ident
 from typing import NamedTuple
+
+from cairn.services.engine.commit import Commit
 
 
 class ChangeHint(NamedTuple):
@@ -100,6 +102,12 @@ class EventBus:
     @property
     def is_heard(self) -> bool:
         return bool(self._listeners)
+
+    async def after_commit(self, commits: Sequence[Commit]) -> None:
+        for commit in commits:
+            if self.is_heard:
+                of = commit.after.facts
+                self.announce(*(ChangeHint(of.pipeline_id, of.run_id, str(e.type)) for e in commit.decision.events))
 
     def announce(self, *changes: ChangeHint) -> None:
         for listener in self._listeners:
