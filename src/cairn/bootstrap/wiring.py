@@ -36,6 +36,7 @@ from cairn.services.comments import Comments
 from cairn.services.conversations import Conversations
 from cairn.services.directory import Directory
 from cairn.services.dispatch.orphans import Orphans
+from cairn.services.dispatch.reports import ReportBuilder
 from cairn.services.dispatch.timers import TimerScheduler
 from cairn.services.doctor import Doctor
 from cairn.services.doctor_machine import Machine
@@ -239,7 +240,7 @@ def build(
     lanes = Lanes(
         engine,
         briefing,
-        Storing(database),
+        ReportBuilder(briefing, Storing(database)),
         runners,
         Carrying(engine, Ways(database, ways.mailer, ways.web)),
         Places(settings.max_runners, settings.most_scripts, settings.agent_runners),

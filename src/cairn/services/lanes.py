@@ -7,51 +7,31 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, assert_never
+from typing import Any
 
 from cairn.core.errors import Refused
 from cairn.core.messages import (
-    ActionProposed,
-    BudgetReached,
-    Failed,
-    Finished,
-    InputWanted,
     Interrupted,
-    Invalid,
-    OutcomeUnknown,
     Report,
-    ReworkWanted,
     Stop,
 )
 from cairn.core.model import Execution, Fault, Mode
-from cairn.documents import digest
 from cairn.ports import (
-    Asks,
     BudgetSpent,
     Faulted,
-    Outcome,
     OverBudget,
-    Produced,
-    ProposesAction,
     Runner,
-    Unfit,
-    WantsRework,
 )
 from cairn.runners import CannotBegin, carry_out
 from cairn.services.actions.carrying import Carrying
-from cairn.services.actions.proposals import ProposalWrite, weigh
-from cairn.services.briefing import UNTOLD, Briefing, Told
-from cairn.services.calls import CallWrite
-from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit, Write
+from cairn.services.briefing import Briefing
+from cairn.services.dispatch.reports import DispatchResult, ReportBuilder, unsaved
+from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import NotFound
 from cairn.services.job_names import driven_by
-from cairn.services.lineage import LineageWrite
-from cairn.services.logbook import plain
 from cairn.services.patience import UNSAVABLE, patiently
 from cairn.services.places import Places
-from cairn.services.products import ContextWrite, Products, Storing
-from cairn.services.validations import VerdictWrite
 from cairn.store import Loaded
 
 log = logging.getLogger(__name__)
@@ -63,17 +43,9 @@ WORKER = "worker"  # who reports
 @dataclass(frozen=True, slots=True)
 class Running:
     dispatch: int
-    task: asyncio.Task[Came]
+    task: asyncio.Task[DispatchResult]
     since: float  # when it was dispatched here, by the clock that only goes on
     placed: asyncio.Future[float]  # when it had its place, once it has it
-
-
-@dataclass(frozen=True, slots=True)
-class Came:
-    """What came of a dispatch, and what it was given."""
-
-    outcome: Outcome | OutcomeUnknown
-    told: Told = UNTOLD
 
 
 class Lanes:
@@ -81,14 +53,14 @@ class Lanes:
         self,
         engine: Engine,
         briefing: Briefing,
-        storing: Storing,
+        reports: ReportBuilder,
         runners: Mapping[Mode, Runner],
         carrying: Carrying,
         places: Places,
     ) -> None:
         self._engine = engine
         self._briefing = briefing
-        self._storing = storing
+        self._reports = reports
         self._runners = runners
         self._carrying = carrying
         self._places = places
@@ -171,14 +143,14 @@ class Lanes:
             loaded = (await self._report(loaded.facts.run_id, Interrupted(e.id, e.dispatch), job)).after
             mine = driven_by(loaded, job)
         while mine is not None:
-            came = await self._carry_out(loaded, mine)
-            if came is None:
+            result = await self._carry_out(loaded, mine)
+            if result is None:
                 return
-            loaded = (await self._conclude(loaded, mine, came, job)).after
+            loaded = (await self._conclude(loaded, mine, result, job)).after
             mine = driven_by(loaded, job)
 
     # ---- one execution -------------------------------------------------------------------------------
-    async def _carry_out(self, loaded: Loaded, e: Execution) -> Came | None:
+    async def _carry_out(self, loaded: Loaded, e: Execution) -> DispatchResult | None:
         """What came of it; nothing if it was stopped."""
         loop = asyncio.get_running_loop()
         placed: asyncio.Future[float] = loop.create_future()
@@ -194,24 +166,24 @@ class Lanes:
             self._running.pop(e.id, None)
             placed.cancel()
 
-    async def _run(self, loaded: Loaded, e: Execution, placed: asyncio.Future[float]) -> Came:
+    async def _run(self, loaded: Loaded, e: Execution, placed: asyncio.Future[float]) -> DispatchResult:
         try:
             async with self._places.of(e.policy.mode):
                 placed.set_result(monotonic())
                 self._check_current(loaded, e)
                 doubt = await patiently(lambda: self._carrying.carry_out(loaded, e))
                 if doubt is not None:
-                    return Came(doubt)
+                    return DispatchResult(doubt)
                 work = await patiently(lambda: self._briefing.work(loaded, e))
                 outcome = await carry_out(self._runners, work)
-                return Came(outcome, await patiently(lambda: self._briefing.told(work)))
+                return DispatchResult(outcome, await patiently(lambda: self._briefing.told(work)))
         except CannotBegin as error:
-            return Came(Faulted(error.fault))
+            return DispatchResult(Faulted(error.fault))
         except BudgetSpent as error:
-            return Came(OverBudget(str(error)))
+            return DispatchResult(OverBudget(str(error)))
         except Exception as error:
             log.exception("execution %s could not be carried out", e.id)
-            return Came(Faulted(Fault(type(error).__name__, str(error) or type(error).__name__)))
+            return DispatchResult(Faulted(Fault(type(error).__name__, str(error) or type(error).__name__)))
         finally:
             self._briefing.end(loaded, e)
 
@@ -239,80 +211,17 @@ class Lanes:
             await asyncio.sleep(running.placed.result() + allowed - monotonic())
 
     # ---- what came of it -----------------------------------------------------------------------------
-    async def _conclude(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Commit:
+    async def _conclude(self, loaded: Loaded, e: Execution, result: DispatchResult, job: str) -> Commit:
+        run_id = loaded.facts.run_id
         try:
-            commit = await self._tell(loaded, e, came, job)
+            report, attachments = await self._reports.build(loaded, e, result)
+            commit = await self._report(run_id, report, job, attachments)
         except UNSAVABLE as error:
             log.exception("what execution %s came to could not be saved", e.id)
-            fault = plain_fault(Fault("cannot_be_saved", f"What came of it could not be saved: {error}"))
-            attachments = Attachments(writes=(LineageWrite(e.id, e.dispatch),))
-            return await self._report(loaded.facts.run_id, Failed(e.id, e.dispatch, fault), job, attachments)
+            report, attachments = unsaved(e, error)
+            return await self._report(run_id, report, job, attachments)
         self._briefing.remember(commit, e.id)
         return commit
-
-    async def _tell(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Commit:
-        run_id, outcome, context = loaded.facts.run_id, came.outcome, came.told.context
-        writes: tuple[Write, ...] = (LineageWrite(e.id, e.dispatch, came.told.consumed),)
-        if context is not None:
-            await patiently(lambda: self._storing.put_ahead(context))
-            writes = (*writes, ContextWrite(e.id, context))
-        attachments = Attachments(writes=writes)
-        match outcome:
-            case Produced():
-                products = await self._store(loaded, e, outcome)
-                report = Finished(e.id, e.dispatch, products.digest, products.outputs, outcome.ruling)
-                writes = (*writes, VerdictWrite(e.id, outcome.verdicts))
-                attachments = Attachments(artifacts=products.artifacts, writes=writes)
-                return await self._report(run_id, report, job, attachments)
-            case Unfit():
-                products = await self._store(loaded, e, outcome)
-                report = Invalid(e.id, e.dispatch, products.digest, products.outputs, plain_fault(outcome.error))
-                writes = (*writes, VerdictWrite(e.id, outcome.verdicts))
-                attachments = Attachments(artifacts=products.artifacts, writes=writes)
-                return await self._report(run_id, report, job, attachments)
-            case Faulted():
-                report = Failed(e.id, e.dispatch, plain_fault(outcome.error))
-                return await self._report(run_id, report, job, attachments)
-            case Asks():
-                report = InputWanted(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question))
-                return await self._report(run_id, report, job, Attachments(writes=(*writes, CallWrite(e.id, outcome))))
-            case ProposesAction():
-                return await self._propose(loaded, e, outcome, job, attachments)
-            case OutcomeUnknown():
-                return await self._report(run_id, outcome, job, attachments)
-            case WantsRework():
-                made = await self._store(loaded, e, outcome)
-                words = plain(outcome.reason), plain(outcome.prompt)
-                report = ReworkWanted(e.id, e.dispatch, outcome.key, *words, made.digest, made.outputs)
-                attachments = Attachments(artifacts=made.artifacts, writes=(*writes, CallWrite(e.id, outcome)))
-                return await self._report(run_id, report, job, attachments)
-            case OverBudget():
-                return await self._report(
-                    run_id, BudgetReached(e.id, e.dispatch, plain(outcome.reason)), job, attachments
-                )
-            case _:
-                assert_never(outcome)
-
-    async def _propose(
-        self, loaded: Loaded, e: Execution, outcome: ProposesAction, job: str, attachments: Attachments
-    ) -> Commit:
-        definition = await self._briefing.definition(loaded, e)
-        weighed = weigh(definition, outcome)
-        run_id = loaded.facts.run_id
-        if isinstance(weighed, Fault):
-            return await self._report(run_id, Failed(e.id, e.dispatch, plain_fault(weighed)), job, attachments)
-        made = await self._store(loaded, e, outcome)
-        reasons = plain(" ".join(weighed.reasons))
-        report = ActionProposed(e.id, e.dispatch, weighed.digest, weighed.action, reasons, made.digest, made.outputs)
-        writes = (*attachments.writes, CallWrite(e.id, outcome), ProposalWrite(e.id, weighed))
-        attachments = Attachments(artifacts=made.artifacts, writes=writes)
-        return await self._report(run_id, report, job, attachments)
-
-    async def _store(
-        self, loaded: Loaded, e: Execution, outcome: Produced | Unfit | WantsRework | ProposesAction
-    ) -> Products:
-        checkpoint = await self._briefing.checkpoint(loaded, e)
-        return await patiently(lambda: self._storing.store(e, checkpoint, outcome.artifacts))
 
     async def _report(self, run_id: str, report: Report, job: str, attachments: Attachments = NO_ATTACHMENTS) -> Commit:
         """Only a lane itself reports: it is not cancelled meanwhile, so nothing is left out after the commit."""
@@ -351,7 +260,3 @@ class ExecutionStopper:
                     await self._lanes.stop_execution(effect.execution, effect.dispatch)
                 except Exception:
                     log.exception("execution %s could not be stopped; what it reports is dropped", effect.execution)
-
-
-def plain_fault(fault: Fault) -> Fault:
-    return Fault(plain(fault.type), plain(fault.message), plain(fault.trace), fault.is_final)
