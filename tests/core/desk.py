@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
@@ -10,6 +10,7 @@ from uuid import UUID
 import pytest
 
 from cairn.core import messages as m
+from cairn.core.commands import ArtifactRef
 from cairn.core.decide import Decision, decide
 from cairn.core.errors import Refused
 from cairn.core.model import (
@@ -31,6 +32,7 @@ from cairn.core.verdict import Judge, Question, Verdict, no_rules
 BEGIN = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 BROKEN = Fault("broken", "it broke")
 RESULT = m.Output("artifact-1", "result", "c" * 64, 3)
+ARTIFACTS = {RESULT.id: ArtifactRef(RESULT.id, RESULT.name, "json", RESULT.checksum, RESULT.size)}
 F = TypeVar("F", bound=m.Effect)
 
 
@@ -64,6 +66,10 @@ def asking(*kinds: Kind, **terms: Any) -> Judge:
     return judge
 
 
+def find_artifacts(ids: Sequence[str]) -> Sequence[ArtifactRef]:
+    return [ARTIFACTS[one] for one in ids]
+
+
 class Desk:
     def __init__(self, plan: Plan, *, started: bool = True, judge: Judge = no_rules) -> None:
         self.run = Run("run", plan)
@@ -83,7 +89,7 @@ class Desk:
         return self.last
 
     def given(self, by: str) -> m.Given:
-        return m.Given(self.at, by, UUID(int=self.sent), self.judge)
+        return m.Given(self.at, by, UUID(int=self.sent), self.judge, artifacts=find_artifacts)
 
     def refuses(self, command: m.Command, error: type[Refused] = Refused, by: str = "ann") -> Refused:
         before = self.run

@@ -1,7 +1,7 @@
 """What Cairn keeps: tables, the one transaction, runs, contents and the trail."""
 
 from cairn.store import bill_rows, blobs, events, message_rows, pipeline_rows, rule_rows
-from cairn.store.artifact_rows import NewArtifact
+from cairn.store.artifact_rows import NewArtifact, find_artifacts
 from cairn.store.database import Database
 from cairn.store.errors import (
     Closed,
@@ -43,6 +43,7 @@ __all__ = [
     "blobs",
     "document",
     "events",
+    "find_artifacts",
     "has_run",
     "insert_run",
     "load_run",

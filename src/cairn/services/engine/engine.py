@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
@@ -23,7 +24,6 @@ from cairn.core.messages import (
 )
 from cairn.core.model import CLOSED, Execution
 from cairn.ports import Clock, JobEngine
-from cairn.services import lineage
 from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit, Participants
 from cairn.services.errors import NotFound
 from cairn.services.filing import plan as plan_files
@@ -31,7 +31,7 @@ from cairn.services.filing import write_moves
 from cairn.services.job_names import driven_by, drivers_of, timer_id
 from cairn.services.locks import Locks
 from cairn.services.plans import Plans
-from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, load_run, save_run
+from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, find_artifacts, load_run, save_run
 from cairn.store import tables as t
 
 WARM = 256  # runs that are kept loaded
@@ -90,19 +90,19 @@ class Engine:
         self,
         run_id: str,
         command: Command,
-        given: Given,
+        context: Given,
         *,
         lane: str | None = None,
         attachments: Attachments = NO_ATTACHMENTS,
     ) -> Commit:
         """Apply the command and everything that follows its commit."""
-        return await self.shielded(self.send_unshielded(run_id, command, given, lane=lane, attachments=attachments))
+        return await self.shielded(self.send_unshielded(run_id, command, context, lane=lane, attachments=attachments))
 
     async def send_unshielded(
         self,
         run_id: str,
         command: Command,
-        given: Given,
+        context: Given,
         *,
         lane: str | None = None,
         attachments: Attachments = NO_ATTACHMENTS,
@@ -110,7 +110,7 @@ class Engine:
         """The same, for a caller that is not cancelled meanwhile."""
 
         def body(connection: sa.Connection) -> Commit:
-            return self.apply(connection, run_id, command, given, lane=lane, attachments=attachments)
+            return self.apply(connection, run_id, command, context, lane=lane, attachments=attachments)
 
         async with self.lock(run_id):
             commit = await self._commit(run_id, body)
@@ -150,7 +150,7 @@ class Engine:
         connection: sa.Connection,
         run_id: str,
         command: Command,
-        given: Given,
+        context: Given,
         *,
         lane: str | None = None,
         attachments: Attachments = NO_ATTACHMENTS,
@@ -161,48 +161,53 @@ class Engine:
         `loaded` is the run as it is in this transaction, where the caller has it.
         """
         before = loaded or self._warm.get(run_id) or self.load(connection, run_id)
-        given = self._ruled(connection, before, given, attachments.artifacts)
-        decision = lineage.complete_told(connection, _decide(connection, before, command, given), attachments.artifacts)
-        filing = plan_files(connection, before, decision, given, attachments.artifacts)
+        context = self._complete(connection, before, context, attachments.artifacts)
+        decision = _decide(connection, before, command, context)
+        file_plan = plan_files(connection, before, decision, context, attachments.artifacts)
         drivers, jobs = drivers_of(decision, lane)
         after = save_run(
             connection,
             before,
             decision,
-            given,
+            context,
             drivers=drivers,
-            artifacts=filing.artifacts,
-            promoted=filing.promoted,
+            artifacts=file_plan.artifacts,
+            promoted=file_plan.promoted,
             files_through=self._synced_revision(run_id),
         )
-        write_moves(connection, filing, given)
-        commit = Commit(before, after, decision, given, filing, jobs, lane)
+        write_moves(connection, file_plan, context)
+        commit = Commit(before, after, decision, context, file_plan, jobs, lane)
         for write in (*attachments.writes, *self._writes):
             write(connection, commit)
-        for job in jobs:
-            self._jobs.enqueue_lane(connection, job, run_id)
-        if lane is not None and driven_by(after, lane) is None:
-            self._jobs.end_lane(connection, lane)
-        for effect in decision.effects:
-            if isinstance(effect, SendLater):
-                timer = timer_id(run_id, effect.command)
-                self._jobs.enqueue_timer(connection, timer, run_id, effect.command, effect.after)
-        notices = self._outbox.add(connection, commit)
-        return replace(commit, outbox=notices)
+        self._enqueue(connection, commit)
+        return replace(commit, outbox=self._outbox.add(connection, commit))
 
-    def simulate(self, connection: sa.Connection, run_id: str, command: Command, given: Given) -> Commit:
+    def _enqueue(self, connection: sa.Connection, commit: Commit) -> None:
+        """Lanes and timers; a lane that drives nothing any more ends."""
+        for job in commit.jobs:
+            self._jobs.enqueue_lane(connection, job, commit.run_id)
+        if commit.lane is not None and driven_by(commit.after, commit.lane) is None:
+            self._jobs.end_lane(connection, commit.lane)
+        for effect in commit.decision.effects:
+            if isinstance(effect, SendLater):
+                timer = timer_id(commit.run_id, effect.command)
+                self._jobs.enqueue_timer(connection, timer, commit.run_id, effect.command, effect.after)
+
+    def simulate(self, connection: sa.Connection, run_id: str, command: Command, context: Given) -> Commit:
         """What the command would do, without doing it."""
         before = self.load(connection, run_id, lock=False)
-        decision = _decide(connection, before, command, self._ruled(connection, before, given))
-        return Commit(before, before, decision, given, plan_files(connection, before, decision, given, ()))
+        decision = _decide(connection, before, command, self._complete(connection, before, context, ()))
+        return Commit(before, before, decision, context, plan_files(connection, before, decision, context, ()))
 
-    def _ruled(
-        self, connection: sa.Connection, before: Loaded, given: Given, artifacts: Sequence[NewArtifact] = ()
-    ) -> Given:
-        """With the rules and the budget that are in force in this transaction; rules also see what a report brings."""
-        judge = self.rules.judge(connection, before, artifacts)
+    def _complete(self, connection: sa.Connection, before: Loaded, context: Given, new: Sequence[NewArtifact]) -> Given:
+        """With rules, budget and artifacts as this transaction sees them; `new` come with the command."""
         spent = self._budget.spent(connection, before.facts.run_id) if before.run.over_budget else ""
-        return given.changed(judge=judge, starter=before.facts.created_by, over_budget=spent)
+        return context.changed(
+            judge=self.rules.judge(connection, before, new),
+            artifacts=partial(find_artifacts, connection, new=new),
+            starter=before.facts.created_by,
+            over_budget=spent,
+        )
 
     def load(self, connection: sa.Connection, run_id: str, *, lock: bool = True) -> Loaded:
         loaded = load_run(connection, run_id, self.plans, lock=lock and self.database.kind == "postgresql")
@@ -239,10 +244,10 @@ class Engine:
             self.forget(run_id)
 
 
-def _decide(connection: sa.Connection, before: Loaded, command: Command, given: Given) -> Decision:
+def _decide(connection: sa.Connection, before: Loaded, command: Command, context: Given) -> Decision:
     if before.run.status in CLOSED and not isinstance(command, Report | Timer):
         _check_line(connection, before)
-    return decide(before.run, command, given)
+    return decide(before.run, command, context)
 
 
 def _check_line(connection: sa.Connection, before: Loaded) -> None:
