@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from cairn.api import streaming
 from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.errors import WrongInput
-from cairn.services.reading.places import Place
+from cairn.services.runs.stream import Place
 from cairn.store import tables as t
 from tests.api.house import TOKEN, House, Json
 from tests.api.listening import Told, listening

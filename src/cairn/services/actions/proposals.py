@@ -9,13 +9,16 @@ from uuid import NAMESPACE_OID, uuid5
 
 import sqlalchemy as sa
 
-from cairn.core.model import AGREED, Action, Approval, Fault, Risk
+from cairn.core.approval import Approval
+from cairn.core.execution import Fault
+from cairn.core.rule_verdict import Action, Risk
+from cairn.core.states import AGREED
 from cairn.definitions import PipelineDefinition
 from cairn.documents import decode_json, digest, encode_json
 from cairn.ports import ProposesAction
+from cairn.services.actions.catalogue import ActionType, find_faults, type_of
 from cairn.services.actions.summaries import summarize
-from cairn.services.actions.texts import unknown
-from cairn.services.actions.types import ActionType, find_faults, type_of
+from cairn.services.actions.templates import unknown
 from cairn.services.engine.commit import Commit
 from cairn.store import blobs
 from cairn.store import tables as t

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
+from cairn.core.commands import Interrupted
 from cairn.core.errors import Refused
-from cairn.core.messages import Interrupted
-from cairn.core.model import State
+from cairn.core.states import State
 from cairn.ports import JobEngine
+from cairn.services.dispatch.lanes import WORKER, Lanes
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import NotFound
-from cairn.services.lanes import WORKER, Lanes
 from cairn.store import tables as t
-from cairn.store.aggregate import Row
+from cairn.store.runs.run_rows import Row
 
 log = logging.getLogger(__name__)
 

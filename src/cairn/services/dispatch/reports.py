@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from cairn.core.messages import (
+from cairn.core.commands import (
     ActionProposed,
     BudgetReached,
     Failed,
@@ -16,18 +16,18 @@ from cairn.core.messages import (
     Report,
     ReworkWanted,
 )
-from cairn.core.model import Execution, Fault
+from cairn.core.execution import Execution, Fault
 from cairn.documents import digest
 from cairn.ports import Asks, Faulted, Outcome, OverBudget, Produced, ProposesAction, Unfit, WantsRework
 from cairn.services.actions.proposals import ProposalWrite, weigh
-from cairn.services.briefing import UNTOLD, Briefing, Told
-from cairn.services.calls import CallWrite
+from cairn.services.dispatch.recorded_calls import CallWrite
+from cairn.services.dispatch.results import ContextWrite, Products, Storing
+from cairn.services.dispatch.work_orders import UNTOLD, Briefing, Told
 from cairn.services.engine.commit import Attachments, Write
-from cairn.services.lineage import LineageWrite
-from cairn.services.logbook import plain
-from cairn.services.patience import patiently
-from cairn.services.products import ContextWrite, Products, Storing
-from cairn.services.validations import VerdictWrite
+from cairn.services.engine.retry import patiently
+from cairn.services.logs.log_writer import plain
+from cairn.services.rework.lineage import LineageWrite
+from cairn.services.runs.validations import VerdictWrite
 from cairn.store import Loaded
 
 BuiltReport = tuple[Report, Attachments]

@@ -6,13 +6,14 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
+from cairn.core.commands import TimedOut, Timer
+from cairn.core.effects import SendLater
 from cairn.core.errors import Refused
-from cairn.core.messages import SendLater, TimedOut, Timer
+from cairn.services.dispatch.lanes import Lanes
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
+from cairn.services.engine.retry import patiently
 from cairn.services.errors import NotFound
-from cairn.services.lanes import Lanes
-from cairn.services.patience import patiently
 
 log = logging.getLogger(__name__)
 

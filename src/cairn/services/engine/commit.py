@@ -8,10 +8,10 @@ from typing import Protocol
 
 from sqlalchemy import Connection
 
+from cairn.core.commands import Given
 from cairn.core.decide import Decision
-from cairn.core.messages import Given
-from cairn.core.verdict import Judge
-from cairn.services.filing import Filing
+from cairn.core.rule_verdict import Judge
+from cairn.services.engine.file_plan import Filing
 from cairn.store import Loaded, NewArtifact
 
 

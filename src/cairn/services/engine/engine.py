@@ -13,24 +13,20 @@ from uuid import UUID, uuid4
 
 import sqlalchemy as sa
 
+from cairn.core.commands import Command, Given, Report, Timer
 from cairn.core.decide import Decision, decide
+from cairn.core.effects import SendLater
 from cairn.core.errors import Refused
-from cairn.core.messages import (
-    Command,
-    Given,
-    Report,
-    SendLater,
-    Timer,
-)
-from cairn.core.model import CLOSED, Execution
+from cairn.core.execution import Execution
+from cairn.core.states import CLOSED
 from cairn.ports import Clock, JobEngine
 from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit, Participants
+from cairn.services.engine.file_plan import plan as plan_files
+from cairn.services.engine.file_plan import write_moves
+from cairn.services.engine.job_ids import driven_by, drivers_of, timer_id
+from cairn.services.engine.locks import Locks
+from cairn.services.engine.plans import Plans
 from cairn.services.errors import NotFound
-from cairn.services.filing import plan as plan_files
-from cairn.services.filing import write_moves
-from cairn.services.job_names import driven_by, drivers_of, timer_id
-from cairn.services.locks import Locks
-from cairn.services.plans import Plans
 from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, find_artifacts, load_run, save_run
 from cairn.store import tables as t
 

@@ -10,15 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from cairn.core.messages import Archive, DropWorkspaces, FileEffect, MakeWorkspace, MoveToErrored, Promote, Unarchive
-from cairn.core.model import Run
+from cairn.core.effects import Archive, DropWorkspaces, FileEffect, MakeWorkspace, MoveToErrored, Promote, Unarchive
+from cairn.core.run import Run
 from cairn.files import Tree, layout
-from cairn.services import rollback_records, trees
 from cairn.services.engine.commit import Commit
-from cairn.services.file_work import FileWork, is_in_process
-from cairn.services.filing import Filing
-from cairn.services.locks import Locks
-from cairn.services.logbook import Logbook
+from cairn.services.engine.file_plan import Filing
+from cairn.services.engine.locks import Locks
+from cairn.services.folders import expected_files
+from cairn.services.folders.file_effects import FileWork, is_in_process
+from cairn.services.logs.log_writer import Logbook
+from cairn.services.rollbacks import records as rollback_records
 from cairn.store import Database, Loaded, RunFacts
 from cairn.store import tables as t
 
@@ -147,7 +148,7 @@ class FolderSync:
     # ---- what describes a whole run or pipeline --------------------------------------------------------
     def _write_run_info(self, facts: RunFacts) -> bool:
         """False: the run or its pipeline is gone, so there is nothing to write."""
-        content = self._database.read(lambda c: trees.run_info(c, facts.run_id))
+        content = self._database.read(lambda c: expected_files.run_info(c, facts.run_id))
         if content is not None:
             self.tree.write_run_info(facts.pipeline_id, layout.run_folder(facts.run_version, facts.run_id), content)
         return content is not None
@@ -155,7 +156,7 @@ class FolderSync:
     def update_latest_link(self, pipeline_id: str) -> None:
         """One at a time: who has looked first must not link last."""
         with self._linking:
-            folder = self._database.read(lambda c: trees.latest_folder(c, pipeline_id))
+            folder = self._database.read(lambda c: expected_files.latest_folder(c, pipeline_id))
             self.tree.point_latest(pipeline_id, folder)
 
     def make_pipeline(self, pipeline_id: str) -> None:
@@ -165,8 +166,10 @@ class FolderSync:
     def write_definition(self, pipeline_id: str) -> None:
         """The files of the newest definition replace those of the one before."""
 
-        def read(connection: sa.Connection) -> tuple[trees.DefinitionFiles, frozenset[str]]:
-            return trees.definition_files(connection, pipeline_id), trees.former_files(connection, pipeline_id, 1)
+        def read(connection: sa.Connection) -> tuple[expected_files.DefinitionFiles, frozenset[str]]:
+            return expected_files.definition_files(connection, pipeline_id), expected_files.former_files(
+                connection, pipeline_id, 1
+            )
 
         files, own = self._database.read(read)
         self.tree.write_definition(pipeline_id, files.pipeline, files.checkpoints, files.scripts, former=own)
