@@ -18,8 +18,8 @@ PAGE = Path(__file__).parent.parent / "docs" / "reference" / "states.md"
 TEXT = """\
 # States
 
-Drawn from the tables in `src/cairn/core/transitions.py` by `scripts/draw_states.py`. What is not drawn is not possible: the
-command is refused, says what is possible, and changes nothing.
+Drawn from the tables in `src/cairn/core/transitions.py` by `scripts/draw_states.py`. A transition that is not drawn
+is not possible: the command is refused, the answer lists what is possible, and nothing changes.
 
 ## A run
 

@@ -342,7 +342,8 @@ CLI = """\
 Every command, with its options and an example. [The guide](../guide/cli.md) tells how they go together. Commands that
 talk to a server find it by the data folder's `server.json`; where none runs they open the folder themselves. These
 have the options `--data-dir`, `--server`, `--token` and `--json` besides their own. `cairn --install-completion`
-teaches your shell the commands, and names of pipelines and runs while a server runs."""
+teaches your shell the commands, and names of pipelines and runs while a server runs. `cairn --version` prints the
+versions of Cairn, Python and SQLite."""
 
 WHERE = ("--data-dir", "--server", "--token", "--json")
 

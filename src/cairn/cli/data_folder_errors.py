@@ -6,9 +6,9 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from cairn.adapters.database_lock import DatabaseHeld
 from cairn.adapters.key_file import WrongKey
-from cairn.store import NewerDatabase
+from cairn.store import NewerDatabase, OldSqlite
 
-CANNOT_START = (DatabaseHeld, NewerDatabase, DatabaseError, ImportError, WrongKey)
+CANNOT_START = (DatabaseHeld, NewerDatabase, OldSqlite, DatabaseError, ImportError, WrongKey)
 
 
 def explain(error: Exception) -> str:

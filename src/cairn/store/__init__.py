@@ -8,6 +8,7 @@ from cairn.store.errors import (
     LostRace,
     MissingBlob,
     NewerDatabase,
+    OldSqlite,
     StoreError,
     Unstorable,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "MissingBlob",
     "NewArtifact",
     "NewerDatabase",
+    "OldSqlite",
     "Place",
     "PlanSource",
     "Plans",

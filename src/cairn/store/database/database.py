@@ -50,6 +50,7 @@ class Database:
         self._closed = False
 
     def _open_sqlite(self, synchronous: str, pool_size: int, timeout: float) -> None:
+        sqlite.check_version()
         if synchronous not in ("OFF", "NORMAL", "FULL", "EXTRA"):
             raise ValueError(f"`synchronous` is OFF, NORMAL, FULL or EXTRA, not {synchronous}.")
         if self.url.database in (None, "", ":memory:"):
