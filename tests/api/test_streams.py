@@ -9,8 +9,8 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.api import event_streams
+from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.errors import WrongInput
-from cairn.services.events.views import Change
 from cairn.services.runs.stream import Place
 from cairn.store import tables as t
 from tests.api.house import TOKEN, House, Json
@@ -96,7 +96,7 @@ async def test_a_client_may_begin_now(house: House) -> None:
         with pytest.raises(TimeoutError):
             await stream.next(0.1)
         await log(house, run, "after")
-        house.cairn.hub.announce(Change(run["pipeline_id"], run["run_id"], "log"))
+        house.cairn.hub.announce(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
         told = await stream.next()
         assert (told.event, told.data["message"]) == ("log", "after")
 
@@ -117,7 +117,7 @@ async def test_progress_is_told_as_it_moves(house: House) -> None:
         told = {"fraction": fraction, "text": text, "dispatch": dispatch}
         change = sa.update(e).where(e.c.execution_id == execution).values(progress=told, waiting_on=None)
         await house.cairn.database.transact(lambda c: c.execute(change))
-        house.cairn.hub.announce(Change(run["pipeline_id"], run["run_id"], "log"))
+        house.cairn.hub.announce(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
 
     number = (await house.get(f"/api/executions/{execution}"))["dispatch_number"]
     async with listening(house, f"/api/runs/{run['run_id']}/stream?last_event_id=now") as stream:

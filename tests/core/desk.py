@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
@@ -12,6 +12,7 @@ import pytest
 from cairn.core.approval import Approval
 from cairn.core.commands import (
     ActionProposed,
+    ArtifactRef,
     Command,
     Decide,
     Failed,
@@ -35,6 +36,7 @@ from cairn.core.states import Kind, Ruling, State
 BEGIN = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 BROKEN = Fault("broken", "it broke")
 RESULT = Output("artifact-1", "result", "c" * 64, 3)
+ARTIFACTS = {RESULT.id: ArtifactRef(RESULT.id, RESULT.name, "json", RESULT.checksum, RESULT.size)}
 F = TypeVar("F", bound=Effect)
 
 
@@ -68,6 +70,10 @@ def asking(*kinds: Kind, **terms: Any) -> Judge:
     return judge
 
 
+def find_artifacts(ids: Sequence[str]) -> Sequence[ArtifactRef]:
+    return [ARTIFACTS[one] for one in ids]
+
+
 class Desk:
     def __init__(self, plan: Plan, *, started: bool = True, judge: Judge = no_rules) -> None:
         self.run = Run("run", plan)
@@ -87,7 +93,7 @@ class Desk:
         return self.last
 
     def given(self, by: str) -> Given:
-        return Given(self.at, by, UUID(int=self.sent), self.judge)
+        return Given(self.at, by, UUID(int=self.sent), self.judge, artifacts=find_artifacts)
 
     def refuses(self, command: Command, error: type[Refused] = Refused, by: str = "ann") -> Refused:
         before = self.run

@@ -50,11 +50,12 @@ class Desk:
         def judge(question: Question) -> Verdict:
             return verdict if question.kind is kind else NO_VERDICT
 
-        def rules(*_: Any) -> Judge:
-            return judge
+        class Rules:
+            def judge(self, *_: Any) -> Judge:
+                return judge
 
         engine = self.house.cairn.engine
-        self.in_force, engine.judge = self.in_force or engine.judge, rules
+        self.in_force, engine.rules = self.in_force or engine.rules, Rules()
 
     def asks(self, **terms: Any) -> None:
         self.judged(Verdict(asks=True, rule="Asks", scope="global", terms=Terms(**terms)))
@@ -97,7 +98,7 @@ class Desk:
 
     async def clear(self) -> None:
         if self.in_force is not None:
-            self.house.cairn.engine.judge, self.in_force = self.in_force, None
+            self.house.cairn.engine.rules, self.in_force = self.in_force, None
         for channel in self.house.cairn.reading.channels(500, None).items:
             await self.house.cairn.telling.channels.remove(channel.channel_id, ADMIN)
         self.web.asked.clear()

@@ -23,7 +23,7 @@ from cairn.runners import Ctx, FunctionRegistry
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.approvals.views import Approval
 from cairn.services.artifacts.views import Artifact
-from cairn.services.engine.engine import Step
+from cairn.services.engine.commit import Commit
 from cairn.services.events.views import Event
 from cairn.services.filters import ArtifactFilter, EventFilter
 from cairn.services.rollbacks.service import Request
@@ -198,12 +198,12 @@ class House:
         await self.until_run(run_id, RunStatus.COMPLETED)
         return run_id
 
-    async def fill(self, run_id: str, key: str, by: Actor = ADMIN, **fields: Any) -> Step:
+    async def fill(self, run_id: str, key: str, by: Actor = ADMIN, **fields: Any) -> Commit:
         """Submit the form as soon as it is asked for."""
         asked = await self.until(lambda: self._asked(run_id, key, "input"))
         return await self.cairn.approvals.decide(asked.approval_id, "answer", fields=fields, by=by)
 
-    async def decide(self, run_id: str, key: str, decision: str, feedback: str = "", by: Actor = ADMIN) -> Step:
+    async def decide(self, run_id: str, key: str, decision: str, feedback: str = "", by: Actor = ADMIN) -> Commit:
         """Answer what is asked about a checkpoint, as soon as it is."""
         asked = await self.until(lambda: self._asked(run_id, key))
         return await self.cairn.approvals.decide(
@@ -308,7 +308,8 @@ class House:
         while lanes:
             await asyncio.wait(tuple(lanes.values()), timeout=PATIENCE)
             await asyncio.sleep(0)
-        await self.cairn.engine.come_to_rest()
+        await self.cairn.engine.drain()
+        await self.cairn.folder_sync.drain()
 
     def _asked(self, run_id: str, key: str, kind: str | None = None) -> Approval | None:
         names = {e.execution_id for e in self.executions(run_id) if e.checkpoint_key == key}

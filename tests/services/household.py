@@ -13,7 +13,7 @@ from cairn.adapters.key_file import KeyFile
 from cairn.bootstrap.identity import Accounts, open_accounts
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.engine.admin_changes import Acts
-from cairn.services.engine.event_bus import Hub
+from cairn.services.engine.event_bus import EventBus
 from cairn.services.events.queries import list_events
 from cairn.services.filters import EventFilter
 from cairn.services.identity.directory import Directory
@@ -56,7 +56,7 @@ class Household:
     secrets: Secrets = field(init=False)
 
     def __post_init__(self) -> None:
-        self.acts = Acts(self.database, self.clock, Hub())
+        self.acts = Acts(self.database, self.clock, EventBus())
         self.directory = Directory(self.clock)
         self.access = Access(self.database, self.clock, self.directory, self.admin_token)
         self.accounts = open_accounts(self.acts, self.access, {}, Passwords(CHEAP))

@@ -250,7 +250,7 @@ async def test_a_bill_outlives_a_test_run(house: House) -> None:
         run = await house.done(pipeline, test=True)
         await house.until_quiet()
     engine = house.cairn.engine
-    retention = Retention(engine, house.cairn.retention._tree, house.cairn.jobs, Kept(tests=1))  # pyright: ignore[reportPrivateUsage]
+    retention = Retention(engine, house.cairn.folder_sync, house.cairn.jobs, Kept(tests=1))
     await retention._remove_test(await _row(house, run))  # pyright: ignore[reportPrivateUsage]
     (line,) = house.cairn.reading.pipeline_costs(pipeline, Wanted("run", 50, None)).items
     assert (line.key, line.name, line.usage.calls) == (run, "test run, removed", 2)

@@ -155,7 +155,7 @@ async def test_a_pipeline_that_cannot_be_run_says_why(house: House) -> None:
     with pytest.raises(Refused, match="no checkpoints yet"):
         await house.start(empty)
     agent = {"key": "think", "checkpoint_name": "Think", "prompt": "think", "outputs": ["thought.md"]}
-    modest = Runs(house.cairn.engine, modes=frozenset({"function"}), max_payload_bytes=1000)
+    modest = Runs(house.cairn.engine, house.cairn.folder_sync, modes=frozenset({"function"}), max_payload_bytes=1000)
     with pytest.raises(Refused, match="cannot carry out checkpoints of mode agentic: Think"):
         await modest.start(await house.pipeline(agent), by=ADMIN)
     with pytest.raises(NotFound):

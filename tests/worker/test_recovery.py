@@ -177,7 +177,7 @@ async def test_work_that_nobody_drives_is_adopted(house: House, monkeypatch: pyt
     await house.until_quiet()
     assert house.statuses(run) == {"goals": "in_progress", "design": "upcoming"}
     for _ in range(100):
-        await house.worker.adopt()
+        await house.cairn.orphans.resume_orphans()
         if house.execution(run, "goals").dispatch_number == 2:
             break
         await asyncio.sleep(0.05)

@@ -8,13 +8,13 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
-from cairn.api.operations import looked
 from cairn.documents import encode_json
 from cairn.services.actors import Actor
 from cairn.services.conversations.live_messages import HEARD, Coming, Listener
 from cairn.services.conversations.views import Message
+from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.errors import Unauthenticated
-from cairn.services.events.views import Change, Event, LogLine
+from cairn.services.events.views import Event, LogLine
 from cairn.services.runs.execution_views import ExecutionProgress
 from cairn.services.runs.stream import Place, Told
 
@@ -70,7 +70,7 @@ async def follow_run(services: Any, run_id: str, place: Place, by: Actor, check:
     is_shared = services.database.kind == "postgresql"
     timer, watcher = HeartbeatTimer(is_shared), RunWatcher(services, run_id, place, by)
     with services.hub.subscribe(run_id) as hints:
-        news: tuple[Change, ...] = ()
+        news: tuple[ChangeHint, ...] = ()
         while not hints.is_closed:
             for line in await watcher.listen():
                 yield line
@@ -123,7 +123,7 @@ class RunWatcher:
     async def look(self) -> list[bytes]:
         """The next batch from the database that the client does not have yet."""
         reading, self._looked_at = self._services.reading, monotonic()
-        found: Told = await looked(self._services, reading.after, self._run_id, self._place, BATCH)
+        found: Told = await run_in_threadpool(reading.after, self._run_id, self._place, BATCH)
         if found.events:
             self._hidden.clear()  # another attempt may have another definition
         hidden = await self._hidden_of({said.execution_id for said, _ in found.messages})
@@ -147,9 +147,7 @@ class RunWatcher:
 
     async def _hidden_of(self, executions: set[str]) -> set[str]:
         if not executions <= self._hidden.keys():
-            found: frozenset[str] = await looked(
-                self._services, self._services.reading.hidden_in, self._run_id, self._by
-            )
+            found: frozenset[str] = await run_in_threadpool(self._services.reading.hidden_in, self._run_id, self._by)
             self._hidden |= {one: one in found for one in executions}
         return {one for one in executions if self._hidden[one]}
 
@@ -184,5 +182,5 @@ async def _is_welcome(check: Check) -> bool:
     return True
 
 
-def _plain(change: Change) -> dict[str, Any]:
+def _plain(change: ChangeHint) -> dict[str, Any]:
     return {"pipeline_id": change.pipeline_id, "run_id": change.run_id, "event_type": change.event_type}

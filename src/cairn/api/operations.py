@@ -33,7 +33,6 @@ Example = Callable[[], Any]
 ANY_JSON: dict[str, Any] = {"description": "Any JSON value."}
 TEXT: dict[str, Any] = {"type": "string"}
 H = TypeVar("H", bound=Callable[..., Any])
-T = TypeVar("T")
 
 # ---- permissions: admins may do everything ---------------------------------------------------------------
 _EDITORS = frozenset({Role.EDITOR.value})
@@ -205,30 +204,13 @@ def _unpack(stored: Answered) -> Response:
 
 
 # ---- threads ---------------------------------------------------------------------------------------------
-def small(handler: H) -> H:
-    """The handler reads one run or execution, which usually takes less time than the way to a thread and back."""
-    handler.is_small = True  # pyright: ignore[reportFunctionMemberAccess]
-    return handler
-
-
 def _as_coroutine(handler: Callable[..., Any]) -> Callable[..., Any]:
     """The handler in a thread. FastAPI would go to a thread twice: for the handler and for its response."""
     if iscoroutinefunction(handler):
         return handler
-    is_small = getattr(handler, "is_small", False)
 
     @wraps(handler)
     async def handle(**arguments: Any) -> Any:
-        if is_small:
-            run_or_execution = arguments.get("run_id") or arguments["execution_id"]
-            if arguments["services"].reading.is_at_hand(run_or_execution):
-                return handler(**arguments)
         return await run_in_threadpool(handler, **arguments)
 
     return handle
-
-
-async def looked(services: Any, read: Callable[..., T], id: str, *arguments: Any) -> T:
-    """Read a run or an execution, in a thread unless it is small."""
-    is_at_hand = services.reading.is_at_hand(id)
-    return read(id, *arguments) if is_at_hand else await run_in_threadpool(read, id, *arguments)

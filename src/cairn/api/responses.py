@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from cairn.api.operations import looked
+from starlette.concurrency import run_in_threadpool
+
 from cairn.core.errors import Repeated
 from cairn.services.actors import Actor
 from cairn.services.runs.execution_views import Execution
@@ -28,6 +29,6 @@ async def command_warnings(command: Awaitable[HasWarnings]) -> list[str]:
         return []
 
 
-async def with_warnings(services: Any, read: Callable[[str, Actor], V], id: str, by: Actor, warnings: list[str]) -> V:
-    view = await looked(services, read, id, by)
+async def with_warnings(read: Callable[[str, Actor], V], id: str, by: Actor, warnings: list[str]) -> V:
+    view = await run_in_threadpool(read, id, by)
     return view.model_copy(update={"warnings": [*view.warnings, *warnings]}) if warnings else view

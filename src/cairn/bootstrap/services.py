@@ -34,19 +34,25 @@ from cairn.services.approvals.form_answers import FormAnswers
 from cairn.services.approvals.service import Approvals
 from cairn.services.approvals.uploads import Uploads
 from cairn.services.conversations.service import Conversations
+from cairn.services.costs.budgets import BudgetCache, Budgets
 from cairn.services.dispatch.lanes import Lanes
+from cairn.services.dispatch.orphans import Orphans
+from cairn.services.dispatch.reports import ReportBuilder
 from cairn.services.dispatch.results import Storing
 from cairn.services.dispatch.runner_slots import Places
+from cairn.services.dispatch.timers import TimerScheduler
 from cairn.services.dispatch.work_orders import Briefing
 from cairn.services.doctor.machine import Machine
 from cairn.services.doctor.service import Doctor
 from cairn.services.engine.admin_changes import Acts
-from cairn.services.engine.after_commit import Effects
+from cairn.services.engine.after_commit import AfterCommitSteps
+from cairn.services.engine.commit import Participants
 from cairn.services.engine.engine import Engine
-from cairn.services.engine.event_bus import Hub
+from cairn.services.engine.event_bus import EventBus
+from cairn.services.engine.locks import Locks
 from cairn.services.engine.plans import Plans
 from cairn.services.folders.folder_repair import Keeper
-from cairn.services.folders.folder_sync import Projection
+from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.recovery import Mending
 from cairn.services.folders.system_log import SystemLog
 from cairn.services.idempotency import Idempotency
@@ -58,6 +64,7 @@ from cairn.services.pipelines.service import CarriedOut, Pipelines
 from cairn.services.reading import Reading
 from cairn.services.retention import Days, Retention
 from cairn.services.rework.service import Reworks
+from cairn.services.rollbacks.records import FailureRollbackWrite
 from cairn.services.rollbacks.service import Rollbacks
 from cairn.services.rules.active_rules import RulesInForce
 from cairn.services.rules.backtests import Backtests
@@ -79,7 +86,7 @@ class Cairn:
     database: Database
     clock: Clock
     jobs: JobEngine
-    hub: Hub
+    hub: EventBus
     engine: Engine
     runners: dict[Mode, Runner]
     sandbox: Sandbox
@@ -92,6 +99,9 @@ class Cairn:
     logbook: Logbook
     conversations: Conversations
     lanes: Lanes
+    timers: TimerScheduler
+    orphans: Orphans
+    folder_sync: FolderSync
     system_log: SystemLog
     retention: Retention
     tree: Tree
@@ -174,7 +184,7 @@ def build(
     database.migrate()
     tree = Tree(settings.data_dir.resolve() / "pipelines")
     jobs = DbosJobs(settings.url, database.system_engine, poll_seconds=settings.poll_seconds)
-    hub, plans = Hub(), Plans()
+    hub, plans = EventBus(), Plans()
     acts, directory = Acts(database, clock, hub), Directory(clock)
     access = Access(database, clock, directory, adapters.shown(settings.admin_token))
     model_rules = adapters.model_rules(settings)
@@ -182,13 +192,29 @@ def build(
     secrets = Secrets(acts, keys_of(adapters.shown(settings.secret_key), settings.data_dir.resolve()), untold)
     secrets.remember()
     logbook = Logbook(database, hub, clock, secrets.mask_remembered)
-    projection = Projection(database, tree, logbook)
+    locks = Locks()
+    folder_sync = FolderSync(database, tree, logbook, locks)
     rules_in_force = RulesInForce(database, plans, secrets.mask)
-    effects = Effects(database, projection, hub)
-    engine = Engine(database, jobs, plans, effects, clock, rules_in_force.judge, Notices(jobs))
+    budgets = Budgets(plans, clock, BudgetCache(is_alone=database.kind == "sqlite"))
+    steps = AfterCommitSteps()
+    engine = Engine(
+        database,
+        jobs,
+        plans,
+        clock,
+        locks,
+        Participants(
+            rules_in_force,
+            budgets,
+            Notices(jobs),
+            writes=(FailureRollbackWrite(),),
+            synced_revision=folder_sync.pop_synced,
+            after_commit=steps.run,
+        ),
+    )
     ways = adapters.outward(settings, clock, secrets)
-    mending = Mending(database, plans, projection, clock)
-    keeper = Keeper(database, engine, projection, mending, clock)
+    mending = Mending(database, plans, folder_sync, clock)
+    keeper = Keeper(database, engine, folder_sync, mending, clock)
     limits = RunnerLimits(
         max_payload_bytes=settings.max_payload_bytes,
         max_file_bytes=settings.max_file_bytes,
@@ -203,7 +229,7 @@ def build(
     answers = FormAnswers(database, plans)
     modifying = Modifying(database, plans)
     approvals = Approvals(engine, answers, modifying)
-    conversations = Conversations(engine, hub, secrets)
+    conversations = Conversations(engine, budgets, hub, secrets)
     library = AgentLibrary(acts, agent_rules.mcp_servers.keys())
     briefing = Briefing(database, plans, tree, logbook, limits, conversations, library)
     definition_limits = DefinitionLimits(
@@ -211,6 +237,18 @@ def build(
         max_timeout_minutes=settings.max_checkpoint_timeout_minutes,
         max_auto_retries=settings.max_retry_attempts,
     )
+    lanes = Lanes(
+        engine,
+        briefing,
+        ReportBuilder(briefing, Storing(database)),
+        runners,
+        Carrying(engine, Ways(database, ways.mailer, ways.web)),
+        Places(settings.max_runners, settings.most_scripts, settings.agent_runners),
+    )
+    timers = TimerScheduler(engine, lanes)
+    telling = open_telling(acts, engine, jobs, directory, ways, secrets, settings.link)
+    # Lanes and timers wake when the files are in place; the engine has the new state of the run before the first step.
+    steps.register(budgets.cache, telling.courier, lanes.stopper, folder_sync, lanes, timers, hub)
     rules = Rules(database, clock, hub, settings.data_dir.resolve() / RULES, directory.count_deciders)
     return Cairn(
         settings=settings,
@@ -225,22 +263,18 @@ def build(
         known_models=KnownModels(models, tuple(settings.model_fallbacks)),
         mailer=ways.mailer,
         web=ways.web,
-        telling=open_telling(acts, engine, jobs, directory, ways, secrets, settings.link),
+        telling=telling,
         briefing=briefing,
         logbook=logbook,
         conversations=conversations,
-        lanes=Lanes(
-            engine,
-            briefing,
-            Storing(database),
-            runners,
-            Carrying(engine, Ways(database, ways.mailer, ways.web)),
-            Places(settings.max_runners, settings.most_scripts, settings.agent_runners),
-        ),
+        lanes=lanes,
+        timers=timers,
+        orphans=Orphans(engine, jobs, lanes),
+        folder_sync=folder_sync,
         system_log=SystemLog(database, tree, max_bytes=settings.log_file_max_bytes, backups=settings.log_backup_count),
         retention=Retention(
             engine,
-            tree,
+            folder_sync,
             jobs,
             Days(
                 settings.archive_retention_days,
@@ -255,7 +289,7 @@ def build(
         library_reading=LibraryReading(database),
         pipelines=Pipelines(
             engine,
-            projection,
+            folder_sync,
             mending,
             hub,
             keeper,
@@ -263,7 +297,7 @@ def build(
             functions=functions,
             carried_out=CarriedOut(modes, script_rules, agent_rules, library.now),
         ),
-        runs=Runs(engine, modes=modes, max_payload_bytes=settings.max_payload_bytes),
+        runs=Runs(engine, folder_sync, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=Executions(engine, approvals),
         approvals=approvals,
         rollbacks=Rollbacks(engine),
@@ -277,7 +311,7 @@ def build(
         directory=directory,
         secrets=secrets,
         idempotency=Idempotency(database, clock),
-        reading=Reading(database, plans, engine, briefing),
+        reading=Reading(database, plans, engine, budgets, briefing),
         corrections=Corrections(database, modifying, clock),
         comments=Comments(engine),
         batches=Batches(approvals),

@@ -15,7 +15,7 @@ from cairn.store.errors import (
 from cairn.store.events.verification import Broken, Verdict, verify
 from cairn.store.lineage import save_lineage
 from cairn.store.plans import Kept, Layout, Place, Plans, PlanSource, document
-from cairn.store.runs.artifacts import NewArtifact
+from cairn.store.runs.artifacts import NewArtifact, find_artifacts
 from cairn.store.runs.loading import Loaded, RunFacts, has_run, insert_run, load_run, new_run
 from cairn.store.runs.saving import save_run
 
@@ -41,6 +41,7 @@ __all__ = [
     "Unstorable",
     "Verdict",
     "document",
+    "find_artifacts",
     "has_run",
     "insert_run",
     "load_run",

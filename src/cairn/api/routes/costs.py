@@ -55,7 +55,7 @@ async def set_budget(run_id: RunId, body: SetBudgetRequest, services: Services, 
     cost = Decimal(str(body.max_cost_usd)) if body.max_cost_usd is not None else None
     budget = Budget(cost, body.max_tokens, body.max_calls)
     warnings = await command_warnings(services.runs.set_budget(run_id, budget, by=by, command_id=command_id))
-    return await with_warnings(services, services.reading.run, run_id, by, warnings)
+    return await with_warnings(services.reading.run, run_id, by, warnings)
 
 
 @router.get("/pipelines/{pipeline_id}/costs")

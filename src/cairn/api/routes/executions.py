@@ -8,7 +8,7 @@ from cairn.api.dependencies import By, CommandId, Services
 from cairn.api.examples import executions as examples
 from cairn.api.examples import story
 from cairn.api.multipart import read_file
-from cairn.api.operations import READ, RUN, Media, operation, operation_router, small
+from cairn.api.operations import READ, RUN, Media, operation, operation_router
 from cairn.api.parameters import ExecutionId
 from cairn.api.requests.executions import (
     ApproveRequest,
@@ -43,16 +43,15 @@ async def start_execution(body: StartExecutionRequest, services: Services, by: B
     executions = services.executions
     if body.execution_id is not None:
         warnings = await command_warnings(executions.start(body.execution_id, by=by, command_id=command_id))
-        return await with_warnings(services, services.reading.execution, body.execution_id, by, warnings)
-    started, step = await executions.start_checkpoint(
+        return await with_warnings(services.reading.execution, body.execution_id, by, warnings)
+    started, commit = await executions.start_checkpoint(
         str(body.run_id), str(body.checkpoint_id), by=by, command_id=command_id
     )
-    return await with_warnings(services, services.reading.execution, started, by, step.warnings)
+    return await with_warnings(services.reading.execution, started, by, commit.warnings)
 
 
 @router.get("/{execution_id}")
 @operation(READ, response_example=story.execution)
-@small
 def get_execution(execution_id: ExecutionId, services: Services, by: By) -> Execution:
     """An execution with its artifacts, its form, what is asked and what is possible now."""
     return services.reading.execution(execution_id, by)
@@ -110,9 +109,7 @@ async def submit_form(
 ) -> Execution:
     """Fill in the form that it waits for. Wrong fields are told one by one, and nothing is submitted."""
     submitted = services.executions.submit(execution_id, body.fields, digest=body.digest, by=by, command_id=command_id)
-    return await with_warnings(
-        services, services.reading.execution, execution_id, by, await command_warnings(submitted)
-    )
+    return await with_warnings(services.reading.execution, execution_id, by, await command_warnings(submitted))
 
 
 @router.post("/{execution_id}/files", status_code=201)
@@ -141,7 +138,7 @@ async def retry_execution(
     """Try a failed one again in the same run (D16)."""
     attempt = body.attempt if body else None
     retried = services.executions.retry(execution_id, attempt=attempt, by=by, command_id=command_id)
-    return await with_warnings(services, services.reading.execution, execution_id, by, await command_warnings(retried))
+    return await with_warnings(services.reading.execution, execution_id, by, await command_warnings(retried))
 
 
 @router.post("/{execution_id}/cancel")
@@ -149,9 +146,7 @@ async def retry_execution(
 async def cancel_execution(execution_id: ExecutionId, services: Services, by: By, command_id: CommandId) -> Execution:
     """Cancel an open one, or dismiss a failed one; its checkpoint then waits for a start by hand (D58)."""
     cancelled = services.executions.cancel(execution_id, by=by, command_id=command_id)
-    return await with_warnings(
-        services, services.reading.execution, execution_id, by, await command_warnings(cancelled)
-    )
+    return await with_warnings(services.reading.execution, execution_id, by, await command_warnings(cancelled))
 
 
 @router.get("/{execution_id}/context")
@@ -180,4 +175,4 @@ async def _decide(
         by=by,
         command_id=command_id,
     )
-    return await with_warnings(services, services.reading.execution, execution_id, by, await command_warnings(decided))
+    return await with_warnings(services.reading.execution, execution_id, by, await command_warnings(decided))

@@ -73,4 +73,4 @@ def _request(execution_id: str, body: CreateReworkRequest) -> Request:
 
 async def _made(services: Services, asked: Asked, by: By, response: Response) -> Execution:
     response.headers["Location"] = f"/api/executions/{asked.execution_id}"
-    return await with_warnings(services, services.reading.execution, asked.execution_id, by, list(asked.warnings))
+    return await with_warnings(services.reading.execution, asked.execution_id, by, list(asked.warnings))

@@ -9,7 +9,7 @@ from fastapi import Query, Response
 from cairn.api.dependencies import By, CommandId, Services
 from cairn.api.examples import runs as examples
 from cairn.api.examples import story
-from cairn.api.operations import ANY_JSON, READ, RUN, operation, operation_router, small
+from cairn.api.operations import ANY_JSON, READ, RUN, operation, operation_router
 from cairn.api.parameters import ById, Paging, RunId
 from cairn.api.request_body import JSON
 from cairn.api.requests.runs import CreateRunRequest, RestartRunRequest
@@ -54,12 +54,11 @@ async def create_run(
         command_id=command_id,
     )
     response.headers["Location"] = f"/api/runs/{begun.run_id}"
-    return await with_warnings(services, services.reading.run, begun.run_id, by, list(begun.warnings))
+    return await with_warnings(services.reading.run, begun.run_id, by, list(begun.warnings))
 
 
 @router.get("/{run_id}")
 @operation(READ, response_example=story.run)
-@small
 def get_run(run_id: RunId, services: Services, by: By) -> Run:
     """A run with its trail, its progress, what waits and what is possible now."""
     return services.reading.run(run_id, by)
@@ -90,7 +89,7 @@ def list_run_executions(
 async def start_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Start a run that was made without starting."""
     warnings = await command_warnings(services.runs.begin(run_id, by=by, command_id=command_id))
-    return await with_warnings(services, services.reading.run, run_id, by, warnings)
+    return await with_warnings(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/pause")
@@ -98,7 +97,7 @@ async def start_run(run_id: RunId, services: Services, by: By, command_id: Comma
 async def pause_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Pause between checkpoints: at once if none is at work, otherwise when it is done."""
     warnings = await command_warnings(services.runs.pause(run_id, by=by, command_id=command_id))
-    return await with_warnings(services, services.reading.run, run_id, by, warnings)
+    return await with_warnings(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/resume")
@@ -106,7 +105,7 @@ async def pause_run(run_id: RunId, services: Services, by: By, command_id: Comma
 async def resume_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Go on, or withdraw a pause that does not hold yet."""
     warnings = await command_warnings(services.runs.resume(run_id, by=by, command_id=command_id))
-    return await with_warnings(services, services.reading.run, run_id, by, warnings)
+    return await with_warnings(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/cancel")
@@ -114,7 +113,7 @@ async def resume_run(run_id: RunId, services: Services, by: By, command_id: Comm
 async def cancel_run(run_id: RunId, services: Services, by: By, command_id: CommandId) -> Run:
     """Stop everything that is open and end the run."""
     warnings = await command_warnings(services.runs.cancel(run_id, by=by, command_id=command_id))
-    return await with_warnings(services, services.reading.run, run_id, by, warnings)
+    return await with_warnings(services.reading.run, run_id, by, warnings)
 
 
 @router.post("/{run_id}/restart")
@@ -125,7 +124,7 @@ async def restart_run(
     """Begin the next pass from the first checkpoint."""
     leaves = body.pass_number if body else None
     restarted = services.runs.restart(run_id, pass_number=leaves, by=by, command_id=command_id)
-    return await with_warnings(services, services.reading.run, run_id, by, await command_warnings(restarted))
+    return await with_warnings(services.reading.run, run_id, by, await command_warnings(restarted))
 
 
 @router.post("/{run_id}/retry", status_code=201)
@@ -134,4 +133,4 @@ async def retry_run(run_id: RunId, response: Response, services: Services, by: B
     """Make the next version with the same input (D45)."""
     begun = await services.runs.retry(run_id, by=by, command_id=command_id)
     response.headers["Location"] = f"/api/runs/{begun.run_id}"
-    return await with_warnings(services, services.reading.run, begun.run_id, by, list(begun.warnings))
+    return await with_warnings(services.reading.run, begun.run_id, by, list(begun.warnings))

@@ -38,7 +38,7 @@ class Batches:
     ) -> Decided:
         own = uuid5(command_id, id) if command_id is not None else None
         try:
-            step = await self._approvals.decide(id, decision, digest=digest, feedback=feedback, by=by, command_id=own)
+            commit = await self._approvals.decide(id, decision, digest=digest, feedback=feedback, by=by, command_id=own)
         except Repeated:
             return Decided(approval_id=id, status=None, error=None)
         except Refused as refused:
@@ -47,4 +47,4 @@ class Batches:
             return Decided(approval_id=id, status=None, error=" ".join(message for _, message in wrong.errors))
         except ServiceError as error:
             return Decided(approval_id=id, status=None, error=error.message)
-        return Decided(approval_id=id, status=ApprovalStatus(step.loaded.run.approvals[id].status), error=None)
+        return Decided(approval_id=id, status=ApprovalStatus(commit.after.run.approvals[id].status), error=None)

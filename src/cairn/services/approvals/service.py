@@ -15,8 +15,8 @@ from cairn.core.states import ApprovalStatus, ExecutionStatus, Kind
 from cairn.services.actions.modifications import Modifying
 from cairn.services.actors import Actor
 from cairn.services.approvals.form_answers import FormAnswers
-from cairn.services.dispatch.results import NOTHING
-from cairn.services.engine.engine import Engine, Step
+from cairn.services.engine.commit import NO_ATTACHMENTS, Commit
+from cairn.services.engine.engine import Engine
 from cairn.services.errors import NotFound, WrongInput
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
@@ -63,7 +63,7 @@ class Approvals:
 
     async def decide(
         self, approval_id: str, decision: str, *, by: Actor, command_id: UUID | None = None, **said: Unpack[Words]
-    ) -> Step:
+    ) -> Commit:
         asked = await self._engine.database.aread(lambda c: find(c, approval_id))
         return await self._decide(asked, Said(decision, **said), by, command_id)
 
@@ -76,12 +76,12 @@ class Approvals:
         by: Actor,
         command_id: UUID | None = None,
         **said: Unpack[Words],
-    ) -> Step:
+    ) -> Commit:
         """Answer whatever is pending for an execution (D41)."""
         asked = await self._engine.database.aread(lambda c: pending(c, execution_id, kinds))
         return await self._decide(asked, Said(decision, **said), by, command_id)
 
-    async def _decide(self, asked: Asked, said: Said, by: Actor, command_id: UUID | None) -> Step:
+    async def _decide(self, asked: Asked, said: Said, by: Actor, command_id: UUID | None) -> Commit:
         decision = said.decision
         if asked.kind is Kind.START and decision in ("reject", "revise"):
             decision = "refuse"  # D22, D68
@@ -89,18 +89,18 @@ class Approvals:
             word = NEEDS_WORDS[decision]
             raise WrongInput([(f"/{word}", f"Say why: '{word}' is required to {decision}.")])
         command = Decide(asked.approval_id, decision, said.digest, said.feedback)
-        brought = NOTHING
+        attachments = NO_ATTACHMENTS
         if decision == "answer":
             command = replace(command, answer=await self._answers.keep(asked.execution_id, said.fields or {}))
         elif said.modified_params is not None:
             if (asked.kind, decision) != (Kind.ACTION, "approve"):
                 raise WrongInput([("/modified_params", "Only the approval of an action can have other parameters.")])
-            command, brought = await self._modifying.modify(asked.approval_id, command, said.modified_params)
-        return await self._engine.send(asked.run_id, command, self.given(by, command_id), brought=brought)
+            command, attachments = await self._modifying.modify(asked.approval_id, command, said.modified_params)
+        return await self._engine.send(asked.run_id, command, self.given(by, command_id), attachments=attachments)
 
     async def hand_over(
         self, approval_id: str, to: Sequence[str], reason: str, *, by: Actor, command_id: UUID | None = None
-    ) -> Step:
+    ) -> Commit:
         """Let others decide."""
         asked = await self._engine.database.aread(lambda c: find(c, approval_id))
         command = HandOver(approval_id, tuple(dict.fromkeys(name.strip() for name in to)), reason)
@@ -109,7 +109,7 @@ class Approvals:
     def given(self, by: Actor, command_id: UUID | None = None) -> Given:
         """With all that this person may be named as among those who are asked; admins count as everybody (D29)."""
         counts_as = None if by.is_admin else by.answers_to
-        return replace(self._engine.given(by.name, command_id), counts_as=counts_as)
+        return replace(self._engine.context(by.name, command_id), counts_as=counts_as)
 
 
 def find(connection: sa.Connection, approval_id: str) -> Asked:

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from cairn.ports import Heard
 from cairn.services.conversations.views import Piece, PieceKind
-from cairn.services.engine.event_bus import Hub
-from cairn.services.events.views import Change
+from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.logs.log_writer import plain
 
 BATCH_SECONDS = 0.05
@@ -60,7 +59,7 @@ class Coming:
 
 
 class OnAir:
-    def __init__(self, hub: Hub, hide: Callable[[str], str], begun: Callable[[str], int]) -> None:
+    def __init__(self, hub: EventBus, hide: Callable[[str], str], begun: Callable[[str], int]) -> None:
         """`hide` masks secrets; `begun` says how many characters at the end of a text may be the start of one."""
         self._hub = hub
         self._hide = hide
@@ -105,7 +104,7 @@ class OnAir:
         for _, coming in fresh.values():
             self._show(coming)
         for run_id in {run_id for run_id, _ in fresh.values()}:
-            self._hub.whisper(Change(None, run_id, HEARD))
+            self._hub.whisper(ChangeHint(None, run_id, HEARD))
 
     def _show(self, coming: Coming) -> None:
         """What may be the start of a secret waits for the rest of it."""

@@ -20,10 +20,10 @@ from cairn.ports import BudgetSpent, Conversation, ConversationOver, Heard, Purp
 from cairn.ports.models import Tokens
 from cairn.services.conversations.live_messages import OnAir
 from cairn.services.conversations.message_parts import told_beside
+from cairn.services.costs.budgets import Budgets
 from cairn.services.engine.engine import Engine
-from cairn.services.engine.event_bus import Hub
+from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.engine.retry import patiently
-from cairn.services.events.views import Change
 from cairn.services.logs.log_writer import plain
 from cairn.store import Loaded, messages
 from cairn.store.messages import Place
@@ -42,8 +42,9 @@ class Masks(Protocol):
 
 
 class Conversations:
-    def __init__(self, engine: Engine, hub: Hub, masks: Masks) -> None:
+    def __init__(self, engine: Engine, budgets: Budgets, hub: EventBus, masks: Masks) -> None:
         self.engine = engine
+        self.budgets = budgets
         self.database = engine.database
         self.hub = hub
         self.hide = masks.mask_remembered
@@ -92,7 +93,7 @@ class _Held:
             shared.on_air.whole(place.run_id, place.execution_id, one.turn, one.number)
         if not counts:
             raise ConversationOver(OVER)
-        shared.hub.whisper(Change(place.pipeline_id, place.run_id, SAID))
+        shared.hub.whisper(ChangeHint(place.pipeline_id, place.run_id, SAID))
 
     def hear(self, heard: Heard) -> None:
         self._all.on_air.hear(self._place.run_id, self._place.execution_id, self._place.scope, heard)
@@ -100,17 +101,17 @@ class _Held:
     async def afford(self) -> None:
         """What others have under way is not known: it may go a little beyond the budget."""
         engine, run_id = self._all.engine, self._place.run_id
-        budgets = engine.budgets
-        if budgets.is_unbounded(run_id):
+        budgets, cache = self._all.budgets, self._all.budgets.cache
+        if cache.is_unbounded(run_id):
             return
-        as_of = budgets.changes
-        stands = await patiently(lambda: engine.database.aread(lambda c: engine.budgets.of_run(c, run_id)))
-        budgets.note(run_id, stands, as_of)
+        as_of = cache.changes
+        stands = await patiently(lambda: engine.database.aread(lambda c: budgets.of_run(c, run_id)))
+        cache.note(run_id, stands, as_of)
         if (spent := stands.spent) is not None:
             raise BudgetSpent(spent.words)
         if (near := stands.near) is not None and not stands.is_warned:
             with suppress(Refused):  # somebody else has told it
-                await engine.send(run_id, WarnOfBudget(near.words), engine.given(BY))
+                await engine.send(run_id, WarnOfBudget(near.words), engine.context(BY))
 
 
 # ---- as rows -------------------------------------------------------------------------------------------

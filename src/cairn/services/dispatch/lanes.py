@@ -4,50 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, assert_never
+from typing import Any
 
-from cairn.core.commands import (
-    ActionProposed,
-    BudgetReached,
-    Failed,
-    Finished,
-    InputWanted,
-    Interrupted,
-    Invalid,
-    OutcomeUnknown,
-    Report,
-    ReworkWanted,
-)
+from cairn.core.commands import Interrupted, Report
+from cairn.core.effects import Stop
 from cairn.core.errors import Refused
 from cairn.core.execution import Execution, Fault
 from cairn.core.states import Mode
-from cairn.documents import digest
 from cairn.ports import (
-    Asks,
     BudgetSpent,
     Faulted,
-    Outcome,
     OverBudget,
-    Produced,
-    ProposesAction,
     Runner,
-    Unfit,
-    WantsRework,
 )
 from cairn.runners import CannotBegin, carry_out
 from cairn.services.actions.execution import Carrying
-from cairn.services.actions.proposals import weigh
-from cairn.services.dispatch.results import NOTHING, Brought, Products, Storing
+from cairn.services.dispatch.reports import DispatchResult, ReportBuilder, unsaved
 from cairn.services.dispatch.runner_slots import Places
-from cairn.services.dispatch.work_orders import UNTOLD, Briefing, Told
-from cairn.services.engine.engine import Engine, Step
+from cairn.services.dispatch.work_orders import Briefing
+from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit
+from cairn.services.engine.engine import Engine
 from cairn.services.engine.job_ids import driven_by
 from cairn.services.engine.retry import UNSAVABLE, patiently
 from cairn.services.errors import NotFound
-from cairn.services.logs.log_writer import plain
 from cairn.store import Loaded
 
 log = logging.getLogger(__name__)
@@ -59,17 +41,9 @@ WORKER = "worker"  # who reports
 @dataclass(frozen=True, slots=True)
 class Running:
     dispatch: int
-    task: asyncio.Task[Came]
+    task: asyncio.Task[DispatchResult]
     since: float  # when it was dispatched here, by the clock that only goes on
     placed: asyncio.Future[float]  # when it had its place, once it has it
-
-
-@dataclass(frozen=True, slots=True)
-class Came:
-    """What came of a dispatch, and what it was given."""
-
-    outcome: Outcome | OutcomeUnknown
-    told: Told = UNTOLD
 
 
 class Lanes:
@@ -77,20 +51,21 @@ class Lanes:
         self,
         engine: Engine,
         briefing: Briefing,
-        storing: Storing,
+        reports: ReportBuilder,
         runners: Mapping[Mode, Runner],
         carrying: Carrying,
         places: Places,
     ) -> None:
         self._engine = engine
         self._briefing = briefing
-        self._storing = storing
+        self._reports = reports
         self._runners = runners
         self._carrying = carrying
         self._places = places
         self._lanes: dict[str, asyncio.Task[None]] = {}
         self._running: dict[str, Running] = {}
         self._telling: set[str] = set()  # lanes between a report and the last of its effects
+        self._started = False
         self._stopping = False
         self.taken_up = asyncio.Event()  # when what the last process was at has been dispatched again
 
@@ -98,9 +73,17 @@ class Lanes:
         return job in self._lanes
 
     @property
+    def stopper(self) -> ExecutionStopper:
+        return ExecutionStopper(self)
+
+    @property
     def is_at_rest(self) -> bool:
         """Nothing is driven on at this moment."""
         return not self._lanes
+
+    def start(self) -> None:
+        """From now on commits wake lanes."""
+        self._started = True
 
     async def stop(self) -> None:
         """Runners stop; what they were at goes on after the next start."""
@@ -112,16 +95,21 @@ class Lanes:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     # ---- lanes ---------------------------------------------------------------------------------------
+    async def after_commit(self, commits: Sequence[Commit]) -> None:
+        for commit in commits:
+            for job in commit.jobs:
+                self.wake(job, commit.run_id)
+
     def wake(self, job: str, run_id: str) -> None:
         """Right after the commit: no need to wait for the queue."""
-        if not self._stopping:
+        if self._started and not self._stopping:
             self._lane(job, run_id, claim=False)
 
     async def lane(self, job: str, run_id: str, *, own: bool) -> None:
         """Called by the job engine. It joins the lane that was woken; else it takes over what nobody drives."""
         await self.taken_up.wait()
         if own and job not in self._lanes:
-            async with self._engine.holding(run_id):
+            async with self._engine.lock(run_id):
                 pass  # who committed it wakes it when the files stand
         await asyncio.shield(self._lane(job, run_id, claim=not own))
 
@@ -150,17 +138,17 @@ class Lanes:
     async def _drive_on(self, job: str, loaded: Loaded, e: Execution, *, claim: bool) -> None:
         mine: Execution | None = e
         if claim:
-            loaded = (await self._report(loaded.facts.run_id, Interrupted(e.id, e.dispatch), job)).loaded
+            loaded = (await self._report(loaded.facts.run_id, Interrupted(e.id, e.dispatch), job)).after
             mine = driven_by(loaded, job)
         while mine is not None:
-            came = await self._carry_out(loaded, mine)
-            if came is None:
+            result = await self._carry_out(loaded, mine)
+            if result is None:
                 return
-            loaded = (await self._conclude(loaded, mine, came, job)).loaded
+            loaded = (await self._conclude(loaded, mine, result, job)).after
             mine = driven_by(loaded, job)
 
     # ---- one execution -------------------------------------------------------------------------------
-    async def _carry_out(self, loaded: Loaded, e: Execution) -> Came | None:
+    async def _carry_out(self, loaded: Loaded, e: Execution) -> DispatchResult | None:
         """What came of it; nothing if it was stopped."""
         loop = asyncio.get_running_loop()
         placed: asyncio.Future[float] = loop.create_future()
@@ -176,24 +164,24 @@ class Lanes:
             self._running.pop(e.id, None)
             placed.cancel()
 
-    async def _run(self, loaded: Loaded, e: Execution, placed: asyncio.Future[float]) -> Came:
+    async def _run(self, loaded: Loaded, e: Execution, placed: asyncio.Future[float]) -> DispatchResult:
         try:
             async with self._places.of(e.policy.mode):
                 placed.set_result(monotonic())
                 self._check_current(loaded, e)
                 doubt = await patiently(lambda: self._carrying.carry_out(loaded, e))
                 if doubt is not None:
-                    return Came(doubt)
+                    return DispatchResult(doubt)
                 work = await patiently(lambda: self._briefing.work(loaded, e))
                 outcome = await carry_out(self._runners, work)
-                return Came(outcome, await patiently(lambda: self._briefing.told(work)))
+                return DispatchResult(outcome, await patiently(lambda: self._briefing.told(work)))
         except CannotBegin as error:
-            return Came(Faulted(error.fault))
+            return DispatchResult(Faulted(error.fault))
         except BudgetSpent as error:
-            return Came(OverBudget(str(error)))
+            return DispatchResult(OverBudget(str(error)))
         except Exception as error:
             log.exception("execution %s could not be carried out", e.id)
-            return Came(Faulted(Fault(type(error).__name__, str(error) or type(error).__name__)))
+            return DispatchResult(Faulted(Fault(type(error).__name__, str(error) or type(error).__name__)))
         finally:
             self._briefing.end(loaded, e)
 
@@ -221,79 +209,26 @@ class Lanes:
             await asyncio.sleep(running.placed.result() + allowed - monotonic())
 
     # ---- what came of it -----------------------------------------------------------------------------
-    async def _conclude(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Step:
+    async def _conclude(self, loaded: Loaded, e: Execution, result: DispatchResult, job: str) -> Commit:
+        run_id = loaded.facts.run_id
         try:
-            step = await self._tell(loaded, e, came, job)
+            report, attachments = await self._reports.build(loaded, e, result)
+            commit = await self._report(run_id, report, job, attachments)
         except UNSAVABLE as error:
             log.exception("what execution %s came to could not be saved", e.id)
-            fault = plain_fault(Fault("cannot_be_saved", f"What came of it could not be saved: {error}"))
-            return await self._report(loaded.facts.run_id, Failed(e.id, e.dispatch, fault), job)
-        self._briefing.remember(step, e.id)
-        return step
+            report, attachments = unsaved(e, error)
+            return await self._report(run_id, report, job, attachments)
+        self._briefing.remember(commit, e.id)
+        return commit
 
-    async def _tell(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Step:
-        run_id, outcome, context = loaded.facts.run_id, came.outcome, came.told.context
-        if context is not None:
-            await patiently(lambda: self._storing.put_ahead(context))
-        brought = Brought(context=context, consumed=came.told.consumed)
-        match outcome:
-            case Produced():
-                products = await self._store(loaded, e, outcome)
-                report = Finished(e.id, e.dispatch, products.digest, products.outputs, outcome.ruling)
-                brought = brought.changed(artifacts=products.artifacts, verdicts=outcome.verdicts)
-                return await self._report(run_id, report, job, brought)
-            case Unfit():
-                products = await self._store(loaded, e, outcome)
-                report = Invalid(e.id, e.dispatch, products.digest, products.outputs, plain_fault(outcome.error))
-                brought = brought.changed(artifacts=products.artifacts, verdicts=outcome.verdicts)
-                return await self._report(run_id, report, job, brought)
-            case Faulted():
-                report = Failed(e.id, e.dispatch, plain_fault(outcome.error))
-                return await self._report(run_id, report, job, brought)
-            case Asks():
-                report = InputWanted(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question))
-                return await self._report(run_id, report, job, brought.changed(wanted=outcome))
-            case ProposesAction():
-                return await self._propose(loaded, e, outcome, job, brought)
-            case OutcomeUnknown():
-                return await self._report(run_id, outcome, job, brought)
-            case WantsRework():
-                made = await self._store(loaded, e, outcome)
-                words = plain(outcome.reason), plain(outcome.prompt)
-                report = ReworkWanted(e.id, e.dispatch, outcome.key, *words, made.digest, made.outputs)
-                brought = brought.changed(artifacts=made.artifacts, wanted=outcome)
-                return await self._report(run_id, report, job, brought)
-            case OverBudget():
-                return await self._report(run_id, BudgetReached(e.id, e.dispatch, plain(outcome.reason)), job, brought)
-            case _:
-                assert_never(outcome)
-
-    async def _propose(self, loaded: Loaded, e: Execution, outcome: ProposesAction, job: str, brought: Brought) -> Step:
-        definition = await self._briefing.definition(loaded, e)
-        weighed = weigh(definition, outcome)
-        run_id = loaded.facts.run_id
-        if isinstance(weighed, Fault):
-            return await self._report(run_id, Failed(e.id, e.dispatch, plain_fault(weighed)), job, brought)
-        made = await self._store(loaded, e, outcome)
-        reasons = plain(" ".join(weighed.reasons))
-        report = ActionProposed(e.id, e.dispatch, weighed.digest, weighed.action, reasons, made.digest, made.outputs)
-        brought = brought.changed(artifacts=made.artifacts, wanted=outcome, weighed=weighed)
-        return await self._report(run_id, report, job, brought)
-
-    async def _store(
-        self, loaded: Loaded, e: Execution, outcome: Produced | Unfit | WantsRework | ProposesAction
-    ) -> Products:
-        checkpoint = await self._briefing.checkpoint(loaded, e)
-        return await patiently(lambda: self._storing.store(e, checkpoint, outcome.artifacts))
-
-    async def _report(self, run_id: str, report: Report, job: str, brought: Brought = NOTHING) -> Step:
+    async def _report(self, run_id: str, report: Report, job: str, attachments: Attachments = NO_ATTACHMENTS) -> Commit:
         """Only a lane itself reports: it is not cancelled meanwhile, so nothing is left out after the commit."""
 
-        async def tell() -> Step:
+        async def tell() -> Commit:
             self._telling.add(job)
             try:
-                given = self._engine.given(WORKER)
-                return await self._engine.carry_through(run_id, report, given, lane=job, brought=brought)
+                given = self._engine.context(WORKER)
+                return await self._engine.send_unshielded(run_id, report, given, lane=job, attachments=attachments)
             finally:
                 self._telling.discard(job)
                 if self._stopping:
@@ -304,11 +239,22 @@ class Lanes:
     async def take_up(self, interrupted: Interrupted, run_id: str, job: str) -> None:
         """Dispatch again what this job was at, and drive it on."""
         try:
-            await patiently(lambda: self._engine.send(run_id, interrupted, self._engine.given(WORKER), lane=job))
+            await patiently(lambda: self._engine.send(run_id, interrupted, self._engine.context(WORKER), lane=job))
         except (Refused, NotFound):
             return
         self.wake(job, run_id)
 
 
-def plain_fault(fault: Fault) -> Fault:
-    return Fault(plain(fault.type), plain(fault.message), plain(fault.trace), fault.is_final)
+class ExecutionStopper:
+    """An after-commit step: stops the runners whose executions a commit has taken away from them."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self._lanes = lanes
+
+    async def after_commit(self, commits: Sequence[Commit]) -> None:
+        for effect in (effect for commit in commits for effect in commit.decision.effects):
+            if isinstance(effect, Stop):
+                try:
+                    await self._lanes.stop_execution(effect.execution, effect.dispatch)
+                except Exception:
+                    log.exception("execution %s could not be stopped; what it reports is dropped", effect.execution)

@@ -12,15 +12,13 @@ import sqlalchemy as sa
 
 from cairn.core.commands import Output
 from cairn.core.execution import Execution
-from cairn.core.frozen import Changing
 from cairn.core.ids import id_of
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import DocumentError, Value, decode_json, digest
 from cairn.files import layout
-from cairn.ports import Asks, Content, ProposesAction, Stored, Verdict, WantsRework
+from cairn.ports import Content, Stored
 from cairn.runners import artifact_id
-from cairn.services.actions.corrections import Learnt
-from cairn.services.actions.proposals import Weighed
+from cairn.services.engine.commit import Commit
 from cairn.store import Database, NewArtifact, blobs
 from cairn.store import tables as t
 
@@ -36,27 +34,17 @@ class Products:
     digest: str
 
 
-@dataclass(frozen=True)
-class Brought(Changing):
-    """What comes with a report, to be saved in its transaction."""
+@dataclass(frozen=True, slots=True)
+class ContextWrite:
+    """Keep the exact context that an execution was given."""
 
-    artifacts: tuple[NewArtifact, ...] = ()
-    context: bytes | None = None  # that the execution was given
-    consumed: tuple[str, ...] = ()  # artifacts that it was given to read
-    wanted: WantsRework | ProposesAction | Asks | None = None  # with the call that is recorded
-    weighed: Weighed | None = None  # the action that it proposes
-    learnt: Learnt | None = None  # what a decision has corrected
-    verdicts: tuple[Verdict, ...] = ()  # of those who have looked at the result
+    execution: str
+    content: bytes
 
-
-NOTHING = Brought()
-
-
-def keep_context(connection: sa.Connection, execution_id: str, content: bytes) -> None:
-    """The exact context stays with the execution (X9)."""
-    e = t.checkpoint_executions
-    checksum = blobs.put(connection, content)
-    connection.execute(sa.update(e).where(e.c.execution_id == execution_id).values(context_checksum=checksum))
+    def __call__(self, connection: sa.Connection, _: Commit, /) -> None:
+        e = t.checkpoint_executions
+        checksum = blobs.put(connection, self.content)
+        connection.execute(sa.update(e).where(e.c.execution_id == self.execution).values(context_checksum=checksum))
 
 
 class Storing:

@@ -25,7 +25,7 @@ from cairn.services.dispatch import summaries
 from cairn.services.dispatch.material import Gathered, feedback_of, findings_of, sent_back, standing
 from cairn.services.dispatch.output_cache import Outputs, OutputsRead
 from cairn.services.dispatch.recorded_calls import read_calls
-from cairn.services.engine.engine import Step
+from cairn.services.engine.commit import Commit
 from cairn.services.engine.plans import Plans
 from cairn.services.logs.log_writer import Logbook
 from cairn.store import Database, Loaded
@@ -143,10 +143,10 @@ class Briefing:
         """The dispatch is over: nobody speaks in it any more."""
         self._conversations.end(loaded.facts.run_id, e.id)
 
-    def remember(self, step: Step, execution_id: str) -> None:
+    def remember(self, commit: Commit, execution_id: str) -> None:
         """What has just been completed is read next: keep it at hand."""
-        if step.loaded.run.executions[execution_id].state is State.COMPLETED:
-            self._read.remember(execution_id, step.filing.artifacts)
+        if commit.after.run.executions[execution_id].state is State.COMPLETED:
+            self._read.remember(execution_id, commit.file_plan.artifacts)
 
     async def _material(self, loaded: Loaded, e: Execution, checkpoint: CheckpointDefinition) -> Gathered:
         wanted = [other.id for other in standing(loaded, e).values()]

@@ -11,8 +11,7 @@ import sqlalchemy as sa
 
 from cairn.ports import Clock
 from cairn.services.actors import Actor
-from cairn.services.engine.event_bus import Hub
-from cairn.services.events.views import Change
+from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.store import Database
 from cairn.store.events import chain
 
@@ -35,7 +34,7 @@ class Act:
 
 
 class Acts:
-    def __init__(self, database: Database, clock: Clock, hub: Hub) -> None:
+    def __init__(self, database: Database, clock: Clock, hub: EventBus) -> None:
         self.database = database
         self.clock = clock
         self._hub = hub
@@ -53,4 +52,4 @@ class Acts:
         finally:  # cancelled, it may have been carried out all the same
             for forget in self._forgetting:
                 forget()
-            self._hub.announce(*(Change(None, None, event) for event in told))
+            self._hub.announce(*(ChangeHint(None, None, event) for event in told))

@@ -1,17 +1,27 @@
-"""Announcements inside one process, after a commit. They only hint: whoever hears one reads the database."""
+"""Hints inside one process that something has changed. Subscribers read the database to see what."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from threading import Lock, get_ident
+from typing import NamedTuple
 
-from cairn.services.events.views import Change
+from cairn.services.engine.commit import Commit
+
+
+class ChangeHint(NamedTuple):
+    """Something has changed: read the database to see what."""
+
+    pipeline_id: str | None
+    run_id: str | None
+    event_type: str
+
 
 _MOST = 256  # hints kept for a listener that is slow; then one stands for all of them
-ANYTHING = Change(None, None, "anything")  # more has happened than was kept
+ANYTHING = ChangeHint(None, None, "anything")  # more has happened than was kept
 
 
 class Subscription:
@@ -22,11 +32,11 @@ class Subscription:
         self._loop = asyncio.get_running_loop()
         self._thread = get_ident()
         self._news = asyncio.Event()
-        self._kept: deque[Change] = deque()
+        self._kept: deque[ChangeHint] = deque()
         self._lock = Lock()
         self._closed = False
 
-    def tell(self, changes: tuple[Change, ...]) -> None:
+    def tell(self, changes: tuple[ChangeHint, ...]) -> None:
         """May be called from any thread."""
         wanted = [c for c in changes if self.run_id is None or c.run_id == self.run_id]
         if not wanted:
@@ -46,7 +56,7 @@ class Subscription:
     def is_closed(self) -> bool:
         return self._closed
 
-    async def wait(self, seconds: float | None = None) -> tuple[Change, ...]:
+    async def wait(self, seconds: float | None = None) -> tuple[ChangeHint, ...]:
         """All hints since the last call; none if nothing came in time or the hub has closed."""
         try:
             async with asyncio.timeout(seconds):
@@ -64,7 +74,7 @@ class Subscription:
     def __aiter__(self) -> Subscription:
         return self
 
-    async def __anext__(self) -> Change:
+    async def __anext__(self) -> ChangeHint:
         while not self._closed:
             if self._kept:
                 with self._lock:
@@ -83,7 +93,7 @@ class Subscription:
             self._loop.call_soon_threadsafe(self._news.set)
 
 
-class Hub:
+class EventBus:
     def __init__(self) -> None:
         self._listeners: tuple[Subscription, ...] = ()
         self._lock = Lock()
@@ -93,11 +103,17 @@ class Hub:
     def is_heard(self) -> bool:
         return bool(self._listeners)
 
-    def announce(self, *changes: Change) -> None:
+    async def after_commit(self, commits: Sequence[Commit]) -> None:
+        for commit in commits:
+            if self.is_heard:
+                of = commit.after.facts
+                self.announce(*(ChangeHint(of.pipeline_id, of.run_id, str(e.type)) for e in commit.decision.events))
+
+    def announce(self, *changes: ChangeHint) -> None:
         for listener in self._listeners:
             listener.tell(changes)
 
-    def whisper(self, *changes: Change) -> None:
+    def whisper(self, *changes: ChangeHint) -> None:
         """To those alone who listen to one run: lists do not change by it."""
         for listener in self._listeners:
             if listener.run_id is not None:

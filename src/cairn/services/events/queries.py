@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
+from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.errors import NotFound
-from cairn.services.events.views import BrokenLink, Change, Event, EventPage, Verdict
+from cairn.services.events.views import BrokenLink, Event, EventPage, Verdict
 from cairn.services.filters import EventFilter
 from cairn.services.paging import Order, Row, page
 from cairn.store import tables as t
@@ -114,8 +115,8 @@ def last_event(connection: sa.Connection) -> int:
     return connection.execute(sa.select(sa.func.max(V.id))).scalar_one() or 0
 
 
-def changes_after(connection: sa.Connection, last: int, limit: int) -> tuple[int, list[Change]]:
+def changes_after(connection: sa.Connection, last: int, limit: int) -> tuple[int, list[ChangeHint]]:
     query = sa.select(V.id, V.pipeline_id, V.run_id, V.event_type).where(V.id > last).order_by(V.id).limit(limit)
     rows = connection.execute(query).all()
-    changes = [Change(row.pipeline_id or None, row.run_id, row.event_type) for row in rows]
+    changes = [ChangeHint(row.pipeline_id or None, row.run_id, row.event_type) for row in rows]
     return (rows[-1].id if rows else last), changes

@@ -20,7 +20,7 @@ from cairn.services.engine.file_plan import Filing
 from cairn.services.engine.plans import Plans
 from cairn.services.folders import expected_files
 from cairn.services.folders.file_effects import FileWork
-from cairn.services.folders.folder_sync import Projection
+from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.rollback_folders import RollbackFiles
 from cairn.services.pipelines import pipeline_rows as rows
 from cairn.store import Database, Loaded, load_run
@@ -37,15 +37,15 @@ FORMER = 20  # earlier definitions whose files are known as Cairn's own
 class Mending:
     """Carries out again what a state implies; repeated, it changes nothing."""
 
-    def __init__(self, database: Database, plans: Plans, projection: Projection, clock: Clock) -> None:
+    def __init__(self, database: Database, plans: Plans, folder_sync: FolderSync, clock: Clock) -> None:
         self._database = database
         self._plans = plans
-        self._projection = projection
+        self._folder_sync = folder_sync
         self._clock = clock
 
     @property
     def _tree(self) -> Tree:
-        return self._projection.tree
+        return self._folder_sync.tree
 
     def _read(self, query: Callable[[sa.Connection], T]) -> T:
         return self._database.read(query)

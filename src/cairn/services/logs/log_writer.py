@@ -11,8 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError, SQLAlchemyError, StatementError
 
 from cairn.ports import Clock, Reached
-from cairn.services.engine.event_bus import Hub
-from cairn.services.events.views import Change
+from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.store import Database
 from cairn.store import tables as t
 
@@ -45,7 +44,7 @@ def plain(text: str) -> str:
 
 
 class Logbook:
-    def __init__(self, database: Database, hub: Hub, clock: Clock, hide: Callable[[str], str] = str) -> None:
+    def __init__(self, database: Database, hub: EventBus, clock: Clock, hide: Callable[[str], str] = str) -> None:
         """`hide` leaves out the values of secrets."""
         self._database = database
         self._hub = hub
@@ -126,7 +125,7 @@ class Logbook:
                 self._runs |= runs
                 return
         for pipeline_id, run_id in runs:
-            self._hub.announce(Change(pipeline_id=pipeline_id, run_id=run_id, event_type="log"))
+            self._hub.announce(ChangeHint(pipeline_id=pipeline_id, run_id=run_id, event_type="log"))
 
     async def _write(
         self, lines: list[dict[str, Any]], progress: dict[str, dict[str, Any]], sandboxes: dict[str, str]

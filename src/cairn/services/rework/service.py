@@ -12,7 +12,8 @@ from cairn.core.draft import made_id
 from cairn.core.errors import Refused, Repeated
 from cairn.core.execution import Execution
 from cairn.services.actors import Actor
-from cairn.services.engine.engine import Engine, Step
+from cairn.services.engine.commit import Commit
+from cairn.services.engine.engine import Engine
 from cairn.services.errors import NotFound, WrongInput
 from cairn.services.rework import staleness
 from cairn.store import Loaded
@@ -36,14 +37,14 @@ class Request:
 class Foreseen:
     """What a rework would do, worked out by doing it on paper."""
 
-    step: Step
+    commit: Commit
     asker: Execution
     replaced: Execution  # that stands now
     made: Execution  # that is to take its place, as it would begin
 
     @property
     def asker_waits(self) -> bool:
-        return self.step.decision.run.executions[self.asker.id].state is not self.asker.state
+        return self.commit.decision.run.executions[self.asker.id].state is not self.asker.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +63,10 @@ class Reworks:
         """The impact, without touching anything."""
         loaded = self._engine.load(connection, _find_run(connection, request.execution_id), lock=False)
         asker, command = loaded.run.executions[request.execution_id], _command(loaded, request)
-        step = self._engine.foresee(connection, loaded.facts.run_id, command, self._engine.given(by.name))
-        (made,) = [e for e in step.decision.run.executions.values() if e.id not in step.before.run.executions]
-        replaced = step.before.run.standing.done[command.key]
-        return Foreseen(step, asker, replaced, made)
+        commit = self._engine.simulate(connection, loaded.facts.run_id, command, self._engine.context(by.name))
+        (made,) = [e for e in commit.decision.run.executions.values() if e.id not in commit.before.run.executions]
+        replaced = commit.before.run.standing.done[command.key]
+        return Foreseen(commit, asker, replaced, made)
 
     async def ask(self, request: Request, *, by: Actor, command_id: UUID | None = None) -> Asked:
         """Send the work back. The same command again has sent it back once (D59)."""
@@ -91,13 +92,13 @@ class Reworks:
         return await self._engine.read_run(run_id)
 
     async def _send(self, loaded: Loaded, command: AskRework, by: Actor, command_id: UUID | None) -> Asked:
-        given, run_id = self._engine.given(by.name, command_id), loaded.facts.run_id
+        given, run_id = self._engine.context(by.name, command_id), loaded.facts.run_id
         made = made_id(given.command_id, run_id, 1)
         try:
-            step = await self._engine.send(run_id, command, given)
+            commit = await self._engine.send(run_id, command, given)
         except Repeated:
             return Asked(made)
-        return Asked(made, tuple(step.warnings))
+        return Asked(made, tuple(commit.warnings))
 
 
 def _find_run(connection: sa.Connection, execution_id: str) -> str:

@@ -16,7 +16,8 @@ from cairn.core.effects import Unarchive
 from cairn.core.errors import Refused, Repeated
 from cairn.core.states import ApprovalStatus, RunStatus, State
 from cairn.services.actors import Actor
-from cairn.services.engine.engine import Engine, Step
+from cairn.services.engine.commit import Commit
+from cairn.services.engine.engine import Engine
 from cairn.services.errors import Gone, NotFound, WrongInput
 from cairn.services.pipelines import pipeline_rows as rows
 from cairn.services.rollbacks.records import Taken, items, record, taken
@@ -63,16 +64,16 @@ class Rollbacks:
     def preview(self, connection: sa.Connection, request: Request, by: Actor) -> Foreseen:
         """The impact, without touching anything."""
         plan = self._plan(connection, request)
-        given = self._engine.given(by.name)
-        steps = [self._engine.foresee(connection, run_id, command, given) for run_id, command in plan.commands]
-        target, *others = [taken(step.before, step.decision, step.filing) for step in steps]
+        given = self._engine.context(by.name)
+        commits = [self._engine.simulate(connection, run_id, command, given) for run_id, command in plan.commands]
+        target, *others = [taken(commit) for commit in commits]
         gone = set(target.rollback(request.rollback_id).archived)
         withdrawn = [
             approval.id
-            for step in steps
-            for approval in step.before.run.approvals.values()
+            for commit in commits
+            for approval in commit.before.run.approvals.values()
             if approval.status is ApprovalStatus.PENDING
-            and step.decision.run.approvals[approval.id].status is ApprovalStatus.WITHDRAWN
+            and commit.decision.run.approvals[approval.id].status is ApprovalStatus.WITHDRAWN
         ]
         return Foreseen(
             source=plan.source,
@@ -87,20 +88,17 @@ class Rollbacks:
             ),
             withdrawn=tuple(withdrawn),
             kept=tuple(e.id for e in target.before.current if e.state is State.COMPLETED and e.id not in gone),
-            after=steps[0].decision,
+            after=commits[0].decision,
         )
 
     # ---- doing it ------------------------------------------------------------------------------------
     async def roll_back(self, request: Request, *, by: Actor, command_id: UUID | None = None) -> tuple[str, list[str]]:
-        given = self._engine.given(by.name, command_id)
+        given = self._engine.context(by.name, command_id)
 
-        def body(connection: sa.Connection) -> list[Step]:
+        def body(connection: sa.Connection) -> list[Commit]:
             plan = self._plan(connection, request)
-            steps = [
-                self._engine.carry(connection, run_id, command, given, records=False)
-                for run_id, command in plan.commands
-            ]
-            target, *others = [taken(step.before, step.decision, step.filing) for step in steps]
+            commits = [self._engine.apply(connection, run_id, command, given) for run_id, command in plan.commands]
+            target, *others = [taken(commit) for commit in commits]
             record(
                 connection,
                 request.rollback_id,
@@ -111,55 +109,55 @@ class Rollbacks:
                 kind=request.rollback_type,
                 reason=request.user_reason,
             )
-            return steps
+            return commits
 
         pipeline_id = (await self._engine.read_run(request.source_run_id)).facts.pipeline_id
         plan = partial(self._plan, request=request)
-        steps = await self._engine.unbroken(
+        commits = await self._engine.shielded(
             self._carry_out(pipeline_id, lambda c: [run for run, _ in plan(c).commands], body)
         )
-        return request.rollback_id, [warning for step in steps for warning in step.warnings]
+        return request.rollback_id, [warning for commit in commits for warning in commit.warnings]
 
     async def undo(self, rollback_id: str, *, by: Actor, command_id: UUID | None = None) -> list[str]:
         """Put everything back while nothing newer stands in its place (D51)."""
-        given = self._engine.given(by.name, command_id)
+        given = self._engine.context(by.name, command_id)
 
-        def body(connection: sa.Connection) -> list[Step]:
-            steps = [
-                self._engine.carry(connection, run_id, command, given, records=False)
+        def body(connection: sa.Connection) -> list[Commit]:
+            commits = [
+                self._engine.apply(connection, run_id, command, given)
                 for run_id, command in self._undoing(connection, rollback_id)
             ]
             connection.execute(
                 sa.update(t.rollback_events)
-                .where(t.rollback_events.c.rollback_id.in_(_put_back(steps)))
+                .where(t.rollback_events.c.rollback_id.in_(_put_back(commits)))
                 .values(undone_at=given.at, files_done=False)
             )
-            return steps
+            return commits
 
         pipeline_id = await self._engine.database.aread(lambda c: _pipeline_of(c, rollback_id))
-        steps = await self._engine.unbroken(
+        commits = await self._engine.shielded(
             self._carry_out(pipeline_id, lambda c: [run for run, _ in self._undoing(c, rollback_id)], body)
         )
-        return [warning for step in steps for warning in step.warnings]
+        return [warning for commit in commits for warning in commit.warnings]
 
     async def _carry_out(
         self,
         pipeline_id: str,
         runs_of: Callable[[sa.Connection], list[str]],
-        body: Callable[[sa.Connection], list[Step]],
-    ) -> list[Step]:
+        body: Callable[[sa.Connection], list[Commit]],
+    ) -> list[Commit]:
         """While no run of the pipeline begins: what is taken away is what was found."""
 
-        def locked(connection: sa.Connection) -> list[Step]:
+        def locked(connection: sa.Connection) -> list[Commit]:
             rows.lock(connection, pipeline_id)
             return body(connection)
 
-        async with self._engine.holding(pipeline_id):
+        async with self._engine.lock(pipeline_id):
             runs = await self._engine.database.aread(runs_of)
-            async with self._engine.holding(*runs):
-                steps = await self._engine.transact(runs, locked)
-                await self._engine.finish(*steps)
-        return steps
+            async with self._engine.lock(*runs):
+                commits = await self._engine.transact(runs, locked)
+                await self._engine.after_commit(*commits)
+        return commits
 
     # ---- what has to be sent to which run -----------------------------------------------------------------
     def _plan(self, connection: sa.Connection, request: Request) -> _Plan:
@@ -281,6 +279,8 @@ def _pipeline_of(connection: sa.Connection, rollback_id: str) -> str:
     return found
 
 
-def _put_back(steps: Sequence[Step]) -> set[str]:
+def _put_back(commits: Sequence[Commit]) -> set[str]:
     """The rollbacks that are undone: the one that was named, and those that failures have made since."""
-    return {effect.rollback for step in steps for effect in step.decision.effects if isinstance(effect, Unarchive)}
+    return {
+        effect.rollback for commit in commits for effect in commit.decision.effects if isinstance(effect, Unarchive)
+    }

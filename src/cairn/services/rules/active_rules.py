@@ -29,7 +29,7 @@ class RulesInForce:
         self._mask = mask  # takes known secrets out of what is shown of values
         self._compiled = Kept[tuple[str, int], Rulebook]()
 
-    def judge(self, connection: sa.Connection, loaded: Loaded, brought: Iterable[NewArtifact] = ()) -> Judge:
+    def judge(self, connection: sa.Connection, loaded: Loaded, brought: Iterable[NewArtifact] = (), /) -> Judge:
         """Judges the questions of one transaction. Nothing is read before the first of them."""
         heads: list[Head] | None = None
 

@@ -16,9 +16,8 @@ from cairn.definitions.rules import Rules as Written
 from cairn.definitions.rules import load
 from cairn.ports import Clock
 from cairn.services.actors import Actor
-from cairn.services.engine.event_bus import Hub
+from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.errors import NotFound, PreconditionFailed, WrongInput
-from cairn.services.events.views import Change
 from cairn.services.pipelines import pipeline_rows
 from cairn.services.rules.rules_file import RulesFile
 from cairn.store import Database, LostRace, rules
@@ -39,7 +38,7 @@ class Saved:
 
 
 class Rules:
-    def __init__(self, database: Database, clock: Clock, hub: Hub, path: Path, count: Count | None = None) -> None:
+    def __init__(self, database: Database, clock: Clock, hub: EventBus, path: Path, count: Count | None = None) -> None:
         self._database = database
         self._clock = clock
         self._hub = hub
@@ -143,7 +142,7 @@ class Rules:
     async def review(self, approval_id: str, agrees: bool, comment: str, by: Actor) -> None:
         """What a person says of an automatic approval afterwards; the run goes its way (H3b)."""
 
-        def write(connection: sa.Connection) -> Change:
+        def write(connection: sa.Connection) -> ChangeHint:
             a, e, reviews = t.approvals.c, t.checkpoint_executions.c, t.audit_reviews
             row = connection.execute(
                 sa.select(a.run_id, a.pipeline_id, a.status, a.audit, a.rule, *_PLACE)
@@ -169,9 +168,9 @@ class Rules:
                 name=row.checkpoint_name,
             )
             chain.append_run_event(connection, row.run_id, told, by.name, at)
-            return Change(row.pipeline_id, row.run_id, "approval_reviewed")
+            return ChangeHint(row.pipeline_id, row.run_id, "approval_reviewed")
 
         self._hub.announce(await self._database.transact(write))
 
     def _announce(self, scope: str, event_type: str) -> None:
-        self._hub.announce(Change(None if scope == GLOBAL else scope, None, event_type))
+        self._hub.announce(ChangeHint(None if scope == GLOBAL else scope, None, event_type))

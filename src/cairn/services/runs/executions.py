@@ -13,7 +13,8 @@ from cairn.core.errors import Refused
 from cairn.core.states import Kind, State
 from cairn.services.actors import Actor
 from cairn.services.approvals.service import Approvals
-from cairn.services.engine.engine import Engine, Step
+from cairn.services.engine.commit import Commit
+from cairn.services.engine.engine import Engine
 from cairn.services.errors import NotFound
 from cairn.store import tables as t
 
@@ -27,12 +28,12 @@ class Executions:
         self._engine = engine
         self._approvals = approvals
 
-    async def start(self, execution_id: str, *, by: Actor, command_id: UUID | None = None) -> Step:
+    async def start(self, execution_id: str, *, by: Actor, command_id: UUID | None = None) -> Commit:
         return await self._send(execution_id, StartExecution(execution_id), by, command_id)
 
     async def start_checkpoint(
         self, run_id: str, checkpoint_id: str, *, by: Actor, command_id: UUID | None = None
-    ) -> tuple[str, Step]:
+    ) -> tuple[str, Commit]:
         """Start the execution of a checkpoint that waits for it (D41)."""
         loaded = await self._engine.read_run(run_id)
         keys = {key for key, place in loaded.places.items() if checkpoint_id in (place.checkpoint_id, key)}
@@ -45,14 +46,14 @@ class Executions:
 
     async def retry(
         self, execution_id: str, *, attempt: int | None = None, by: Actor, command_id: UUID | None = None
-    ) -> Step:
+    ) -> Commit:
         """Try a failed one again; named, the attempt must be the one that failed (D59)."""
         if attempt is None:
             loaded = await self._engine.read_run(await self.run_of(execution_id))
             attempt = loaded.run.executions[execution_id].attempt
         return await self._send(execution_id, RetryExecution(execution_id, attempt), by, command_id)
 
-    async def cancel(self, execution_id: str, *, by: Actor, command_id: UUID | None = None) -> Step:
+    async def cancel(self, execution_id: str, *, by: Actor, command_id: UUID | None = None) -> Commit:
         return await self._send(execution_id, CancelExecution(execution_id), by, command_id)
 
     async def submit(
@@ -63,7 +64,7 @@ class Executions:
         digest: str | None = None,
         by: Actor,
         command_id: UUID | None = None,
-    ) -> Step:
+    ) -> Commit:
         """Fill in the form that an execution waits for (X10)."""
         return await self._approvals.decide_pending(
             execution_id,
@@ -83,6 +84,6 @@ class Executions:
             raise NotFound("execution", execution_id)
         return found
 
-    async def _send(self, execution_id: str, command: Command, by: Actor, command_id: UUID | None) -> Step:
+    async def _send(self, execution_id: str, command: Command, by: Actor, command_id: UUID | None) -> Commit:
         run_id = await self.run_of(execution_id)
-        return await self._engine.send(run_id, command, self._engine.given(by.name, command_id))
+        return await self._engine.send(run_id, command, self._engine.context(by.name, command_id))
