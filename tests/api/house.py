@@ -7,6 +7,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,17 +16,24 @@ import sqlalchemy as sa
 from fastapi import FastAPI
 from pydantic import SecretStr
 
-from cairn.api.app import create_app
+from cairn.api.app import create_app, describe
 from cairn.bootstrap import Cairn, build
 from cairn.config import Settings
 from cairn.runners import FunctionRegistry
 from cairn.worker import Worker
 from tests.databases import prepare
+from tests.isolation import PATIENCE
 
 TOKEN = "a-token-for-tests"
 BASE = "http://127.0.0.1:8700"
 Json = dict[str, Any]
 T = TypeVar("T")
+
+
+@cache
+def specification() -> Json:
+    """The description of the API: it takes a second to build."""
+    return describe().openapi()
 
 
 @dataclass(frozen=True)
@@ -89,7 +97,7 @@ class House:
         return await until(probe)
 
 
-async def until(probe: Callable[[], Awaitable[T | None]], seconds: float = 10.0) -> T:
+async def until(probe: Callable[[], Awaitable[T | None]], seconds: float = PATIENCE) -> T:
     """The first answer that is not None."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

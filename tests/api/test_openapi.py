@@ -10,12 +10,12 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from cairn.api.app import describe
 from cairn.api.examples import REQUESTS, RESPONSES
 from cairn.api.openapi import api_routes, operation_id
 from cairn.documents import decode_json, encode_json
+from tests.api.house import specification
 
-SPEC: dict[str, Any] = describe().openapi()
+SPEC = specification()
 OPERATIONS: dict[str, dict[str, Any]] = {
     operation["operationId"]: operation for methods in SPEC["paths"].values() for operation in methods.values()
 }

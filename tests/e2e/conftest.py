@@ -14,7 +14,7 @@ from cairn.api.web import STATIC
 from tests.e2e.looking import Complaints
 from tests.e2e.server import Server
 
-PATIENCE = 15_000  # milliseconds: the tests share their machine
+PATIENCE = 40_000  # milliseconds: the tests share their machine
 expect.set_options(timeout=PATIENCE)
 
 FLAGS = [

@@ -6,7 +6,7 @@ import asyncio
 import re
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -16,13 +16,14 @@ import sqlalchemy as sa
 
 from cairn.bootstrap import Cairn, build
 from cairn.config import Settings
+from cairn.core.errors import Refused
 from cairn.core.model import ExecutionStatus, RunStatus
 from cairn.documents import decode_json
 from cairn.ports.models import Chosen, ModelFault, Models, Occasion, Tokens, Tried
 from cairn.runners import Ctx, FunctionRegistry
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.engine import Step
-from cairn.services.reading.filters import ArtifactFilter, EventFilter
+from cairn.services.reading.filters import ArtifactFilter, EventFilter, RunFilter
 from cairn.services.rollbacks import Request
 from cairn.services.views.approvals import Approval
 from cairn.services.views.artifacts import Artifact
@@ -34,11 +35,11 @@ from cairn.store import tables as t
 from cairn.store.verification import Broken, verify
 from cairn.worker import Worker
 from tests.databases import prepare
+from tests.isolation import PATIENCE
 from tests.outward.servers import MailServer, WebServer
 
 Json = dict[str, Any]
 T = TypeVar("T")
-PATIENCE = 20.0  # seconds; a busy machine needs some
 POLL = 0.05  # seconds after which it is looked again even if nothing was announced
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{8}T\d{6}Z")
@@ -305,9 +306,10 @@ class House:
     async def until_quiet(self) -> None:
         """No lane is at work, and nothing waits to be done."""
         lanes = self.cairn.lanes._lanes  # pyright: ignore[reportPrivateUsage]
-        while lanes:
-            await asyncio.wait(tuple(lanes.values()), timeout=PATIENCE)
-            await asyncio.sleep(0)
+        async with asyncio.timeout(PATIENCE):
+            while lanes:
+                await asyncio.wait(tuple(lanes.values()))
+                await asyncio.sleep(0)
         await self.cairn.engine.come_to_rest()
 
     def _asked(self, run_id: str, key: str, kind: str | None = None) -> Approval | None:
@@ -328,11 +330,21 @@ class House:
 
         return await self.cairn.database.aread(read)
 
+    async def give_up(self) -> None:
+        """Cancel every run that is not over."""
+        for run in self.cairn.reading.runs(RunFilter(), 500, None).items:
+            with suppress(Refused):
+                await self.cairn.runs.cancel(run.run_id, by=ADMIN)
+
     # ---- what always holds ---------------------------------------------------------------------------
     async def check(self) -> None:
         """Disk equal to database, the trail whole, nothing held that nobody needs."""
-        await self.until_quiet()
         made, self.made = self.made, []
+        try:
+            await self.until_quiet()
+        except TimeoutError:
+            await self.give_up()  # a run that hangs does so for every later test
+            raise
         for pipeline_id in made:
             if pipeline_id in await self.cairn.keeper.pipelines():
                 drift = self.cairn.keeper.look(pipeline_id)

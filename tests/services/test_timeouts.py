@@ -12,6 +12,7 @@ from cairn.core.model import Mode
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.places import Places
+from tests.isolation import PATIENCE
 from tests.services.house import House, form, retries, step, timeout
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -97,7 +98,7 @@ async def test_a_function_in_a_thread_cannot_be_killed_and_is_dropped(house: Hou
     pipeline = await house.pipeline(step("slow", "block", execution=timeout(1.5, "fail_run")))
     with house.cairn.hub.subscribe() as news:
         run = await house.start(pipeline)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             async for change in news:  # told when what it was at has been stopped
                 if (change.run_id, change.event_type) == (run, "run_failed"):
                     break

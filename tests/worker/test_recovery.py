@@ -12,6 +12,7 @@ from sqlalchemy.exc import OperationalError
 
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
+from tests.isolation import PATIENCE
 from tests.services.house import House, form, retries, step, timeout
 
 
@@ -27,7 +28,7 @@ class Works:
     async def work(self, ctx: Ctx) -> dict[str, int]:
         self.begun.append(ctx.workspace.parent.name)
         try:
-            await asyncio.wait_for(self.go.wait(), 30)
+            await asyncio.wait_for(self.go.wait(), PATIENCE)
         except asyncio.CancelledError:
             self.stopped += 1
             raise

@@ -1,0 +1,17 @@
+"""What processes have imported when they start as forks: all that a server needs, and what crashes in tests need."""
+
+# ruff: noqa: F401
+import dbos
+import httptools
+import uvicorn
+import uvloop
+
+import cairn.adapters.dbos_enqueueing
+import cairn.adapters.dbos_workflows
+import cairn.api.app
+import cairn.cli.app
+import cairn.cli.serving
+import cairn.cli.settings
+import cairn.worker
+import tests.chaos.crashes
+import tests.chaos.notice_crashes
