@@ -27,7 +27,7 @@ class Effort:
     server_kills: int  # of one server during one run
     crash_points: int  # at most so many for each crash scene
     notice_crash_points: int  # at most so many while a notification is sent
-    soak_seconds: float  # that people use a server that is killed meanwhile
+    soak_kills: int  # of a server that several people use at once
 
 
 SHORT = Effort(
@@ -38,17 +38,17 @@ SHORT = Effort(
     server_kills=10,
     crash_points=3,
     notice_crash_points=4,
-    soak_seconds=6.0,
+    soak_kills=2,
 )
 LONG = Effort(
     property_examples=2_000,
     walk_commands=1_000_000,
     saved_walks=200,
     api_examples=50,
-    server_kills=200,
+    server_kills=80,
     crash_points=1_000,
     notice_crash_points=1_000,
-    soak_seconds=300.0,
+    soak_kills=60,
 )
 EFFORTS = {"short": SHORT, "long": LONG}
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import os
 import signal
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,8 @@ from cairn.adapters.jobs_dbos import DbosJobs
 
 PATIENCE = 60.0  # seconds until a test gives up waiting for a condition: the machine may be busy
 CLEANING_UP = 0.75  # of the time of a test; the rest is left for setting up and cleaning up
+
+LOAD = Path("/proc/loadavg")
 
 Test = Callable[..., Coroutine[Any, Any, None]]
 
@@ -33,6 +37,14 @@ def within(seconds: float, test: Test) -> Test:
             await test(*args, **fixtures)
 
     return run
+
+
+def limit(seconds: float) -> float:
+    """What takes so long on a quiet machine takes longer where more processes want to run than there are cores."""
+    wanting = os.getloadavg()[0]
+    if LOAD.exists():
+        wanting = max(wanting, float(LOAD.read_text().split()[3].partition("/")[0]))
+    return seconds * max(1.0, 2.0 * wanting / (os.cpu_count() or 1))
 
 
 async def end_leftover_engine() -> None:

@@ -11,21 +11,23 @@ from typing import Any
 import pytest
 
 from tests.chaos.crashes import DIED, SCENES, Ids, again, die, opened, prepare
+from tests.effort import effort, some
 from tests.forked import CONTEXT
+from tests.isolation import PATIENCE
 from tests.services.house import House
 
-pytestmark = pytest.mark.chaos
+pytestmark = [pytest.mark.chaos, pytest.mark.prove, pytest.mark.timeout(1800)]
 
 
 def call(function: Callable[..., Any], *args: Any) -> Any:
     with ProcessPoolExecutor(1, mp_context=CONTEXT) as pool:
-        return pool.submit(function, *args).result(timeout=60)
+        return pool.submit(function, *args).result(timeout=PATIENCE)
 
 
 def kill(*args: Any) -> None:
     process = CONTEXT.Process(target=die, args=args)
     process.start()
-    process.join(timeout=60)
+    process.join(timeout=PATIENCE)
     assert process.exitcode == DIED
 
 
@@ -45,7 +47,7 @@ async def test_the_next_start_finishes_what_was_begun(scene: str, tmp_path: Path
     whole = shutil.copytree(ready, tmp_path / "whole", symlinks=True)
     moments = call(die, whole, None, scene, ids, None)
     assert {"before_commit", "after_commit"} <= set(moments)
-    for number, name in numbered(moments):
+    for number, name in some(numbered(moments), effort().crash_points, scene):
         folder = shutil.copytree(ready, tmp_path / str(number), symlinks=True)
         kill(folder, None, scene, ids, number)
         house = await opened(folder, None)

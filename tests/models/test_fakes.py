@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.isolation import limit
 from tests.models.provider import FakeProvider
 from tests.models.replies import OVERLOADED, Fails, Gone, Hangs, Says, Use, too_many
 
@@ -151,7 +152,7 @@ async def test_waiting_and_hanging_up(provider: FakeProvider) -> None:
             async with asyncio.timeout(0.1):
                 await messages(client)
         await provider.until(hung_up=3)
-    assert provider.hung_up[-1] - begun < 1
+    assert provider.hung_up[-1] - begun < limit(1.0)
     assert provider.answered == 0
 
 
