@@ -123,7 +123,7 @@ async def open_house(
 ) -> AsyncGenerator[House, None]:
     if url is None:
         prepare(folder)
-    chosen = Settings(data_dir=folder, database_url=url, admin_token=SecretStr(TOKEN), poll_seconds=0.05, **settings)
+    chosen = Settings(data_dir=folder, database_url=url, admin_token=SecretStr(TOKEN), poll_seconds=0.5, **settings)
     cairn = build(chosen, functions=functions) if functions is not None else build(chosen)
     worker = Worker(cairn)
     await worker.start()

@@ -152,7 +152,7 @@ class House:
         """As `cairn serve` does it."""
         if self.url is None:
             prepare(self.folder)
-        given: Json = {"poll_seconds": 0.05, **self.settings}
+        given: Json = {"poll_seconds": 0.5, **self.settings}
         settings = Settings(data_dir=self.folder, database_url=self.url, **given)
         self.cairn = build(settings, functions=self.functions, models=self.minds)
         await self.cairn.keeper.mend_unfinished()

@@ -117,14 +117,14 @@ async def test_time_is_counted_while_a_runner_works_and_not_while_people_are_wai
         await asyncio.sleep(0.05)
         return {"revision": ctx.revision}
 
-    pipeline = await house.pipeline(step("slow", "nap", approve="complete", execution=timeout(0.6)))
+    pipeline = await house.pipeline(step("slow", "nap", approve="complete", execution=timeout(1.5)))
     run = await house.start(pipeline)
     await house.until_execution(run, "slow", "waiting_approval_to_complete")
-    await asyncio.sleep(0.7)
+    await asyncio.sleep(1.6)
     await house.decide(run, "slow", "revise", "again")
     await house.until(lambda: house.execution(run, "slow").revision_iteration == 1)
     await house.until_execution(run, "slow", "waiting_approval_to_complete")
-    await asyncio.sleep(0.7)
+    await asyncio.sleep(1.6)
     await house.decide(run, "slow", "approve")
     await house.until_run(run, "completed")
 
