@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 import httpx
 import sqlalchemy as sa
@@ -20,9 +21,11 @@ from cairn.api.app import create_app, describe
 from cairn.bootstrap import Cairn, build
 from cairn.config import Settings
 from cairn.runners import FunctionRegistry
+from cairn.services import passwords
 from cairn.worker import Worker
 from tests.databases import prepare
 from tests.isolation import PATIENCE
+from tests.services.household import CHEAP
 
 TOKEN = "a-token-for-tests"
 BASE = "http://127.0.0.1:8700"
@@ -124,7 +127,8 @@ async def open_house(
     if url is None:
         prepare(folder)
     chosen = Settings(data_dir=folder, database_url=url, admin_token=SecretStr(TOKEN), poll_seconds=0.5, **settings)
-    cairn = build(chosen, functions=functions) if functions is not None else build(chosen)
+    with patch.object(passwords, "PasswordHasher", lambda: CHEAP):
+        cairn = build(chosen, functions=functions) if functions is not None else build(chosen)
     worker = Worker(cairn)
     await worker.start()
     app = create_app(cairn)

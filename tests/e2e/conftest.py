@@ -70,7 +70,7 @@ def complaints(page: Page) -> Generator[Complaints]:
     heard = Complaints(page)
     yield heard
     page.unroute_all(behavior="ignoreErrors")  # what a test answers itself may still be on its way
-    assert heard.found == []
+    assert heard.faults == []
 
 
 @pytest.fixture

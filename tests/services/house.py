@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest.mock import AsyncMock, patch
 
 import sqlalchemy as sa
 
@@ -23,6 +24,7 @@ from cairn.ports.models import Chosen, ModelFault, Models, Occasion, Tokens, Tri
 from cairn.runners import Ctx, FunctionRegistry
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.engine import Step
+from cairn.services.keeper import DriftReport
 from cairn.services.reading.filters import ArtifactFilter, EventFilter, RunFilter
 from cairn.services.rollbacks import Request
 from cairn.services.views.approvals import Approval
@@ -329,6 +331,12 @@ class House:
             return [one for chain in chains for one in verify(connection, chain).broken]
 
         return await self.cairn.database.aread(read)
+
+    async def mend(self) -> DriftReport:
+        """What `mend_all` does, for the pipelines of this test: the house has those of many tests."""
+        found = [pipeline for pipeline in await self.cairn.keeper.pipelines() if pipeline in self.made]
+        with patch.object(self.cairn.keeper, "pipelines", AsyncMock(return_value=found)):
+            return await self.cairn.keeper.mend_all()
 
     async def give_up(self) -> None:
         """Cancel every run that is not over."""

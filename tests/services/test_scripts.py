@@ -64,7 +64,7 @@ async def test_scripts_are_files_of_the_definition_and_drift_is_put_right(house:
     place = house.root(pipeline) / ".pipeline_system/definitions/scripts/lib/add.py"
     assert place.read_text() == ADD
     place.write_text("def main(ctx): return 'tampered'")
-    await house.cairn.keeper.mend_all()
+    await house.mend()
     assert place.read_text() == ADD
     assert [p.read_text() for p in (house.root(pipeline) / ".archived").rglob("add.py")] == [
         "def main(ctx): return 'tampered'"
