@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from cairn.adapters.jobs_dbos import DbosJobs
+from cairn.ports import LaneJob, NoticeJob, TimerJob
 
 PATIENCE = 60.0  # seconds until a test gives up waiting for a condition: the machine may be busy
 CLEANING_UP = 0.75  # of the time of a test; the rest is left for setting up and cleaning up
@@ -60,10 +61,9 @@ async def end_leftover_engine() -> None:
 _start = DbosJobs.start
 
 
-@functools.wraps(_start)
-async def _start_alone(self: DbosJobs, *jobs: Any) -> None:
+async def _start_alone(self: DbosJobs, lane: LaneJob, timer: TimerJob, notice: NoticeJob) -> None:
     await end_leftover_engine()
-    await _start(self, *jobs)
+    await _start(self, lane, timer, notice)
 
 
 # ---- hooks -----------------------------------------------------------------------------------------------

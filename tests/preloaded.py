@@ -1,6 +1,7 @@
 """What processes have imported when they start as forks: all that a server needs, and what crashes in tests need."""
 
 # ruff: noqa: F401
+# pyright: reportUnusedImport=false
 import dbos
 import httptools
 import uvicorn

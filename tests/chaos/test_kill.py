@@ -7,7 +7,6 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ from tests.effort import chance, effort
 from tests.runners.scripting import until
 
 STEP = 0.12  # seconds
-DEATHS = next(field.default for field in fields(Plan) if field.name == "max_interruptions")  # that an attempt survives
+DEATHS = Plan(()).max_interruptions  # that an attempt survives
 pytestmark = [pytest.mark.chaos, pytest.mark.prove, pytest.mark.timeout(3600)]
 
 
@@ -113,8 +112,11 @@ class Watched:
             rows = connection.execute(query, (self._run_id,)).fetchall()
         finally:
             connection.close()
-        working = next(((name, deaths) for name, state, _, deaths in rows if state == "working"), (None, 0))
-        return sum(row[2] for row in rows), *working
+        dispatches = sum(row[2] for row in rows)
+        for name, state, _, deaths in rows:
+            if state == "working":
+                return dispatches, name, deaths
+        return dispatches, None, 0
 
 
 def check(server: Server, run: dict[str, object], checkpoints: int) -> None:
