@@ -19,13 +19,13 @@ from cairn.api.openapi import TAGS, api_routes
 from cairn.api.permissions import DECISIONS, PERMISSIONS
 from cairn.api.problems import KINDS
 from cairn.cli.app import app as commands
-from cairn.cli.exits import MEANINGS
+from cairn.cli.exit_codes import MEANINGS
 from cairn.config import Settings
 from cairn.core.events import EventType
 from cairn.definitions import authoring_schema
 from cairn.services.actors import ALL_SCOPES, Allowed, Role, Scope
-from cairn.store.descriptions import CHOICES, SENTENCES
-from cairn.store.descriptions import describe as describe_event
+from cairn.store.events.descriptions import CHOICES, SENTENCES
+from cairn.store.events.descriptions import describe as describe_event
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 MADE = "Made from `{source}` by `scripts/make_reference.py`: run `make docs` after changing it."
@@ -342,7 +342,8 @@ CLI = """\
 Every command, with its options and an example. [The guide](../guide/cli.md) tells how they go together. Commands that
 talk to a server find it by the data folder's `server.json`; where none runs they open the folder themselves. These
 have the options `--data-dir`, `--server`, `--token` and `--json` besides their own. `cairn --install-completion`
-teaches your shell the commands, and names of pipelines and runs while a server runs."""
+teaches your shell the commands, and names of pipelines and runs while a server runs. `cairn --version` prints the
+versions of Cairn, Python and SQLite."""
 
 WHERE = ("--data-dir", "--server", "--token", "--json")
 

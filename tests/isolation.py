@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from cairn.adapters.jobs_dbos import DbosJobs
+from cairn.adapters.jobs.dbos_engine import DbosJobs
 from cairn.ports import LaneJob, NoticeJob, TimerJob
 
 PATIENCE = 60.0  # seconds until a test gives up waiting for a condition: the machine may be busy
@@ -52,7 +52,7 @@ async def end_leftover_engine() -> None:
     """What a test that broke off has left running would make every later start fail."""
     from dbos import DBOS
 
-    from cairn.adapters.dbos_workflows import Calls
+    from cairn.adapters.jobs.dbos_workflows import Calls
 
     Calls.lane = Calls.timer = Calls.notice = None
     await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)

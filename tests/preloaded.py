@@ -7,11 +7,11 @@ import httptools
 import uvicorn
 import uvloop
 
-import cairn.adapters.dbos_enqueueing
-import cairn.adapters.dbos_workflows
+import cairn.adapters.jobs.dbos_statements
+import cairn.adapters.jobs.dbos_workflows
 import cairn.api.app
 import cairn.cli.app
-import cairn.cli.serving
+import cairn.cli.server
 import cairn.cli.settings
 import cairn.worker
 import tests.chaos.crashes

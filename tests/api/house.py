@@ -21,7 +21,7 @@ from cairn.api.app import create_app, describe
 from cairn.bootstrap import Cairn, build
 from cairn.config import Settings
 from cairn.runners import FunctionRegistry
-from cairn.services import passwords
+from cairn.services.sign_in import passwords
 from cairn.worker import Worker
 from tests.databases import prepare
 from tests.isolation import PATIENCE

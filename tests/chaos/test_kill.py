@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cairn.core.model import Plan
+from cairn.core.plan import Plan
 from tests.chaos.server import Server
 from tests.effort import chance, effort
 from tests.runners.scripting import until
