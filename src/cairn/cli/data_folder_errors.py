@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy.exc import DatabaseError, OperationalError
 
-from cairn.adapters.database_lock import DatabaseHeld
+from cairn.adapters.database_lock import DatabaseInUse
 from cairn.adapters.key_file import WrongKey
 from cairn.store import NewerDatabase, OldSqlite
 
-CANNOT_START = (DatabaseHeld, NewerDatabase, OldSqlite, DatabaseError, ImportError, WrongKey)
+CANNOT_START = (DatabaseInUse, NewerDatabase, OldSqlite, DatabaseError, ImportError, WrongKey)
 
 
 def explain(error: Exception) -> str:

@@ -36,7 +36,7 @@ class BrokenLink(View):
     reason: str
 
 
-class Verdict(View):
+class ChainVerification(View):
     """Whether the chain of events is as it was written."""
 
     valid: bool
