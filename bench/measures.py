@@ -14,7 +14,7 @@ from cairn.bootstrap import AppServices
 from cairn.core.events import EventType
 from cairn.documents import Value, decode_json, encode_json
 from cairn.services.actors import ADMIN
-from cairn.services.filters import ArtifactFilter
+from cairn.services.artifacts.queries import ArtifactFilter
 from cairn.store import blobs
 from cairn.store import tables as t
 

@@ -112,7 +112,9 @@ pipeline; `hash` binds each to the one before it, so that a change or a gap show
 
 def events() -> str:
     of_runs = [(code(event.value), sentence(event.value), remark(event)) for event in EventType]
-    of_pipelines = [(code(name), sentence(name)) for name in told_by_services("tell", "append_pipeline_event", "EventRecord")]
+    of_pipelines = [
+        (code(name), sentence(name)) for name in told_by_services("tell", "append_pipeline_event", "EventRecord")
+    ]
     of_all = [(code(name), sentence(name)) for name in told_by_services("append_global_event", "record")]
     by_value = [
         (code(name), f"`{key}`: {value}", filled_in(words))

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from cairn.services.actors import ADMIN
-from cairn.services.filters import DeliveryFilter
 from cairn.services.notifications.channels import ChannelSpec
+from cairn.services.notifications.queries import DeliveryFilter
 from cairn.services.notifications.sender import OutgoingDelivery
 from cairn.services.notifications.views import Delivery
 from cairn.store.tables.notifications import ChannelKind, NotificationKind

@@ -16,8 +16,8 @@ from typing import Any
 from cairn.core.rule_verdict import NO_VERDICT, ApprovalTerms, Judge, RuleQuestion, RuleVerdict
 from cairn.core.states import ApprovalKind
 from cairn.services.actors import ADMIN
-from cairn.services.filters import DeliveryFilter
 from cairn.services.notifications.channels import ChannelSpec
+from cairn.services.notifications.queries import DeliveryFilter
 from cairn.services.notifications.views import Delivery, DeliveryDetail
 from cairn.store.tables.notifications import ChannelKind
 from tests.isolation import PATIENCE

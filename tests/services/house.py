@@ -24,14 +24,16 @@ from cairn.ports.models import ChosenModel, ModelCallContext, ModelCatalogue, Mo
 from cairn.runners import Ctx, FunctionRegistry
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.approvals.views import Approval
+from cairn.services.artifacts.queries import ArtifactFilter
 from cairn.services.artifacts.views import Artifact
 from cairn.services.engine.commit import Commit
+from cairn.services.events.queries import EventFilter
 from cairn.services.events.views import Event
-from cairn.services.filters import ArtifactFilter, EventFilter, RunFilter
 from cairn.services.folders.folder_repair import RepairReport
 from cairn.services.rollbacks.service import RollbackSpec
 from cairn.services.rollbacks.views import Rollback, RollbackPreview
 from cairn.services.runs.execution_views import Execution
+from cairn.services.runs.queries.lists import RunFilter
 from cairn.services.runs.views import Run
 from cairn.store import tables as t
 from cairn.store.events.verification import BrokenLink, verify

@@ -14,8 +14,7 @@ from cairn.bootstrap.identity import Accounts, open_accounts
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.engine.admin_changes import AdminChanges
 from cairn.services.engine.event_bus import EventBus
-from cairn.services.events.queries import list_events
-from cairn.services.filters import EventFilter
+from cairn.services.events.queries import EventFilter, list_events
 from cairn.services.identity.directory import Directory
 from cairn.services.identity.users import UserSpec
 from cairn.services.secrets import SecretStore

@@ -41,7 +41,7 @@ async def globally(house: House, text: str) -> AsyncGenerator[int]:
 def approvals(house: House, run_id: str) -> list[Approval]:
     """All of a run, in the order in which they were asked."""
     from cairn.core.states import ApprovalStatus
-    from cairn.services.filters import ApprovalFilter
+    from cairn.services.approvals.queries.lists import ApprovalFilter
 
     wanted = ApprovalFilter(tuple(ApprovalStatus), (), None, run_id, "age")
     return house.cairn.reading.approvals(wanted, 500, None).items

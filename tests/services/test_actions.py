@@ -12,8 +12,9 @@ import sqlalchemy as sa
 from cairn.core.errors import CommandRefused
 from cairn.core.rule_verdict import RiskLevel
 from cairn.runners import Ctx
+from cairn.services.actions.views import ParameterChange
 from cairn.services.actors import ADMIN
-from cairn.services.approvals.views import ApprovalDetail, ParameterChange
+from cairn.services.approvals.views import ApprovalDetail
 from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
 from tests.outward.servers import answer, break_midway

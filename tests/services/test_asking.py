@@ -13,9 +13,9 @@ from cairn.core.errors import CommandRefused, NotAllowed
 from cairn.core.states import RunStatus
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN, Actor
+from cairn.services.approvals.queries.lists import ApprovalFilter
 from cairn.services.approvals.views import Approval
 from cairn.services.errors import InvalidInput
-from cairn.services.filters import ApprovalFilter
 from cairn.services.identity.users import UserSpec
 from tests.services.house import House, step
 from tests.services.ruling import approvals, rule, second_approver

@@ -21,9 +21,9 @@ from cairn.services.conversations.views import Message
 from cairn.services.costs.budgets import money
 from cairn.services.costs.queries import CostQuery, DateRange
 from cairn.services.costs.views import BudgetLimits, BudgetStatus, RunBudget, Usage
-from cairn.services.filters import RunFilter
 from cairn.services.retention import Retention
 from cairn.services.retention import RetentionDays as Kept
+from cairn.services.runs.queries.lists import RunFilter
 from cairn.store import tables as t
 from tests.isolation import PATIENCE
 from tests.runners.agenting import FakeModels

@@ -14,7 +14,7 @@ from cairn.definitions import DefinitionError
 from cairn.files import Tree
 from cairn.services.actors import ADMIN
 from cairn.services.errors import InvalidInput, NotFound, PreconditionFailed
-from cairn.services.filters import RunFilter
+from cairn.services.runs.queries.lists import RunFilter
 from tests.services.house import House, form, plain, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from cairn.cli.log_masking import mask_log
+from cairn.cli.server import mask_log
 from cairn.services.actors import ADMIN
 from cairn.services.secrets import MASKED, SecretStore
 from cairn.store import Database

@@ -12,7 +12,7 @@ from cairn.core.rules import GLOBAL
 from cairn.definitions import DefinitionError
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.errors import InvalidInput, NotFound, PreconditionFailed
-from cairn.services.filters import EventFilter
+from cairn.services.events.queries import EventFilter
 from cairn.services.rules.service import RuleService
 from tests.services.house import House, step
 from tests.services.ruling import rule

@@ -16,7 +16,7 @@ from typing import Literal
 
 import aiosmtplib
 
-from cairn.ports.jobs import Clock
+from cairn.ports.clock import Clock
 from cairn.ports.outbound import DeliveryUnknown, Mail, NotSent, OutboundError
 
 UNFIT = re.compile(r"[\x00-\x1f\x7f]")

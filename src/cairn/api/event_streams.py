@@ -14,7 +14,8 @@ from cairn.services.conversations.live_messages import HEARD, LiveMessage, LiveM
 from cairn.services.conversations.views import Message
 from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.errors import Unauthenticated
-from cairn.services.events.views import Event, LogLine
+from cairn.services.events.views import Event
+from cairn.services.logs.views import LogLine
 from cairn.services.runs.execution_views import ExecutionProgress
 from cairn.services.runs.stream import StreamBatch, StreamPosition
 

@@ -18,8 +18,8 @@ from cairn.api.app import create_app
 from cairn.bootstrap import AppServices, build
 from cairn.cli import server_location
 from cairn.cli.client.asgi_transport import AppTransport
-from cairn.cli.data_folder_errors import CANNOT_START, explain
 from cairn.cli.exit_codes import CommandFailed, ExitCode
+from cairn.cli.preflight import CANNOT_START, explain
 from cairn.cli.settings import read_settings
 from cairn.config import Settings
 from cairn.worker import Worker

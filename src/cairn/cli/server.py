@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import socket
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 import typer
@@ -20,9 +20,9 @@ from cairn.adapters.folder_lock import FolderInUse, FolderLock
 from cairn.api.app import create_app
 from cairn.bootstrap import LOOPBACK, AppServices, build
 from cairn.cli import server_location
-from cairn.cli.data_folder_errors import CANNOT_START, explain
-from cairn.cli.log_masking import mask_log
+from cairn.cli.preflight import CANNOT_START, explain
 from cairn.config import Settings
+from cairn.services.masking import mask
 from cairn.worker import Worker, collect_seldom
 
 log = logging.getLogger("cairn")
@@ -141,3 +141,22 @@ async def _announce(cairn: AppServices, listener: socket.socket) -> str:
     if host not in LOOPBACK:
         typer.echo("It listens beyond this machine, without encryption: put a TLS proxy in front of it.")
     return token
+
+
+class MaskingFilter(logging.Formatter):
+    """Whole lines are masked when they are written, with what errors say of themselves."""
+
+    def __init__(self, form: logging.Formatter, hide: Callable[[str], str]) -> None:
+        super().__init__()
+        self._form = form
+        self._hide = hide
+
+    def format(self, record: logging.LogRecord) -> str:
+        return mask(self._hide(self._form.format(record)))
+
+
+def mask_log(hide: Callable[[str], str]) -> None:
+    """From now on every handler masks; `hide` knows the values of the secret store."""
+    for handler in logging.getLogger().handlers:
+        if not isinstance(handler.formatter, MaskingFilter):
+            handler.setFormatter(MaskingFilter(handler.formatter or logging.Formatter(), hide))

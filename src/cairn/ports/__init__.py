@@ -1,5 +1,6 @@
 """What the program asks of the outside, as Protocols. Adapters implement them; only `bootstrap` chooses."""
 
+from cairn.ports.clock import Clock
 from cairn.ports.conversation import (
     BudgetExhausted,
     Conversation,
@@ -8,13 +9,7 @@ from cairn.ports.conversation import (
     MessageChunk,
     Purpose,
 )
-from cairn.ports.jobs import (
-    Clock,
-    JobEngine,
-    LaneJob,
-    NotificationJob,
-    TimerJob,
-)
+from cairn.ports.jobs import JobEngine, LaneJob, NotificationJob, TimerJob
 from cairn.ports.outbound import (
     Attachment,
     DeliveryUnknown,
@@ -25,6 +20,18 @@ from cairn.ports.outbound import (
     Messenger,
     NotSent,
     OutboundError,
+)
+from cairn.ports.outcomes import (
+    Errored,
+    InvalidResult,
+    NeedsInput,
+    NeedsRework,
+    Outcome,
+    OverBudget,
+    Produced,
+    ProposesAction,
+    ValidationFinding,
+    ValidationVerdict,
 )
 from cairn.ports.sandbox import (
     Process,
@@ -37,24 +44,14 @@ from cairn.ports.sandbox import (
 from cairn.ports.work_order import (
     ActionOffer,
     ArtifactSource,
-    Errored,
-    InvalidResult,
-    NeedsInput,
-    NeedsRework,
-    Outcome,
-    OverBudget,
     PastCorrection,
-    Produced,
     ProducedFile,
-    ProposesAction,
     RecordedCall,
     ResolvedInputs,
     ReworkBrief,
     Runner,
     StoredFile,
     UploadedFile,
-    ValidationFinding,
-    ValidationVerdict,
     WorkInputs,
     WorkMaterial,
     WorkOrder,

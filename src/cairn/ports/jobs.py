@@ -11,12 +11,6 @@ from cairn.core.commands import Timer
 Connection = Any  # the store's own; engines that enqueue in its transaction take it as it is
 
 
-class Clock(Protocol):
-    def now(self) -> datetime:
-        """The time, aware, in UTC."""
-        ...
-
-
 class JobEngine(Protocol):
     """Durable jobs that are enqueued in the store's own transaction."""
 

@@ -13,14 +13,17 @@ from sqlalchemy import event
 
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import lists as approvals
+from cairn.services.approvals.queries.lists import ApprovalFilter
 from cairn.services.approvals.views import ApprovalPage
 from cairn.services.artifacts import queries as artifacts
+from cairn.services.artifacts.queries import ArtifactFilter
 from cairn.services.costs import queries as costs
 from cairn.services.costs.queries import CostQuery
 from cairn.services.events import queries as events
-from cairn.services.filters import ApprovalFilter, ArtifactFilter, EventFilter, RunFilter
+from cairn.services.events.queries import EventFilter
 from cairn.services.pipelines import queries as pipelines
 from cairn.services.runs.queries import lists as runs
+from cairn.services.runs.queries.lists import RunFilter
 from cairn.store import Database, model_usage
 from tests.databases import KINDS
 from tests.services.reading.crowd import BEGIN, settle

@@ -8,11 +8,7 @@ from cairn.api.examples import story
 from cairn.core.rule_verdict import RiskLevel
 from cairn.core.states import ApprovalKind, ApprovalStatus
 from cairn.services.actions.catalogue import SEND_EMAIL
-from cairn.services.approvals.views import (
-    ApprovalDetail,
-    ApprovalPage,
-    BatchDecisionResult,
-    BatchDecisionResults,
+from cairn.services.actions.views import (
     LearningCase,
     LearningCasePage,
     ModificationPreview,
@@ -22,6 +18,7 @@ from cairn.services.approvals.views import (
     ParameterChange,
     ProposedAction,
 )
+from cairn.services.approvals.views import ApprovalDetail, ApprovalPage, BatchDecisionResult, BatchDecisionResults
 
 
 def _parameters() -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cairn.api.examples import story
 from cairn.services.doctor.views import HealthCheck, HealthReport
-from cairn.services.identity.session_views import DriftStatus, Health
+from cairn.services.identity.views import DriftStatus, Health
 
 
 def health() -> Health:

@@ -7,7 +7,7 @@ from typing import Any
 from cairn.api.examples import story
 from cairn.services.actors import Role, Scope
 from cairn.services.identity import views as v
-from cairn.services.identity.session_views import Session, SignedIn, SignInOptions, SignInProvider, SignInRedirect
+from cairn.services.identity.views import Session, SignedIn, SignInOptions, SignInProvider, SignInRedirect
 
 
 def _made() -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.services.model_views import ModelList, ModelProvider, ModelTestResult
+from cairn.services.models import ModelList, ModelProvider, ModelTestResult
 
 
 def _anthropic() -> ModelProvider:

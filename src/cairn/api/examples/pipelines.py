@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story
-from cairn.services.pipelines.script_views import RemovedScript, SavedScript, Script, ScriptPage
 from cairn.services.pipelines.views import (
     DefinitionChange,
     DefinitionDiff,
@@ -13,9 +12,13 @@ from cairn.services.pipelines.views import (
     DefinitionValidation,
     DeletedPipeline,
     PipelinePage,
+    RemovedScript,
     Revision,
     RevisionDetail,
     RevisionPage,
+    SavedScript,
+    Script,
+    ScriptPage,
     Template,
     TemplateCheckpoint,
     TemplatePage,

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
 from cairn.core.states import ApprovalKind, ApprovalStatus, ExecutionMode, ExecutionStatus, RunStatus
-from cairn.services.approvals.form_views import Form, FormField
-from cairn.services.approvals.views import Approval, ApprovalDetail, ApprovalTerms, PriorExecution
+from cairn.services.approvals.views import Approval, ApprovalDetail, ApprovalTerms, Form, FormField, PriorExecution
 from cairn.services.artifacts.views import Artifact
 from cairn.services.costs.views import BudgetLimits, BudgetStatus, RunBudget, Usage
 from cairn.services.pipelines.views import Checkpoint, Pipeline, PipelineSummary

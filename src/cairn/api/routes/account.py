@@ -13,10 +13,9 @@ from cairn.api.operations import OWN, operation, operation_router
 from cairn.api.parameters import Paging, TokenId
 from cairn.api.requests.identity import CreateOwnTokenRequest, UpdateAccountRequest
 from cairn.api.routes.session import session_view
-from cairn.services.identity.session_views import Session
 from cairn.services.identity.tokens import TokenSpec
 from cairn.services.identity.users import UserChange
-from cairn.services.identity.views import CreatedToken, Token, TokenPage
+from cairn.services.identity.views import CreatedToken, Session, Token, TokenPage
 
 router = operation_router("/api/me", "Your account")
 

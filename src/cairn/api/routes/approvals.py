@@ -24,10 +24,11 @@ from cairn.api.requests.approvals import (
 from cairn.api.responses import command_warnings
 from cairn.core.rule_verdict import RiskLevel
 from cairn.core.states import ApprovalKind, ApprovalStatus
+from cairn.services.actions.views import ModificationPreview
 from cairn.services.actors import Actor, Permission
 from cairn.services.approvals.eligibility import DECIDE, SUBMIT
-from cairn.services.approvals.views import ApprovalDetail, ApprovalPage, BatchDecisionResults, ModificationPreview
-from cairn.services.filters import ApprovalFilter
+from cairn.services.approvals.queries.lists import ApprovalFilter
+from cairn.services.approvals.views import ApprovalDetail, ApprovalPage, BatchDecisionResults
 
 router = operation_router("/api/approvals", "Approvals")
 

@@ -7,7 +7,7 @@ from cairn.api.dependencies import Services
 from cairn.api.examples import doctor as examples
 from cairn.api.operations import ADMIN, OPEN, operation, operation_router
 from cairn.services.doctor.views import HealthReport
-from cairn.services.identity.session_views import DriftStatus, Health
+from cairn.services.identity.views import DriftStatus, Health
 
 router = operation_router("/api", "Health")
 

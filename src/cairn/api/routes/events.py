@@ -12,8 +12,8 @@ from cairn.api.dependencies import Services
 from cairn.api.examples import events as examples
 from cairn.api.operations import READ, operation, operation_router
 from cairn.api.parameters import ById, Paging, Text, filled
+from cairn.services.events.queries import EventFilter
 from cairn.services.events.views import ChainVerification, EventPage
-from cairn.services.filters import EventFilter
 
 router = operation_router("/api/events", "Events")
 

@@ -14,8 +14,7 @@ from cairn.api.operations import ADMIN, OPEN, operation, operation_router
 from cairn.api.parameters import InvitationId, Paging
 from cairn.api.requests.sign_in import AcceptInvitationRequest, CreateInvitationRequest, PreviewInvitationRequest
 from cairn.api.routes.session import session_view
-from cairn.services.identity.session_views import Session
-from cairn.services.identity.views import InvitationPage, InvitationPreview, NewInvitation
+from cairn.services.identity.views import InvitationPage, InvitationPreview, NewInvitation, Session
 
 router = operation_router("/api/invitations", "Invitations")
 

@@ -6,7 +6,7 @@ from cairn.api.dependencies import Services
 from cairn.api.examples import models as examples
 from cairn.api.operations import DEFINE, READ, operation, operation_router
 from cairn.api.requests.models import TestModelRequest
-from cairn.services.model_views import ModelList, ModelTestResult
+from cairn.services.models import ModelList, ModelTestResult
 
 router = operation_router("/api/models", "Models")
 

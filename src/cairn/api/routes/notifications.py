@@ -17,7 +17,7 @@ from cairn.api.requests.notifications import (
     TestChannelRequest,
     UpdateChannelRequest,
 )
-from cairn.services.filters import DeliveryFilter
+from cairn.services.notifications.queries import DeliveryFilter
 from cairn.services.notifications.views import (
     Channel,
     ChannelPage,

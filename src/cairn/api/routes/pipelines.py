@@ -15,8 +15,8 @@ from cairn.api.examples import story
 from cairn.api.operations import ADMIN, DEFINE, READ, operation, operation_router
 from cairn.api.parameters import Force, IfMatch, Paging, PipelineId, Text, etag, revision_of
 from cairn.services.errors import InvalidInput
-from cairn.services.filters import RunFilter
 from cairn.services.pipelines.views import DeletedPipeline, Pipeline, PipelinePage
+from cairn.services.runs.queries.lists import RunFilter
 from cairn.services.runs.views import RunPage
 
 router = operation_router("/api/pipelines", "Pipelines")

@@ -15,7 +15,7 @@ from cairn.api.operations import OPEN, OWN, READ, operation, operation_router
 from cairn.api.requests.sign_in import ChangePasswordRequest, CreateSessionRequest
 from cairn.services.actors import Actor, Role, Scope
 from cairn.services.errors import Forbidden
-from cairn.services.identity.session_views import Session, SignInOptions, SignInProvider
+from cairn.services.identity.views import Session, SignInOptions, SignInProvider
 
 if TYPE_CHECKING:
     from cairn.bootstrap import AppServices

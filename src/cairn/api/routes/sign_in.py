@@ -13,7 +13,7 @@ from cairn.api.examples import identity as examples
 from cairn.api.operations import OPEN, operation, operation_router
 from cairn.api.requests.sign_in import FinishSignInRequest, StartSignInRequest
 from cairn.api.routes.session import session_view, sign_in_options
-from cairn.services.identity.session_views import SignedIn, SignInOptions, SignInRedirect
+from cairn.services.identity.views import SignedIn, SignInOptions, SignInRedirect
 
 router = operation_router("/api", "Session")
 ProviderName = Annotated[str, Path(max_length=100, description="An identity provider of the settings.")]

@@ -8,7 +8,7 @@ import typer
 
 from cairn.cli.commands.users import users_app
 from cairn.cli.context import CliContext, online
-from cairn.cli.secret_input import ask_hidden
+from cairn.cli.prompts import ask_hidden
 
 
 @users_app.command("display-name")

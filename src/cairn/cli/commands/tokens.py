@@ -13,7 +13,7 @@ from cairn.cli.commands.users import delegations_app
 from cairn.cli.context import CliContext, online
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import moment, tell
-from cairn.cli.secret_input import ask_hidden
+from cairn.cli.prompts import ask_hidden
 
 tokens_app = group("API tokens; without a command, the list.")
 sessions_app = group("Open sessions; without a command, your own.")

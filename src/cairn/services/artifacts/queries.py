@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
 
 import sqlalchemy as sa
 
 from cairn.services.artifacts.views import Artifact, ArtifactPage
 from cairn.services.errors import NotFound
-from cairn.services.filters import ArtifactFilter
 from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.services.rework import staleness
 from cairn.store import tables as t
@@ -107,3 +107,10 @@ def artifact(row: Row, *, is_stale: bool) -> Artifact:
         superseded_at=row.superseded_at,
         stale=is_stale,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactFilter:
+    pipeline_id: str | None = None
+    run_id: str | None = None
+    execution_id: str | None = None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 import sqlalchemy as sa
 
 from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.errors import NotFound
 from cairn.services.events.views import BrokenLink, ChainVerification, Event, EventPage
-from cairn.services.filters import EventFilter
 from cairn.services.paging import Row, SortOrder, page
 from cairn.store import tables as t
 from cairn.store.column_types import Text
@@ -120,3 +121,14 @@ def changes_after(connection: sa.Connection, last: int, limit: int) -> tuple[int
     rows = connection.execute(query).all()
     changes = [ChangeHint(row.pipeline_id or None, row.run_id, row.event_type) for row in rows]
     return (rows[-1].id if rows else last), changes
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    pipeline_id: str | None = None
+    run_id: str | None = None
+    execution_id: str | None = None
+    types: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    is_global: bool = False  # only what belongs to no pipeline

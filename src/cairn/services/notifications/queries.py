@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
 from cairn.services.errors import NotFound
-from cairn.services.filters import DeliveryFilter
 from cairn.services.notifications.channels import find
 from cairn.services.notifications.views import (
     AvailableChannel,
@@ -111,3 +111,13 @@ def get_preferences(connection: sa.Connection, user: str) -> Preferences:
         quiet=QuietHours(**row.quiet) if row is not None and row.quiet else None,
         available=[AvailableChannel(name=one.name, kind=ChannelKind(one.kind)) for one in channels],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryFilter:
+    channel_id: str | None = None
+    pipeline_id: str | None = None
+    run_id: str | None = None
+    approval_id: str | None = None
+    statuses: tuple[DeliveryStatus, ...] = ()
+    kinds: tuple[NotificationKind, ...] = ()

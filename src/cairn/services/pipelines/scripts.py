@@ -19,7 +19,7 @@ from cairn.services.errors import InvalidInput, NotFound, TooLarge
 from cairn.services.pipelines import edits
 from cairn.services.pipelines import pipeline_rows as rows
 from cairn.services.pipelines.definition_writer import DefinitionSaveRequest, DefinitionWriter, SavedDefinition
-from cairn.services.pipelines.script_views import Script, ScriptPage
+from cairn.services.pipelines.views import Script, ScriptPage
 from cairn.store import Database, blobs
 
 LOOKED_AT = 256 * 1024  # bytes of a script that is read for faults when it is saved

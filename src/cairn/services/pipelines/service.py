@@ -28,7 +28,6 @@ from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.recovery import FileRecovery
 from cairn.services.pipelines import edits
 from cairn.services.pipelines import pipeline_rows as rows
-from cairn.services.pipelines.agent_users import unfit
 from cairn.services.pipelines.definition_writer import (
     DefinitionSaveRequest,
     DefinitionWriter,
@@ -37,7 +36,7 @@ from cairn.services.pipelines.definition_writer import (
     new_id,
 )
 from cairn.services.pipelines.scripts import Scripts, doubts
-from cairn.services.pipelines.warnings import not_carried_out
+from cairn.services.pipelines.warnings import not_carried_out, unfit
 from cairn.store import pipelines as stored
 
 

@@ -153,3 +153,24 @@ class TemplatePage(Page[Template]):
 class DeletedPipeline(View):
     pipeline_id: Id
     archive_location: str
+
+
+class Script(View):
+    path: str
+    checksum: str
+    size_bytes: int
+    used_by: list[str]  # keys of checkpoints
+
+
+class SavedScript(Script):
+    revision: int  # of the definition, from now on
+    warnings: list[str]
+
+
+class RemovedScript(View):
+    path: str
+    revision: int
+
+
+class ScriptPage(Page[Script]):
+    """All of them, by path."""

@@ -13,8 +13,10 @@ from cairn.definitions import PipelineDefinition
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import detail as approval_detail
 from cairn.services.approvals.queries import lists as approvals
+from cairn.services.approvals.queries.lists import ApprovalFilter
 from cairn.services.approvals.views import ApprovalDetail, ApprovalPage
 from cairn.services.artifacts import queries as artifacts
+from cairn.services.artifacts.queries import ArtifactFilter
 from cairn.services.artifacts.views import Artifact, ArtifactPage
 from cairn.services.conversations import queries as conversations
 from cairn.services.conversations.queries import MessageFilter
@@ -25,10 +27,13 @@ from cairn.services.dispatch import contexts
 from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.events import queries as events
-from cairn.services.events.views import ChainVerification, EventPage, LogPage
-from cairn.services.filters import ApprovalFilter, ArtifactFilter, DeliveryFilter, EventFilter, LogFilter, RunFilter
+from cairn.services.events.queries import EventFilter
+from cairn.services.events.views import ChainVerification, EventPage
 from cairn.services.logs import queries as logs
+from cairn.services.logs.queries import LogFilter
+from cairn.services.logs.views import LogPage
 from cairn.services.notifications import queries as notices
+from cairn.services.notifications.queries import DeliveryFilter
 from cairn.services.notifications.views import Channel, ChannelPage, DeliveryDetail, DeliveryPage, Preferences
 from cairn.services.pipelines import definition_texts
 from cairn.services.pipelines import queries as pipelines
@@ -50,6 +55,7 @@ from cairn.services.runs.execution_views import Context, Execution, ExecutionPag
 from cairn.services.runs.queries import detail as run_detail
 from cairn.services.runs.queries import executions, progress
 from cairn.services.runs.queries import lists as runs
+from cairn.services.runs.queries.lists import RunFilter
 from cairn.services.runs.stream import StreamBatch, StreamPosition
 from cairn.services.runs.views import Run, RunPage
 from cairn.store import Database, LoadedRun, blobs

@@ -11,7 +11,8 @@ from typing import Self
 
 from cairn.services.conversations.views import Message
 from cairn.services.errors import InvalidInput
-from cairn.services.events.views import Event, LogLine
+from cairn.services.events.views import Event
+from cairn.services.logs.views import LogLine
 from cairn.services.runs.execution_views import ExecutionProgress
 
 Item = Event | LogLine | Message

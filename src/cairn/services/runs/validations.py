@@ -14,7 +14,7 @@ from cairn.core.execution import Execution
 from cairn.ports import ValidationVerdict
 from cairn.services.engine.commit import Commit
 from cairn.services.logs.log_writer import plain
-from cairn.services.runs.validation_views import ResultFinding, ResultValidation
+from cairn.services.runs.execution_views import ResultFinding, ResultValidation
 from cairn.store import tables as t
 
 V = t.validations.c

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import hmac
-import secrets
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from hashlib import sha256
-from typing import Any, cast
-from uuid import uuid4
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
@@ -16,6 +13,7 @@ from sqlalchemy.exc import OperationalError
 from cairn.ports import Clock
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.errors import TooManyAttempts, Unauthenticated
+from cairn.services.identity.credentials import digest_of, new_secret, scopes_of, token_row
 from cairn.services.identity.directory import Directory
 from cairn.services.sign_in.rate_limits import SignInRateLimit
 from cairn.store import Database
@@ -30,7 +28,6 @@ _KEPT = 1024  # answers that are kept
 _WRONG = 30  # wrong tokens a minute from one address; right ones are let in all the same
 
 LOCAL = "local"  # the token of the start link
-PREFIX = "cairn_"  # by which a token is known as one wherever it is found
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,37 +201,3 @@ def _keep(kept: dict[str, Any], key: str, value: Any) -> None:
     if len(kept) >= _KEPT:
         kept.clear()
     kept[key] = value
-
-
-def scopes_of(row: Any) -> frozenset[str] | None:
-    return None if row.scopes is None else frozenset(cast("list[str]", row.scopes))
-
-
-def new_secret() -> str:
-    return PREFIX + secrets.token_urlsafe(32)
-
-
-def digest_of(secret: str) -> str:
-    return sha256(secret.encode(errors="surrogatepass")).hexdigest()
-
-
-def token_row(
-    token: str,
-    user: str,
-    name: str,
-    *,
-    by: Actor,
-    at: datetime,
-    scopes: list[str] | None = None,
-    expires_at: datetime | None = None,
-) -> dict[str, Any]:
-    return {
-        "token_digest": digest_of(token),
-        "token_id": str(uuid4()),
-        "user_name": user,
-        "name": name,
-        "scopes": scopes,
-        "created_at": at,
-        "created_by": by.name,
-        "expires_at": expires_at,
-    }

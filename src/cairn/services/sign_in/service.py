@@ -14,7 +14,8 @@ import sqlalchemy as sa
 from cairn.ports import Clock
 from cairn.services.actors import Actor
 from cairn.services.errors import TooManyAttempts, Unauthenticated
-from cairn.services.sign_in.authentication import LIFETIME, Authentication, digest_of
+from cairn.services.identity.credentials import digest_of
+from cairn.services.sign_in.authentication import LIFETIME, Authentication
 from cairn.services.sign_in.blocked_sign_ins import BlockedSignIns, Limit
 from cairn.services.sign_in.passwords import Passwords
 from cairn.services.sign_in.rate_limits import SignInRateLimit

@@ -12,9 +12,10 @@ from cairn.core.rule_verdict import RiskLevel
 from cairn.core.states import AGREED, ExecutionStatus
 from cairn.services.actions.catalogue import type_of
 from cairn.services.actions.proposals import approved
+from cairn.services.actions.views import ProposedAction
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import lists as approvals
-from cairn.services.approvals.views import ApprovalDetail, ApprovalTerms, Comment, PriorExecution, ProposedAction
+from cairn.services.approvals.views import ApprovalDetail, ApprovalTerms, Comment, PriorExecution
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.runs.queries import executions
 from cairn.store import LoadedRun

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 
 import sqlalchemy as sa
 
@@ -19,7 +20,6 @@ from cairn.services.actors import Actor
 from cairn.services.approvals.eligibility import Eligibility
 from cairn.services.approvals.views import Approval, ApprovalPage, Vote
 from cairn.services.errors import NotFound
-from cairn.services.filters import ApprovalFilter
 from cairn.services.identity.directory import UserIndex, roll
 from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.store import tables as t
@@ -205,3 +205,17 @@ def _view(row: Row, votes: list[Vote], wanted: Eligibility, by: Actor | None, pe
         confidence=row.confidence,
         artifact_count=len(row.outputs),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalFilter:
+    statuses: tuple[ApprovalStatus, ...] = (ApprovalStatus.PENDING,)
+    kinds: tuple[ApprovalKind, ...] = ()
+    pipeline_id: str | None = None
+    run_id: str | None = None
+    sort: Literal["age", "deadline", "risk", "priority"] = "age"
+    risks: tuple[RiskLevel, ...] = ()
+    operation_type: str | None = None
+    rule: str | None = None
+    answers_to: frozenset[str] | None = None  # only what is put to somebody who is named so
+    decided_by: str | None = None  # only what this person may decide though the run may be their own

@@ -10,6 +10,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from cairn.core.available_commands import for_execution
+from cairn.core.events import EventType
 from cairn.core.execution import Execution as Aggregate
 from cairn.core.states import ExecutionMode, ExecutionStatus, WaitingOn
 from cairn.definitions import CheckpointDefinition
@@ -34,9 +35,9 @@ from cairn.services.runs.execution_views import (
     ExecutionPage,
     Interaction,
     LastError,
+    ResultValidation,
 )
-from cairn.services.runs.queries import faults, progress
-from cairn.services.runs.validation_views import ResultValidation
+from cairn.services.runs.queries import progress
 from cairn.store import LoadedRun, model_usage
 from cairn.store import tables as t
 from cairn.store.model_usage import NOTHING, ModelUsage
@@ -112,9 +113,7 @@ def _views(
         _interactions(connection, ids),
         {each.execution_id: each for each in approvals.pending_of_run(connection, loaded.facts.run_id, seen)},
         stale,
-        faults.of_executions(
-            connection, loaded.facts.run_id, [row.execution_id for row in rows if row.error_count > 0]
-        ),
+        of_executions(connection, loaded.facts.run_id, [row.execution_id for row in rows if row.error_count > 0]),
         validations.of_executions(connection, ids),
         model_usage.by(connection, t.model_calls.c.execution_id, ids),
     )
@@ -217,3 +216,45 @@ def _interactions(connection: sa.Connection, execution_ids: Sequence[str]) -> di
             )
         )
     return found
+
+
+V = t.events.c
+
+_AGAIN = frozenset({EventType.EXECUTION_RETRIED.value, EventType.EXECUTION_REVALIDATED.value})
+
+_TOLD = (*sorted(_AGAIN), EventType.EXECUTION_FAILED.value)
+
+
+def of_executions(connection: sa.Connection, run_id: str, ids: Sequence[str]) -> dict[str, list[AttemptError]]:
+    """By execution, the newest last."""
+    found: defaultdict[str, list[AttemptError]] = defaultdict(list)
+    if not ids:
+        return found
+    query = sa.select(V.execution_id, V.event_type, V.timestamp, V.metadata).where(
+        V.chain == run_id, V.execution_id.in_(ids), V.event_type.in_(_TOLD)
+    )
+    for row in connection.execute(query.order_by(V.seq)):
+        earlier = found[row.execution_id]
+        error = _error(row, earlier[-1].attempt_number if earlier else 0)
+        if error is not None:
+            earlier.append(error)
+    return found
+
+
+def _error(row: Row, last: int) -> AttemptError | None:
+    """None of a retry that a person asked for: how the attempt before it failed has been told."""
+    told = row.metadata
+    is_invalid = row.event_type == EventType.EXECUTION_REVALIDATED.value
+    message = told.get("reason") if is_invalid else told.get("error")
+    if message is None:
+        return None
+    number = told.get("attempt_number")  # of the next attempt, where there is one
+    if number is not None and row.event_type in _AGAIN:
+        number -= 1
+    return AttemptError(
+        attempt_number=number or last + 1,
+        timestamp=row.timestamp,
+        error_type=told.get("error_type") or ("not_valid" if is_invalid else ""),
+        error_message=message,
+        stack_trace=told.get("stack_trace") or "",
+    )

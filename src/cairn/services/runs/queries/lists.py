@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,7 +11,6 @@ import sqlalchemy as sa
 from cairn.core.states import ApprovalStatus, RunStatus
 from cairn.services.costs.usage import usage
 from cairn.services.errors import NotFound
-from cairn.services.filters import RunFilter
 from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.services.runs.queries import progress
 from cairn.services.runs.views import OpenExecution, RecentRun, RunMetadata, RunPage, RunSummary
@@ -173,3 +172,12 @@ def latest(connection: sa.Connection, of: Iterable[Sequence[RecentRun]]) -> dict
         return {}
     rows = connection.execute(SUMMARY.where(R.run_id.in_(ids))).all()
     return {run.pipeline_id: run for run in summaries(connection, rows)}
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    pipeline_id: str | None = None
+    statuses: tuple[RunStatus, ...] = ()
+    definition_version: int | None = None
+    include_archived: bool = False
+    include_tests: bool = False
