@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cairn.services.actors import ADMIN
-from cairn.services.errors import NotFound
 from cairn.services.identity.tokens import TokenSpec
 from cairn.services.identity.users import UserSpec
+from cairn.store.errors import NotFound
 from tests.api.house import House
 
 

@@ -19,6 +19,7 @@ from cairn.definitions import DefinitionError, Finding
 from cairn.documents import DocumentError
 from cairn.services import errors
 from cairn.store import Closed, DamagedBlob, LostRace, Unstorable
+from cairn.store import errors as store_errors
 
 
 def app_raising(error: Exception) -> FastAPI:
@@ -42,7 +43,7 @@ async def get(app: FastAPI, path: str = "/api/thing") -> httpx.Response:
 
 CASES: list[tuple[Exception, dict[str, Any]]] = [
     (
-        errors.NotFound("run", "7"),
+        store_errors.NotFound("run", "7"),
         {"type": "urn:cairn:problem:not-found", "title": "Not found", "status": 404, "detail": "There is no run 7."},
     ),
     (

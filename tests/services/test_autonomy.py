@@ -10,9 +10,9 @@ from cairn.core.errors import CommandRefused
 from cairn.definitions.rules import load
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.errors import NotFound
 from cairn.services.rules.queries.autonomy import mode
 from cairn.services.rules.views import Backtest, RuleAutonomy
+from cairn.store.errors import NotFound
 from tests.services.house import House, step
 from tests.services.ruling import REVIEWER, approvals, rule, why
 

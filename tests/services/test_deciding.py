@@ -12,7 +12,8 @@ from cairn.core.errors import CommandRefused
 from cairn.core.states import ApprovalKind
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.errors import InvalidInput, NotFound
+from cairn.services.errors import InvalidInput
+from cairn.store.errors import NotFound
 from tests.isolation import limit
 from tests.services.house import House, form, step
 

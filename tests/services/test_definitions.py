@@ -13,8 +13,9 @@ from cairn.core.errors import CommandRefused
 from cairn.definitions import DefinitionError
 from cairn.files import Tree
 from cairn.services.actors import ADMIN
-from cairn.services.errors import InvalidInput, NotFound, PreconditionFailed
+from cairn.services.errors import InvalidInput, PreconditionFailed
 from cairn.services.runs.queries.lists import RunFilter
+from cairn.store.errors import NotFound
 from tests.services.house import House, form, plain, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")

@@ -14,8 +14,9 @@ import sqlalchemy as sa
 from cairn.core.errors import CommandRefused
 from cairn.services.actors import ADMIN
 from cairn.services.approvals.uploads import StoredUpload
-from cairn.services.errors import InvalidInput, NotFound, TooLarge
+from cairn.services.errors import InvalidInput, TooLarge
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from tests.services.house import House, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")

@@ -10,10 +10,11 @@ import pytest
 from cairn.api.app import operation_routes
 from cairn.api.operations import READ
 from cairn.services.actors import ADMIN, ALL_ROLES, Role, Scope
-from cairn.services.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
+from cairn.services.errors import Forbidden, InvalidInput, Unauthenticated
 from cairn.services.identity.tokens import USABLE, TokenSpec
 from cairn.services.identity.users import UserChange
 from cairn.store import Database
+from cairn.store.errors import NotFound
 from tests.services.household import HERE, Household
 
 

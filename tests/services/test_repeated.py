@@ -164,7 +164,7 @@ async def test_a_fault_among_the_effects_still_wakes_the_lanes(house: House, mon
 
 
 async def test_a_command_for_a_run_that_is_not_there(house: House) -> None:
-    from cairn.services.errors import NotFound
+    from cairn.store.errors import NotFound
 
     with pytest.raises(NotFound, match="There is no run nobody"):
         await house.cairn.engine.send("nobody", PauseRun(), house.cairn.engine.context("admin"))

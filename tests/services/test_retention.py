@@ -14,10 +14,11 @@ import sqlalchemy as sa
 from cairn.core.errors import CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.errors import Gone, NotFound
+from cairn.services.errors import Gone
 from cairn.services.retention import Retention, RetentionDays
 from cairn.store import blobs
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from tests.services.house import House, form, step
 from tests.services.test_steering import Gate
 

@@ -8,8 +8,9 @@ import pytest
 
 from cairn.core.errors import CommandRefused
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.errors import InvalidInput, NotFound
+from cairn.services.errors import InvalidInput
 from cairn.services.rework.service import ReworkSpec
+from cairn.store.errors import NotFound
 from tests.services.asking import code, writing
 from tests.services.house import House, form, step
 

@@ -11,9 +11,10 @@ import pytest
 from cairn.core.errors import CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.errors import InvalidInput, NotFound
+from cairn.services.errors import InvalidInput
 from cairn.services.rollbacks.service import RollbackSpec
 from cairn.services.rollbacks.views import Rollback, RollbackPreview
+from cairn.store.errors import NotFound
 from tests.services.house import House, form, plain, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")

@@ -11,9 +11,10 @@ from cairn.core.errors import CommandRefused
 from cairn.core.rules import GLOBAL
 from cairn.definitions import DefinitionError
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.errors import InvalidInput, NotFound, PreconditionFailed
+from cairn.services.errors import InvalidInput, PreconditionFailed
 from cairn.services.events.queries import EventFilter
 from cairn.services.rules.service import RuleService
+from cairn.store.errors import NotFound
 from tests.services.house import House, step
 from tests.services.ruling import rule
 

@@ -14,8 +14,9 @@ from cairn.core.errors import CommandRefused
 from cairn.documents import decode_yaml
 from cairn.ports import SandboxLevel
 from cairn.services.actors import ADMIN
-from cairn.services.errors import InvalidInput, NotFound
+from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from tests.services.house import House, form, retries, step, timeout
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")

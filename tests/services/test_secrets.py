@@ -12,10 +12,11 @@ from cryptography.fernet import Fernet
 
 from cairn.adapters.key_file import KeyFile, SettingsKeys, WrongKey
 from cairn.services.actors import ADMIN
-from cairn.services.errors import InvalidInput, NotFound
+from cairn.services.errors import InvalidInput
 from cairn.services.secrets import MASKED, SecretStore, SecretUnreadable
 from cairn.store import Database
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from tests.services.household import Household
 
 VALUE = 'p4ss "word"/ünder\nlines'

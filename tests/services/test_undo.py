@@ -11,8 +11,8 @@ import pytest
 from cairn.core.errors import AlreadyApplied, CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.errors import NotFound
 from cairn.services.rollbacks.service import RollbackSpec
+from cairn.store.errors import NotFound
 from tests.services.house import House, form, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")

@@ -9,10 +9,11 @@ import pytest
 
 from cairn.core.errors import CommandRefused
 from cairn.services.actors import ADMIN
-from cairn.services.errors import InvalidInput, NotFound, Unauthenticated
+from cairn.services.errors import InvalidInput, Unauthenticated
 from cairn.services.identity.tokens import TokenSpec
 from cairn.services.identity.users import UserChange, UserSpec
 from cairn.store import Database
+from cairn.store.errors import NotFound
 from tests.services.household import HERE, Household
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from cairn.core.errors import CommandRefused
 from cairn.services.actors import ADMIN
-from cairn.services.errors import NotFound
 from cairn.services.rollbacks.service import RollbackSpec
 from cairn.services.runs.service import RunService
+from cairn.store.errors import NotFound
 from tests.services.house import House, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")

@@ -24,8 +24,8 @@ from cairn.api.problems import RequestRejected
 from cairn.api.request_body import BoundedRequest
 from cairn.documents import decode_json, encode_json
 from cairn.services.actors import ALL_ROLES, ALL_SCOPES, Actor, Permission, Role, Scope
-from cairn.services.errors import NotFound
 from cairn.services.idempotency import IdempotencyKeys, IdempotentRequest, StoredResponse
+from cairn.store.errors import NotFound
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 Media = Mapping[str, dict[str, Any]]  # a JSON Schema by media type

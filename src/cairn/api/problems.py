@@ -21,6 +21,7 @@ from cairn.documents import DocumentError
 from cairn.documents.pointers import join
 from cairn.services import errors
 from cairn.store import Closed, LostRace, StaleDispatch, StoreError, Unstorable
+from cairn.store.errors import NotFound
 
 log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
@@ -115,8 +116,6 @@ def place_of(error: DocumentError) -> ErrorLocation:
 
 def _of_service(error: errors.ServiceError) -> Response:
     match error:
-        case errors.NotFound():
-            return answer(make("not-found", error.message))
         case errors.InvalidInput():
             places = [ErrorLocation(path=path, message=message) for path, message in error.errors]
             return answer(make("wrong-input", error.message, places))
@@ -161,6 +160,8 @@ def _counted(faults: int) -> str:
 
 def _of_store(error: StoreError) -> Response:
     match error:
+        case NotFound():
+            return answer(make("not-found", error.message))
         case Unstorable():
             return answer(make("wrong-input", str(error)))
         case LostRace() | StaleDispatch():

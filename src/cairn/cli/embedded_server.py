@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import time
 from collections.abc import AsyncGenerator
@@ -20,7 +19,8 @@ from cairn.cli import server_location
 from cairn.cli.client.asgi_transport import AppTransport
 from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.preflight import CANNOT_START, explain
-from cairn.cli.settings import read_settings
+from cairn.cli.server_location import has_data
+from cairn.cli.settings import quieten, read_settings
 from cairn.config import Settings
 from cairn.worker import Worker
 
@@ -29,10 +29,6 @@ LOOK_SECONDS = 0.05  # how often it is looked whether the work is done
 
 
 Need = Literal["checks", "reads", "saves", "works"]
-
-
-def has_data(folder: Path) -> bool:
-    return (folder / "cairn.db").is_file()
 
 
 class EmbeddedServer:
@@ -136,9 +132,3 @@ def _take(folder: Path) -> FolderLock:
             ) from None
         else:
             return lock
-
-
-def quieten() -> None:
-    """Faults of the program are told in one line; the rest is for a server's log."""
-    logging.basicConfig(level=logging.ERROR, format="cairn: %(message)s")
-    logging.getLogger("alembic").setLevel(logging.WARNING)

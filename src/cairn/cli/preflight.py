@@ -11,8 +11,8 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from cairn.adapters.database_lock import DatabaseInUse
 from cairn.adapters.key_file import WrongKey
-from cairn.cli.embedded_server import has_data, quieten
-from cairn.cli.settings import read_settings
+from cairn.cli.server_location import has_data
+from cairn.cli.settings import quieten, read_settings
 from cairn.services.doctor.views import HealthCheck, HealthReport
 from cairn.store import Database, NewerDatabase, OldSqlite, integrity
 

@@ -83,3 +83,7 @@ def _token_for(folder: Path, address: str) -> str | None:
     written = read(folder)
     token = written.get("token")
     return token if written.get("address") == address and isinstance(token, str) else None
+
+
+def has_data(folder: Path) -> bool:
+    return (folder / "cairn.db").is_file()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 from typing import Any
@@ -46,3 +47,9 @@ def sources(folder: Path, is_named: bool) -> dict[str, str]:
     found = dict.fromkeys(written, str(file))
     found |= {name: f"CAIRN_{name.upper()}" for name in Settings.model_fields if f"CAIRN_{name.upper()}" in os.environ}
     return found | ({"data_dir": "--data-dir"} if is_named else {})
+
+
+def quieten() -> None:
+    """Faults of the program are told in one line; the rest is for a server's log."""
+    logging.basicConfig(level=logging.ERROR, format="cairn: %(message)s")
+    logging.getLogger("alembic").setLevel(logging.WARNING)

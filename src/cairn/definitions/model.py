@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from cairn.core.conditions import Operator
-from cairn.core.states import OnBlocker, OnFailure, OnInvalid
+from cairn.core.states import ExecutionMode, OnBlocker, OnFailure, OnInvalid
 from cairn.definitions.enums import (
     ContentFormat,
     LoopKind,
@@ -23,7 +23,7 @@ from cairn.definitions.enums import (
 )
 from cairn.definitions.execution_config import ExecutionConfig
 from cairn.definitions.frozen_model import Count, DefinitionModel, JsonSchema
-from cairn.definitions.script_files import ScriptFile
+from cairn.definitions.script_files import ScriptFile, plain_path
 
 
 class RunTimeout(DefinitionModel):
@@ -180,6 +180,14 @@ class CheckpointDefinition(DefinitionModel):
         """Its stage; by default it is a stage of its own."""
         return self.stage or self.key
 
+    @property
+    def script_file(self) -> str | None:
+        """The path of its script file, if it has one."""
+        config = self.execution.script_config
+        if self.execution.mode is not ExecutionMode.SCRIPT or config is None or config.script_path is None:
+            return None
+        return plain_path(config.script_path)
+
 
 class PipelineDefinition(DefinitionModel):
     pipeline_id: str | None = None
@@ -206,6 +214,12 @@ class PipelineDefinition(DefinitionModel):
     @cached_property
     def by_id(self) -> dict[str | None, CheckpointDefinition]:
         return {checkpoint.checkpoint_id: checkpoint for checkpoint in self.checkpoints}
+
+    @property
+    def missing_scripts(self) -> list[tuple[int, str]]:
+        """Positions of checkpoints whose script file does not exist, with its path."""
+        files = ((position, c.script_file) for position, c in enumerate(self.checkpoints))
+        return [(position, path) for position, path in files if path is not None and path not in self.scripts]
 
     @cached_property
     def names_library_agents(self) -> bool:

@@ -9,6 +9,7 @@ from cairn.ports.conversation import (
     MessageChunk,
     Purpose,
 )
+from cairn.ports.files import ProducedFile, StoredFile, UploadedFile
 from cairn.ports.jobs import JobEngine, LaneJob, NotificationJob, TimerJob
 from cairn.ports.outbound import (
     Attachment,
@@ -30,6 +31,7 @@ from cairn.ports.outcomes import (
     OverBudget,
     Produced,
     ProposesAction,
+    RecordedCall,
     ValidationFinding,
     ValidationVerdict,
 )
@@ -45,13 +47,9 @@ from cairn.ports.work_order import (
     ActionOffer,
     ArtifactSource,
     PastCorrection,
-    ProducedFile,
-    RecordedCall,
     ResolvedInputs,
     ReworkBrief,
     Runner,
-    StoredFile,
-    UploadedFile,
     WorkInputs,
     WorkMaterial,
     WorkOrder,

@@ -8,7 +8,7 @@ from typing import Any
 
 from cairn.core.execution import Failure
 from cairn.core.states import PassDecision, WaitingOn
-from cairn.ports.work_order import ProducedFile, RecordedCall, StoredFile
+from cairn.ports.files import ProducedFile, StoredFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +105,14 @@ class OverBudget:
 
 
 Outcome = Produced | Errored | InvalidResult | NeedsInput | NeedsRework | ProposesAction | OverBudget
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """A call that waited for others, of a script, a function or an agent, and what came of it."""
+
+    number: int  # in this revision, from 1
+    kind: str  # rework, action or question
+    arguments: Mapping[str, Any]
+    answer: Mapping[str, Any] | None  # None: nobody has answered yet
+    seen: str | None = None  # checksum of what the script could read until then

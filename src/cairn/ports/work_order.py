@@ -9,48 +9,9 @@ from typing import Any, Protocol
 
 from cairn.definitions.model import CheckpointDefinition
 from cairn.ports.conversation import Conversation
-from cairn.ports.outcomes import Outcome, ProposesAction
+from cairn.ports.files import StoredFile, UploadedFile
+from cairn.ports.outcomes import Outcome, ProposesAction, RecordedCall
 from cairn.ports.sandbox import SandboxStatus
-
-
-@dataclass(frozen=True, slots=True)
-class ProducedFile:
-    """A file that a runner has made."""
-
-    name: str  # of the artifact
-    format: str
-    data: bytes
-
-    @property
-    def size(self) -> int:
-        return len(self.data)
-
-    def read(self) -> bytes:
-        return self.data
-
-
-@dataclass(frozen=True, slots=True)
-class StoredFile:
-    """A file that the store holds already; its bytes are read only when they are wanted."""
-
-    name: str  # of the artifact
-    format: str
-    checksum: str
-    size: int
-    read: Callable[[], bytes]
-    path: str = ""  # below the pipeline's folder
-    artifact_id: str = ""
-    record_id: str = ""  # of the artifact itself, not of its declaration
-
-
-@dataclass(frozen=True, slots=True)
-class UploadedFile:
-    """A file that a person has handed in for a field of a form."""
-
-    filename: str
-    checksum: str
-    size: int
-    read: Callable[[], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,17 +89,6 @@ class WorkMaterial(WorkInputs, Protocol):
     async def shorten(self, checksum: str, model: str, summary: str) -> None:
         """From now on this stands for the content where a summary is allowed, here and for others (X9)."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedCall:
-    """A call that waited for others, of a script, a function or an agent, and what came of it."""
-
-    number: int  # in this revision, from 1
-    kind: str  # rework, action or question
-    arguments: Mapping[str, Any]
-    answer: Mapping[str, Any] | None  # None: nobody has answered yet
-    seen: str | None = None  # checksum of what the script could read until then
 
 
 @dataclass(frozen=True, slots=True)

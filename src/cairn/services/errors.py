@@ -13,15 +13,6 @@ class ServiceError(Exception):
         self.message = message
 
 
-class NotFound(ServiceError):
-    """There is nothing with this id."""
-
-    def __init__(self, what: str, id: str) -> None:
-        super().__init__(f"There is no {what} {id}.")
-        self.what = what
-        self.id = id
-
-
 class InvalidInput(ServiceError):
     """What was given does not fit; each fault is named by its place, a JSON pointer."""
 

@@ -18,8 +18,9 @@ from cairn.documents import decode_json, encode_json
 from cairn.ports.keys import EncryptionKeys
 from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
-from cairn.services.errors import InvalidInput, NotFound, ServiceError
+from cairn.services.errors import InvalidInput, ServiceError
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 C = t.secrets.c
 SHORTEST, LONGEST = 4, 64 * 1024  # characters of a value: what is shorter cannot be told from other text

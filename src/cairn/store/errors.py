@@ -44,3 +44,13 @@ class OldSqlite(StoreError):
 
 class Closed(StoreError):
     """The database has been closed."""
+
+
+class NotFound(StoreError):
+    """Nothing has this id."""
+
+    def __init__(self, what: str, id: str) -> None:
+        self.message = f"There is no {what} {id}."
+        super().__init__(self.message)
+        self.what = what
+        self.id = id

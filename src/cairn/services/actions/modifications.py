@@ -18,9 +18,10 @@ from cairn.services.actions.corrections import Correction, CorrectionWrite
 from cairn.services.actions.proposals import LARGEST, approved, digest_of, problems_of
 from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments
 from cairn.services.engine.plans import DefinitionCache
-from cairn.services.errors import InvalidInput, NotFound
+from cairn.services.errors import InvalidInput
 from cairn.store import Database, blobs
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from cairn.services.agent_library.views import (
     LibraryAgentRevision,
     LibraryAgentRevisionPage,
 )
-from cairn.services.errors import NotFound
 from cairn.services.paging import SortOrder, page
 from cairn.store import Database, library
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 A = t.library_agents.c
 _NEWEST = SortOrder((A.revision,), newest_first=True)

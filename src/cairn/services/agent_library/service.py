@@ -25,8 +25,9 @@ from cairn.definitions import (
 from cairn.documents import SourceMap, Value
 from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
-from cairn.services.errors import NotFound, PreconditionFailed
+from cairn.services.errors import PreconditionFailed
 from cairn.store import BoundedCache, LoadedRun, library
+from cairn.store.errors import NotFound
 
 SHOWN = 20  # pipelines that an answer names
 WHAT = "agent in the library"

@@ -11,6 +11,7 @@ from cairn.services.actors import Actor
 from cairn.services.approvals.service import ApprovalService
 from cairn.services.approvals.views import BatchDecisionResult, BatchDecisionResults
 from cairn.services.errors import InvalidInput, ServiceError
+from cairn.store.errors import NotFound
 
 
 class ApprovalBatches:
@@ -47,7 +48,7 @@ class ApprovalBatches:
             return BatchDecisionResult(
                 approval_id=id, status=None, error=" ".join(message for _, message in wrong.errors)
             )
-        except ServiceError as error:
+        except (NotFound, ServiceError) as error:
             return BatchDecisionResult(approval_id=id, status=None, error=error.message)
         return BatchDecisionResult(
             approval_id=id, status=ApprovalStatus(commit.after.run.approvals[id].status), error=None

@@ -12,9 +12,10 @@ from cairn.definitions.script_forms import check_answers
 from cairn.documents import decode_json, encode_json
 from cairn.services.approvals.questions import AgentQuestion, open_question
 from cairn.services.engine.plans import DefinitionCache
-from cairn.services.errors import InvalidInput, NotFound
+from cairn.services.errors import InvalidInput
 from cairn.store import Database, blobs
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
 
 NOT_RIGHT = "The form is not filled in correctly; nothing has been submitted."

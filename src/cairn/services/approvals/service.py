@@ -17,8 +17,9 @@ from cairn.services.actors import Actor
 from cairn.services.approvals.form_answers import FormAnswers
 from cairn.services.engine.commit import NO_ATTACHMENTS, Commit
 from cairn.services.engine.engine import Engine
-from cairn.services.errors import InvalidInput, NotFound
+from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
 
 NEEDS_WORDS = {"reject": "reason", "revise": "feedback"}

@@ -15,9 +15,10 @@ from cairn.core.errors import CommandRefused
 from cairn.core.states import WaitingOn
 from cairn.ports import Clock
 from cairn.services.actors import Actor
-from cairn.services.errors import NotFound, TooLarge
+from cairn.services.errors import TooLarge
 from cairn.store import Database, blobs
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 IN_MEMORY = 1024 * 1024  # bytes of an upload that are held before a file is
 

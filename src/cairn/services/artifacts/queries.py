@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from cairn.services.artifacts.views import Artifact, ArtifactPage
-from cairn.services.errors import NotFound
 from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.services.rework import staleness
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 F, E, R = t.artifacts.c, t.checkpoint_executions.c, t.pipeline_runs.c
 MEDIA_TYPES = {

@@ -13,13 +13,13 @@ from cairn.definitions import CheckpointDefinition
 from cairn.services.actors import Actor, Permission, Role, Scope
 from cairn.services.conversations.views import Message, MessagePage, ToolCall, ToolResult
 from cairn.services.costs.usage import usage
-from cairn.services.engine.plans import DefinitionCache
+from cairn.services.engine.plans import DefinitionCache, definition_of
 from cairn.services.paging import Query, Row, SortOrder, page
-from cairn.services.runs.queries.executions import definition_of, find
 from cairn.store import tables as t
 from cairn.store.column_types import BigInteger, Instant, Text
 from cairn.store.model_usage import NANO, ModelUsage
 from cairn.store.prepared_statements import PreparedQuery
+from cairn.store.runs.run_rows import execution_row
 
 M, C, E, R = t.messages.c, t.model_calls.c, t.checkpoint_executions.c, t.pipeline_runs.c
 _OLDEST = SortOrder((M.message_id,))
@@ -71,7 +71,7 @@ def list_messages(
     limit: int,
     cursor: str | None,
 ) -> MessagePage:
-    row = find(connection, execution_id)
+    row = execution_row(connection, execution_id)
     pipeline_id = connection.execute(sa.select(R.pipeline_id).where(R.run_id == row.run_id)).scalar_one()
     is_hidden = not is_shown(definition_of(connection, plans, pipeline_id, row))
     if is_hidden and not by.may(AUDIT):

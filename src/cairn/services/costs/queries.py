@@ -12,11 +12,11 @@ import sqlalchemy as sa
 from cairn.services.costs.budgets import Budgets
 from cairn.services.costs.usage import bounds, usage
 from cairn.services.costs.views import CostLine, Costs, PipelineCosts, RunCosts, Usage
-from cairn.services.errors import NotFound
 from cairn.services.paging import Row, SortOrder, page
 from cairn.store import model_usage
 from cairn.store import tables as t
 from cairn.store.column_types import Text
+from cairn.store.errors import NotFound
 from cairn.store.model_usage import SUMS, used_from
 
 C, R, P = t.model_calls.c, t.pipeline_runs.c, t.pipelines.c

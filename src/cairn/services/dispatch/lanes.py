@@ -29,8 +29,8 @@ from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.job_ids import driven_by
 from cairn.services.engine.retry import UNSAVABLE, patiently
-from cairn.services.errors import NotFound
 from cairn.store import LoadedRun
+from cairn.store.errors import NotFound
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cairn.core.execution import Execution
 from cairn.core.states import ExecutionMode, ExecutionState
@@ -17,11 +17,15 @@ from cairn.ports import ReworkBrief, StoredFile
 from cairn.runners import CannotStart, RunnerLimits
 from cairn.runners.agents import opening_text
 from cairn.runners.input_mapping import map_input, read_value, run_context, sources, values_of
-from cairn.runners.prompt_context import ArtifactSource, AssembledContext, ResolvedInputs, assemble, referenced
+from cairn.runners.prompt_context import ArtifactSource, AssembledContext, ResolvedInputs, assemble, prompts, referenced
 from cairn.runners.result_checks import INVALID
 from cairn.services.dispatch import summaries
 from cairn.services.engine.plans import DefinitionCache
+from cairn.services.runs.execution_views import Context, ContextBlock
 from cairn.store import Database, LoadedRun, blobs
+
+if TYPE_CHECKING:
+    pass
 
 MOST_KEPT = 1024 * 1024  # bytes of input that are stored with a context
 
@@ -174,8 +178,6 @@ class DispatchMaterial:
 
     def told(self) -> bytes | None:
         """The context as it is stored."""
-        from cairn.services.dispatch.contexts import laid_out  # which reads what is stored here
-
         try:
             context = laid_out(self._checkpoint, self.input, self.assembled, stored=True)
         except CannotStart:
@@ -213,3 +215,31 @@ def sent_back(e: Execution, of_asker: tuple[StoredFile, ...]) -> ReworkBrief | N
     """Why the work of an execution was sent back, with what its asker has made so far."""
     why = e.rework
     return ReworkBrief(why.prompt, why.reason, why.requested_by, e.asked_by, of_asker) if why is not None else None
+
+
+def laid_out(checkpoint: CheckpointDefinition, input: Any, assembled: AssembledContext, *, stored: bool) -> Context:
+    """A context as it is shown; `stored` if it is kept with the execution."""
+    system, task = prompts(checkpoint)
+    return Context(
+        stored=stored,
+        content_format=checkpoint.instructions.injection_format.content_format.value,
+        input=input,
+        blocks=[
+            ContextBlock(
+                kind=block.kind.value,
+                heading=block.heading,
+                checkpoint_name=block.checkpoint_name,
+                run_version=block.run_version,
+                artifact_name=block.artifact_name,
+                file_path=block.file_path,
+                content=block.content,
+                size_bytes=block.size_bytes,
+            )
+            for block in assembled.blocks
+        ],
+        system_prompt=system,
+        task_prompt=task,
+        text=assembled.text,
+        size_characters=assembled.characters,
+        estimated_tokens=assembled.tokens,
+    )

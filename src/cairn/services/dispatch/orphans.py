@@ -13,8 +13,8 @@ from cairn.core.states import ExecutionState
 from cairn.ports import JobEngine
 from cairn.services.dispatch.lanes import WORKER, Lanes
 from cairn.services.engine.engine import Engine
-from cairn.services.errors import NotFound
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from cairn.services.dispatch.lanes import Lanes
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.retry import patiently
-from cairn.services.errors import NotFound
+from cairn.store.errors import NotFound
 
 log = logging.getLogger(__name__)
 

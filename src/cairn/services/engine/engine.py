@@ -26,9 +26,9 @@ from cairn.services.engine.file_plan import write_moves
 from cairn.services.engine.job_ids import driven_by, drivers_of, timer_id
 from cairn.services.engine.locks import Locks
 from cairn.services.engine.plans import DefinitionCache
-from cairn.services.errors import NotFound
 from cairn.store import Database, LoadedRun, LostRace, NewArtifact, StaleDispatch, find_artifacts, load_run, save_run
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 WARM = 256  # runs that are kept loaded
 T = TypeVar("T")

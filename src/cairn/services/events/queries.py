@@ -9,11 +9,11 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from cairn.services.engine.event_bus import ChangeHint
-from cairn.services.errors import NotFound
 from cairn.services.events.views import BrokenLink, ChainVerification, Event, EventPage
 from cairn.services.paging import Row, SortOrder, page
 from cairn.store import tables as t
 from cairn.store.column_types import Text
+from cairn.store.errors import NotFound
 from cairn.store.events.chain import NO_PIPELINE
 from cairn.store.events.verification import verify
 from cairn.store.prepared_statements import PreparedQuery

@@ -16,12 +16,12 @@ from cairn.core.states import RunStatus
 from cairn.files import Drift, ExpectedTree, RepairResult, Tree, Workspaces, layout
 from cairn.ports import Clock
 from cairn.services.engine.engine import Engine
-from cairn.services.folders import expected_files
+from cairn.services.folders import expected_files, records
 from cairn.services.folders import recovery as mending
 from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.recovery import FileRecovery
-from cairn.services.pipelines import pipeline_rows as rows
 from cairn.store import Database
+from cairn.store import pipelines as store_pipelines
 from cairn.store import tables as t
 from cairn.store.events import chain
 
@@ -100,7 +100,7 @@ class FolderRepair:
         """Finish what was committed for a pipeline; what fails is tried again."""
         with self._trying(pipeline_id):
             async with self._engine.lock(pipeline_id):
-                runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+                runs = await self._database.aread(lambda c: store_pipelines.standing_runs(c, pipeline_id))
                 async with self._engine.lock(*runs):
                     await self.mend_held(pipeline_id, runs)
 
@@ -121,14 +121,14 @@ class FolderRepair:
         """The answer is which runs' files stand now, and through which revision."""
         self._mending.finish_moves(pipeline_id)
         if pipeline_id not in self._database.read(mending.standing_pipelines):
-            self._database.transact_now(lambda c: rows.mark_filed(c, pipeline_id))
+            self._database.transact_now(lambda c: records.mark_filed(c, pipeline_id))
             return {}
         unfinished = self._database.read(lambda c: mending.unfinished_runs(c, pipeline_id))
         for run_id in unfinished:
             self._mending.finish_run(run_id)
         if self._repair(self.look(pipeline_id)).failed:
             return {}
-        self._database.transact_now(lambda c: rows.mark_filed(c, pipeline_id))
+        self._database.transact_now(lambda c: records.mark_filed(c, pipeline_id))
         return self._database.read(lambda c: mending.revisions(c, unfinished))
 
     async def mend_all(self) -> RepairReport:
@@ -156,7 +156,7 @@ class FolderRepair:
         async with self._engine.lock(pipeline_id):
             if pipeline_id not in await self.pipelines():
                 return RepairReport(at)
-            runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+            runs = await self._database.aread(lambda c: store_pipelines.standing_runs(c, pipeline_id))
             async with self._engine.lock(*runs):
                 await self._folder_sync.open_runs(runs)
                 return await asyncio.to_thread(self._mend_now, pipeline_id, at)

@@ -18,11 +18,10 @@ from cairn.files import Tree, layout
 from cairn.ports import Clock
 from cairn.services.engine.file_plan import FilePlan
 from cairn.services.engine.plans import DefinitionCache
-from cairn.services.folders import expected_files
+from cairn.services.folders import expected_files, records
 from cairn.services.folders.file_effects import FileEffects
 from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.rollback_folders import RollbackFolders
-from cairn.services.pipelines import pipeline_rows as rows
 from cairn.store import Database, LoadedRun, load_run
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
@@ -152,7 +151,7 @@ def _behind(connection: sa.Connection) -> set[str]:
     r, back = t.pipeline_runs.c, t.rollback_events.c
     runs = connection.execute(sa.select(r.pipeline_id).where(r.files_revision < r.revision).distinct()).scalars()
     rollbacks = connection.execute(sa.select(back.pipeline_id).where(back.files_done.is_(False)).distinct()).scalars()
-    return rows.unfiled(connection).union(runs, rollbacks)
+    return records.unfiled(connection).union(runs, rollbacks)
 
 
 def unfinished_runs(connection: sa.Connection, pipeline_id: str) -> list[str]:

@@ -45,3 +45,6 @@ def token_row(
         "created_by": by.name,
         "expires_at": expires_at,
     }
+
+
+LOCAL = "local"  # the token of the start link

@@ -12,11 +12,12 @@ import sqlalchemy as sa
 from cairn.core.errors import CommandRefused
 from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
-from cairn.services.errors import Forbidden, InvalidInput, NotFound
+from cairn.services.errors import Forbidden, InvalidInput
 from cairn.services.identity.directory import DECIDERS
 from cairn.services.identity.name_rules import line_of
 from cairn.services.identity.users import standing
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 D = t.delegations
 LONGEST = timedelta(days=366)

@@ -9,10 +9,11 @@ import sqlalchemy as sa
 
 from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
-from cairn.services.errors import InvalidInput, NotFound
+from cairn.services.errors import InvalidInput
 from cairn.services.identity.name_rules import line_of, name_of
 from cairn.services.identity.users import check_free
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 G, M, U = t.groups.c, t.group_members.c, t.users.c
 LONGEST = 500  # characters of a description

@@ -10,7 +10,6 @@ import sqlalchemy as sa
 
 from cairn.ports import Clock
 from cairn.services.actors import Role, Scope
-from cairn.services.errors import NotFound
 from cairn.services.identity.views import (
     Delegation,
     DelegationPage,
@@ -30,6 +29,7 @@ from cairn.services.identity.views import (
 from cairn.services.paging import Row, SortOrder, page
 from cairn.store import Database
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 T = TypeVar("T")
 U, G, M, V, A, S, D = (

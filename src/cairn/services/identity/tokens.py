@@ -10,12 +10,12 @@ import sqlalchemy as sa
 
 from cairn.services.actors import ALL_ROLES, ALL_SCOPES, Actor, Role, Scope
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
-from cairn.services.errors import Forbidden, InvalidInput, NotFound
-from cairn.services.identity.credentials import new_secret, token_row
+from cairn.services.errors import Forbidden, InvalidInput
+from cairn.services.identity.credentials import LOCAL, new_secret, token_row
 from cairn.services.identity.name_rules import line_of
 from cairn.services.identity.users import standing
-from cairn.services.sign_in.authentication import LOCAL
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 A = t.api_tokens.c
 LONGEST_NAME = 100

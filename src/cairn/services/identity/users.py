@@ -10,9 +10,10 @@ import sqlalchemy as sa
 from cairn.core.errors import CommandRefused
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
-from cairn.services.errors import InvalidInput, NotFound
+from cairn.services.errors import InvalidInput
 from cairn.services.identity.name_rules import email_of, line_of, name_of, roles_of
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 U = t.users.c
 _OWNER = "admin is who the start link and CAIRN_ADMIN_TOKEN sign in as: it keeps its roles and cannot be removed."

@@ -15,9 +15,10 @@ import sqlalchemy as sa
 from cairn.ports import Messenger, NotSent
 from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
-from cairn.services.errors import InvalidInput, NotFound, PreconditionFailed
+from cairn.services.errors import InvalidInput, PreconditionFailed
 from cairn.services.notifications.sender import SealedAddress, key_secret, url_secret
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.tables.notifications import ChannelKind, NotificationKind
 
 C = t.channels.c

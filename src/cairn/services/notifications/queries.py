@@ -7,7 +7,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.services.errors import NotFound
 from cairn.services.notifications.channels import find
 from cairn.services.notifications.views import (
     AvailableChannel,
@@ -22,6 +21,7 @@ from cairn.services.notifications.views import (
 )
 from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.tables.notifications import ChannelKind, DeliveryOutcome, DeliveryStatus, NotificationKind
 
 C, N, D, T = t.channels.c, t.notices.c, t.deliveries.c, t.delivery_tries.c

@@ -13,10 +13,10 @@ from cairn.definitions import PipelineDefinition, assign_ids, diff, templates, t
 from cairn.definitions.script_files import with_texts
 from cairn.documents import encode_json
 from cairn.services.engine.plans import DefinitionCache
-from cairn.services.errors import NotFound
 from cairn.services.pipelines import queries as pipelines
 from cairn.services.pipelines.views import DefinitionChange, DefinitionDiff, Template, TemplatePage
 from cairn.store import blobs
+from cairn.store.errors import NotFound
 
 
 def definition_text(

@@ -23,10 +23,12 @@ from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.errors import PreconditionFailed
+from cairn.services.folders import records
 from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.recovery import FileRecovery
 from cairn.services.pipelines import edits
-from cairn.services.pipelines import pipeline_rows as rows
+from cairn.services.pipelines import records as rows
+from cairn.store import pipelines
 from cairn.store import pipelines as stored
 from cairn.store.runs.run_rows import Row
 
@@ -80,7 +82,7 @@ class DefinitionWriter:
     async def _save(self, pipeline_id: str, wanted: DefinitionSaveRequest) -> SavedDefinition:
         given = self._engine.context(wanted.by.name, wanted.command_id)
         async with self._engine.lock(pipeline_id):
-            runs = await self._engine.database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+            runs = await self._engine.database.aread(lambda c: pipelines.standing_runs(c, pipeline_id))
             async with self._engine.lock(*runs):  # nobody writes into their folders while they move
                 written = await self._engine.transact(runs, lambda c: self._write(c, pipeline_id, wanted, given))
                 self._engine.forget_pipeline(pipeline_id)
@@ -95,7 +97,7 @@ class DefinitionWriter:
     def _write(
         self, connection: sa.Connection, pipeline_id: str, wanted: DefinitionSaveRequest, given: CommandContext
     ) -> _WrittenRevision:
-        row = rows.lock(connection, pipeline_id)
+        row = pipelines.lock(connection, pipeline_id)
         if row.deleted_at is not None:
             raise CommandRefused("The pipeline is deleted: it cannot be changed.", ("restore",))
         if wanted.if_match is not None and wanted.if_match != row.revision:
@@ -125,7 +127,7 @@ class DefinitionWriter:
         self, connection: sa.Connection, pipeline_id: str, given: CommandContext, force: bool, what: str
     ) -> list[Commit]:
         """Cancel what is open, where that is wanted; refused where it is not (D3, D6)."""
-        open_runs = rows.open_runs(connection, pipeline_id)
+        open_runs = pipelines.open_runs(connection, pipeline_id)
         if open_runs and not force:
             many = len(open_runs)
             raise CommandRefused(
@@ -139,7 +141,7 @@ class DefinitionWriter:
         """Let the folder follow; what is committed stands if that fails (D13)."""
         try:
             await asyncio.to_thread(follow)
-            await self._engine.database.transact(lambda c: rows.mark_filed(c, pipeline_id))
+            await self._engine.database.transact(lambda c: records.mark_filed(c, pipeline_id))
         except Exception as error:  # noqa: BLE001 - the keeper tries again
             return (Finding("", self._folder_sync.fail_pipeline(pipeline_id, error), Severity.WARNING),)
         return ()
@@ -166,7 +168,7 @@ def _add_revision(
 ) -> None:
     """Where the checkpoints change, it is the next definition version, and runs count from v1 again (P2)."""
     version = row.pipeline_definition_version + structural
-    rows.mark_unfiled(connection, row.pipeline_id)
+    records.mark_unfiled(connection, row.pipeline_id)
     if structural:
         rows.archive_runs(connection, row.pipeline_id, row.pipeline_definition_version, given)
     document = {**edits.full(new), "pipeline_id": row.pipeline_id, "pipeline_definition_version": version}

@@ -6,7 +6,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.services.errors import NotFound
 from cairn.services.paging import Row, SortOrder, page
 from cairn.services.pipelines.views import (
     Checkpoint,
@@ -21,6 +20,7 @@ from cairn.services.pipelines.views import (
 from cairn.services.runs.queries import lists as runs
 from cairn.services.runs.views import RecentRun, RunSummary
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 P, D, C = t.pipelines.c, t.definition_revisions.c, t.checkpoint_definitions.c
 _NEWEST = SortOrder((P.created_at, P.pipeline_id), newest_first=True)

@@ -10,17 +10,18 @@ import sqlalchemy as sa
 
 from cairn.core.errors import CommandRefused
 from cairn.core.states import ExecutionMode
-from cairn.definitions import CheckpointDefinition, Finding, PipelineDefinition
+from cairn.definitions import Finding, PipelineDefinition
 from cairn.definitions.findings import warning
 from cairn.definitions.script_files import MAX_BYTES, ScriptFile, fault_of_path, plain_path
 from cairn.runners.scripts.policy import ScriptPolicy
 from cairn.services.actors import Actor
-from cairn.services.errors import InvalidInput, NotFound, TooLarge
+from cairn.services.errors import InvalidInput, TooLarge
 from cairn.services.pipelines import edits
-from cairn.services.pipelines import pipeline_rows as rows
+from cairn.services.pipelines import records as rows
 from cairn.services.pipelines.definition_writer import DefinitionSaveRequest, DefinitionWriter, SavedDefinition
 from cairn.services.pipelines.views import Script, ScriptPage
-from cairn.store import Database, blobs
+from cairn.store import Database, blobs, pipelines
+from cairn.store.errors import NotFound
 
 LOOKED_AT = 256 * 1024  # bytes of a script that is read for faults when it is saved
 
@@ -92,7 +93,7 @@ class Scripts:
 
 
 def _newest(connection: sa.Connection, pipeline_id: str) -> tuple[PipelineDefinition, int]:
-    revision = rows.newest_revision(connection, pipeline_id)
+    revision = pipelines.newest_revision(connection, pipeline_id)
     return rows.newest(connection, pipeline_id), revision
 
 
@@ -109,27 +110,13 @@ def _view(definition: PipelineDefinition, path: str) -> Script:
 
 
 def used_by(definition: PipelineDefinition, path: str) -> list[str]:
-    return [c.key for c in definition.checkpoints if path_of(c) == path]
-
-
-def path_of(checkpoint: CheckpointDefinition) -> str | None:
-    config = checkpoint.execution.script_config
-    is_file = (
-        config is not None and checkpoint.execution.mode is ExecutionMode.SCRIPT and config.script_path is not None
-    )
-    return plain_path(config.script_path or "") if config is not None and is_file else None
-
-
-def missing(definition: PipelineDefinition) -> list[tuple[int, str]]:
-    """Checkpoints by position whose scripts are not there."""
-    paths = ((position, path_of(c)) for position, c in enumerate(definition.checkpoints))
-    return [(position, path) for position, path in paths if path is not None and path not in definition.scripts]
+    return [c.key for c in definition.checkpoints if c.script_file == path]
 
 
 # ---- what is told when a definition is saved -------------------------------------------------------
 def doubts(definition: PipelineDefinition, rules: ScriptPolicy, texts: Mapping[str, str]) -> Iterator[Finding]:
     """What would keep a script from being carried out, as far as it can be told now."""
-    for position, path in missing(definition):
+    for position, path in definition.missing_scripts:
         place = f"/checkpoints/{position}/execution/script_config/script_path"
         yield warning(place, f"There is no script {path!r} yet: write it before a run is started.")
     for position, checkpoint in enumerate(definition.checkpoints):
@@ -139,7 +126,7 @@ def doubts(definition: PipelineDefinition, rules: ScriptPolicy, texts: Mapping[s
         place = f"/checkpoints/{position}/execution/script_config"
         for message in rules.objections(config):
             yield warning(place, message)
-        source = config.script_source or texts.get(path_of(checkpoint) or "")
+        source = config.script_source or texts.get(checkpoint.script_file or "")
         if source is not None and config.python is None and (told := fault_of_source(source, config.entry_function)):
             yield warning(place, told)
 

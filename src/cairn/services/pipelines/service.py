@@ -22,12 +22,13 @@ from cairn.services.actors import Actor
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import EventBus
-from cairn.services.errors import InvalidInput, NotFound
+from cairn.services.errors import InvalidInput
+from cairn.services.folders import records
 from cairn.services.folders.folder_repair import FolderRepair
 from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.recovery import FileRecovery
 from cairn.services.pipelines import edits
-from cairn.services.pipelines import pipeline_rows as rows
+from cairn.services.pipelines import records as rows
 from cairn.services.pipelines.definition_writer import (
     DefinitionSaveRequest,
     DefinitionWriter,
@@ -37,7 +38,9 @@ from cairn.services.pipelines.definition_writer import (
 )
 from cairn.services.pipelines.scripts import Scripts, doubts
 from cairn.services.pipelines.warnings import not_carried_out, unfit
+from cairn.store import pipelines
 from cairn.store import pipelines as stored
+from cairn.store.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +127,12 @@ class PipelineService:
         pipeline_id = saved.pipeline_id
 
         def body(connection: sa.Connection) -> bool:
-            if rows.exists(connection, pipeline_id):
+            if pipelines.exists(connection, pipeline_id):
                 return False  # the same command, sent again
             rows.keep_scripts(connection, pipeline_id, definition, texts)
             document = {**edits.full(definition), "pipeline_id": pipeline_id, "pipeline_definition_version": 1}
             stored.insert_pipeline(connection, document, given.by, given.at, comment)
-            rows.mark_unfiled(connection, pipeline_id)
+            records.mark_unfiled(connection, pipeline_id)
             rows.tell(connection, pipeline_id, "pipeline_created", given, checkpoints=edits.keys(definition))
             return True
 
@@ -187,7 +190,7 @@ class PipelineService:
         self, pipeline_id: str, revision: int, *, force: bool = False, by: Actor, command_id: UUID | None = None
     ) -> SavedDefinition:
         """The definition as it was, as a new revision (P5)."""
-        earlier = await self._database.aread(lambda c: rows.definition(c, pipeline_id, revision))
+        earlier = await self._database.aread(lambda c: pipelines.definition(c, pipeline_id, revision))
         wanted = DefinitionSaveRequest(
             edits.become(earlier), f"reverted to revision {revision}", by, command_id, force=force
         )
@@ -243,7 +246,7 @@ class PipelineService:
         return await self._saving.save(pipeline_id, wanted)
 
     async def _pipeline_of(self, checkpoint_id: str) -> str:
-        found = await self._database.aread(lambda c: rows.pipeline_of(c, checkpoint_id))
+        found = await self._database.aread(lambda c: pipelines.pipeline_of(c, checkpoint_id))
         if found is None:
             raise NotFound("checkpoint", checkpoint_id)
         return found
@@ -258,17 +261,17 @@ class PipelineService:
         location = layout.deleted_pipeline(pipeline_id, given.at)
 
         def body(connection: sa.Connection) -> list[Commit]:
-            row = rows.lock(connection, pipeline_id)
+            row = pipelines.lock(connection, pipeline_id)
             if row.deleted_at is not None:
                 raise CommandRefused("The pipeline is deleted already.", ("restore",))
             commits = self._saving.end_runs(connection, pipeline_id, given, force, "delete the pipeline")
             stored.mark_deleted(connection, pipeline_id, given.at, location)
-            rows.mark_unfiled(connection, pipeline_id)
+            records.mark_unfiled(connection, pipeline_id)
             rows.tell(connection, pipeline_id, "pipeline_deleted", given, archive_location=location)
             return commits
 
         async with self._engine.lock(pipeline_id):
-            runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+            runs = await self._database.aread(lambda c: pipelines.standing_runs(c, pipeline_id))
             async with self._engine.lock(*runs):  # nobody writes into the folder while it moves
                 commits = await self._engine.transact(runs, body)
                 await self._engine.after_commit(*commits)
@@ -283,15 +286,15 @@ class PipelineService:
 
     async def _restore(self, pipeline_id: str, given: CommandContext) -> None:
         def body(connection: sa.Connection) -> None:
-            row = rows.lock(connection, pipeline_id)
+            row = pipelines.lock(connection, pipeline_id)
             if row.deleted_at is None:
                 raise CommandRefused("The pipeline is not deleted: there is nothing to restore.")
             stored.mark_restored(connection, pipeline_id)
-            rows.mark_unfiled(connection, pipeline_id)
+            records.mark_unfiled(connection, pipeline_id)
             rows.tell(connection, pipeline_id, "pipeline_restored", given)
 
         async with self._engine.lock(pipeline_id):
-            runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+            runs = await self._database.aread(lambda c: pipelines.standing_runs(c, pipeline_id))
             async with self._engine.lock(*runs):  # nobody writes into the folder before it is back
                 await self._database.transact(body)
                 await self._keeper.mend_held(pipeline_id, runs)

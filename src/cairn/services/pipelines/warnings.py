@@ -12,8 +12,8 @@ from cairn.definitions.findings import errors, warning
 from cairn.runners.agents.policy import AgentPolicy
 from cairn.runners.agents.roles import uses_tool
 from cairn.services.agent_library.service import SHOWN
-from cairn.services.pipelines import pipeline_rows as rows
 from cairn.store import Database, library
+from cairn.store import pipelines as rows
 
 SEARCH = "web_search"
 

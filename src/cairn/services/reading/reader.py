@@ -24,6 +24,7 @@ from cairn.services.conversations.views import MessagePage
 from cairn.services.costs import queries as costs
 from cairn.services.costs.views import Costs, PipelineCosts, RunCosts
 from cairn.services.dispatch import contexts
+from cairn.services.engine import plans as engine_plans
 from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.events import queries as events
@@ -60,6 +61,7 @@ from cairn.services.runs.stream import StreamBatch, StreamPosition
 from cairn.services.runs.views import Run, RunPage
 from cairn.store import Database, LoadedRun, blobs
 from cairn.store import tables as t
+from cairn.store.runs.run_rows import execution_row
 
 if TYPE_CHECKING:
     from cairn.services.costs.budgets import Budgets
@@ -162,7 +164,7 @@ class Reading:
         now = self._engine.clock.now()
 
         def read(connection: sa.Connection) -> Execution:
-            row = executions.find(connection, execution_id)
+            row = execution_row(connection, execution_id)
             loaded = self._engine.load(connection, row.run_id, lock=False)
             return executions.get_execution(connection, self._plans, loaded, row, now, by)
 
@@ -170,9 +172,9 @@ class Reading:
 
     def context(self, execution_id: str) -> Context:
         def read(connection: sa.Connection) -> Context:
-            row = executions.find(connection, execution_id)
+            row = execution_row(connection, execution_id)
             loaded = self._load(connection)(row.run_id)
-            checkpoint = executions.definition_of(connection, self._plans, loaded.facts.pipeline_id, row)
+            checkpoint = engine_plans.definition_of(connection, self._plans, loaded.facts.pipeline_id, row)
             return contexts.get_context(connection, self._briefing, loaded, row, checkpoint)
 
         with self._previews:
@@ -183,7 +185,7 @@ class Reading:
 
     def log_text(self, execution_id: str) -> Iterator[bytes]:
         """The whole log as text; NotFound is told before the first line is read."""
-        self._read(lambda c: executions.find(c, execution_id))
+        self._read(lambda c: execution_row(c, execution_id))
         return logs.whole_text(self._database, execution_id)
 
     def messages(

@@ -14,10 +14,11 @@ from cairn.core.execution import Execution
 from cairn.services.actors import Actor
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
-from cairn.services.errors import InvalidInput, NotFound
+from cairn.services.errors import InvalidInput
 from cairn.services.rework import staleness
 from cairn.store import LoadedRun
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 _E = t.checkpoint_executions.c
 _run_of = sa.select(_E.run_id).where(_E.execution_id == sa.bindparam("execution"))

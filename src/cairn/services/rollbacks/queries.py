@@ -10,7 +10,6 @@ from cairn.core.errors import CommandRefused
 from cairn.core.rollback import check_undo
 from cairn.core.settle import ready
 from cairn.core.states import ExecutionState, RollbackTrigger, RunStatus
-from cairn.services.errors import NotFound
 from cairn.services.paging import Row, SortOrder, page
 from cairn.services.rollbacks.service import RollbackImpact, RollbackSpec
 from cairn.services.rollbacks.views import (
@@ -25,6 +24,7 @@ from cairn.services.rollbacks.views import (
 from cairn.services.rollbacks.views import Rollback as RollbackView
 from cairn.store import LoadedRun
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 B, G, R, E = t.rollback_events.c, t.archived_items.c, t.pipeline_runs.c, t.checkpoint_executions.c
 _NEWEST = SortOrder((B.created_at, B.rollback_id), newest_first=True)

@@ -18,11 +18,12 @@ from cairn.core.states import ApprovalStatus, ExecutionState, RunStatus
 from cairn.services.actors import Actor
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
-from cairn.services.errors import Gone, InvalidInput, NotFound
-from cairn.services.pipelines import pipeline_rows as rows
+from cairn.services.errors import Gone, InvalidInput
 from cairn.services.rollbacks.records import ArchivedRun, items, record, taken
 from cairn.store import LoadedRun, RunFacts
+from cairn.store import pipelines as rows
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
 
 OPEN = (RunStatus.NOT_STARTED.value, RunStatus.IN_PROGRESS.value, RunStatus.PAUSED.value)

@@ -17,11 +17,11 @@ from cairn.definitions.rules import load
 from cairn.ports import Clock
 from cairn.services.actors import Actor
 from cairn.services.engine.event_bus import ChangeHint, EventBus
-from cairn.services.errors import InvalidInput, NotFound, PreconditionFailed
-from cairn.services.pipelines import pipeline_rows
+from cairn.services.errors import InvalidInput, PreconditionFailed
 from cairn.services.rules.rules_file import RulesFileWatcher
-from cairn.store import Database, LostRace, rules
+from cairn.store import Database, LostRace, pipelines, rules
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.events import chain
 from cairn.store.events.chain import EventRecord
 
@@ -93,7 +93,7 @@ class RuleService:
         by: str,
         written: Written,
     ) -> SavedRules:
-        if scope != GLOBAL and pipeline_rows.lock(connection, scope).deleted_at is not None:
+        if scope != GLOBAL and pipelines.lock(connection, scope).deleted_at is not None:
             raise CommandRefused("The pipeline is deleted: it cannot be changed.", ("restore",))
         was = rules.head(connection, scope, lock=True)
         if if_match is not None and if_match != was.revision:

@@ -15,8 +15,8 @@ from cairn.services.actors import Actor
 from cairn.services.approvals.service import ApprovalService
 from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
-from cairn.services.errors import NotFound
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 _run_of = sa.select(t.checkpoint_executions.c.run_id).where(
     t.checkpoint_executions.c.execution_id == sa.bindparam("execution")

@@ -21,9 +21,8 @@ from cairn.services.engine.commit import Commit
 from cairn.services.engine.engine import Engine
 from cairn.services.errors import InvalidInput, TooLarge
 from cairn.services.folders.folder_sync import FolderSync
-from cairn.services.pipelines import pipeline_rows as rows
-from cairn.services.pipelines.scripts import missing as missing_scripts
 from cairn.store import LoadedRun, RunFacts, blobs, has_run, insert_run, new_run
+from cairn.store import pipelines as rows
 from cairn.store import pipelines as stored
 from cairn.store.events.chain import EventRecord
 from cairn.store.runs.run_rows import Row
@@ -146,7 +145,7 @@ class RunService:
         if missing:
             names = ", ".join(c.checkpoint_name for c in definition.checkpoints if c.execution.mode in missing)
             raise CommandRefused(f"This server cannot carry out checkpoints of mode {' or '.join(missing)}: {names}.")
-        if lacking := missing_scripts(definition):
+        if lacking := definition.missing_scripts:
             names = ", ".join(sorted({path for _, path in lacking}))
             raise CommandRefused(f"These scripts are not there: {names}.", ("write the scripts",))
         return row, definition

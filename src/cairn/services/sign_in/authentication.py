@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError
 from cairn.ports import Clock
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.errors import TooManyAttempts, Unauthenticated
-from cairn.services.identity.credentials import digest_of, new_secret, scopes_of, token_row
+from cairn.services.identity.credentials import LOCAL, digest_of, new_secret, scopes_of, token_row
 from cairn.services.identity.directory import Directory
 from cairn.services.sign_in.rate_limits import SignInRateLimit
 from cairn.store import Database
@@ -26,8 +26,6 @@ _NOTED = timedelta(minutes=5)  # how often it is written down that a token is us
 _BELIEVED = timedelta(seconds=5)  # how long an answer of the database is kept
 _KEPT = 1024  # answers that are kept
 _WRONG = 30  # wrong tokens a minute from one address; right ones are let in all the same
-
-LOCAL = "local"  # the token of the start link
 
 
 @dataclass(frozen=True, slots=True)

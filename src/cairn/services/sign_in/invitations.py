@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from cairn.core.errors import CommandRefused
 from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
-from cairn.services.errors import Gone, NotFound, Unauthenticated
+from cairn.services.errors import Gone, Unauthenticated
 from cairn.services.identity.credentials import digest_of, new_secret
 from cairn.services.identity.name_rules import line_of
 from cairn.services.identity.users import UserSpec, make_user, standing
@@ -20,6 +20,7 @@ from cairn.services.sign_in import passwords as rules
 from cairn.services.sign_in.passwords import Passwords
 from cairn.services.sign_in.service import SignInClient, SignInResult, SignInService
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 V, U = t.invitations, t.users
 _UNKNOWN = "This invitation is not known. Ask for a new one."

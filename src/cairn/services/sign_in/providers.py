@@ -24,11 +24,12 @@ from cairn.ports.identity import (
 )
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
-from cairn.services.errors import Forbidden, InvalidInput, NotFound, Unauthenticated, UpstreamError
+from cairn.services.errors import Forbidden, InvalidInput, Unauthenticated, UpstreamError
 from cairn.services.identity.name_rules import LONGEST_NAME, email_of, name_of
 from cairn.services.identity.users import UserChange, UserSpec, change_user, check_free, find, make_user
 from cairn.services.sign_in.service import SignInClient, SignInResult, SignInService
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 X, U = t.user_identities, t.users
 TICKET_SECONDS = 600  # from leaving for the provider to coming back

@@ -7,11 +7,12 @@ import sqlalchemy as sa
 from cairn.core.errors import CommandRefused
 from cairn.services.actors import Actor
 from cairn.services.engine.admin_changes import AdminChange, AdminChanges
-from cairn.services.errors import InvalidInput, NotFound
+from cairn.services.errors import InvalidInput
 from cairn.services.identity.users import standing
 from cairn.services.sign_in import passwords as rules
 from cairn.services.sign_in.passwords import Passwords
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 
 S, U = t.sessions, t.users
 

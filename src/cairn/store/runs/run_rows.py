@@ -6,6 +6,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+import sqlalchemy as sa
+
 from cairn.core.approval import Approval
 from cairn.core.budget import UNBOUNDED, Budget
 from cairn.core.execution import Execution, Failure, PendingRework, Rework
@@ -13,6 +15,8 @@ from cairn.core.plan import CheckpointPolicy, Plan
 from cairn.core.run import Rollback, Run
 from cairn.core.states import SHOWN, ExecutionState, PassDecision, RollbackTrigger, RunStatus, WaitingOn
 from cairn.store.column_types import as_text
+from cairn.store.errors import NotFound
+from cairn.store.tables import checkpoint_executions
 
 Row = Any  # SQLAlchemy's, with the columns of one table
 Values = dict[str, Any]
@@ -222,3 +226,11 @@ def fault_value(fault: Failure) -> Values:
 
 def fault_from(value: Values) -> Failure:
     return Failure(value["error_type"], value["error_message"], value["stack_trace"])
+
+
+def execution_row(connection: sa.Connection, execution_id: str) -> Row:
+    e = checkpoint_executions
+    row = connection.execute(sa.select(e).where(e.c.execution_id == execution_id)).one_or_none()
+    if row is None:
+        raise NotFound("execution", execution_id)
+    return row

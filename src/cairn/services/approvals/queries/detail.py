@@ -15,11 +15,14 @@ from cairn.services.actions.proposals import approved
 from cairn.services.actions.views import ProposedAction
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import lists as approvals
+from cairn.services.approvals.queries.forms import form_of
 from cairn.services.approvals.views import ApprovalDetail, ApprovalTerms, Comment, PriorExecution
-from cairn.services.engine.plans import DefinitionCache
-from cairn.services.runs.queries import executions
+from cairn.services.artifacts import queries as artifacts
+from cairn.services.engine.plans import DefinitionCache, definition_of
+from cairn.services.rework import staleness
 from cairn.store import LoadedRun
 from cairn.store import tables as t
+from cairn.store.runs.run_rows import execution_row
 
 
 def get_detail(
@@ -32,19 +35,20 @@ def get_detail(
 ) -> ApprovalDetail:
     """`by` is whoever asks."""
     found = approvals.get_approval(connection, approval_id, approvals.ApprovalViewer(now, by))
-    row = executions.find(connection, found.execution_id)
-    execution = executions.get_execution(connection, plans, loaded, row, now, by)
+    row = execution_row(connection, found.execution_id)
+    checkpoint = definition_of(connection, plans, found.pipeline_id, row)
+    stale = staleness.of_executions(connection, [row.execution_id])
     approval = loaded.run.approvals[approval_id]
     return ApprovalDetail(
         **dict(found),
         started_by=loaded.facts.created_by,
-        checkpoint_description=execution.checkpoint_description,
+        checkpoint_description=checkpoint.checkpoint_description,
         rule_scope=approval.scope or None,
         rules_revision=approval.rules_revision or None,
         terms=_terms(approval),
         action=_action(connection, plans, loaded, approval, row.definition_revision),
-        artifacts=execution.artifacts_generated,
-        form=execution.form,
+        artifacts=artifacts.of_executions(connection, {row.execution_id: row.outputs}, stale)[row.execution_id],
+        form=form_of(connection, checkpoint, row),
         steps=_steps(connection, found.run_id),
         comments=list_comments(connection, approval_id),
         context_available=True,

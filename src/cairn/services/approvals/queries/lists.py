@@ -19,10 +19,10 @@ from cairn.services.actions import summaries
 from cairn.services.actors import Actor
 from cairn.services.approvals.eligibility import Eligibility
 from cairn.services.approvals.views import Approval, ApprovalPage, Vote
-from cairn.services.errors import NotFound
 from cairn.services.identity.directory import UserIndex, roll
 from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.runs.approval_rows import terms_from
 
 A, D, E, R, P = (

@@ -9,9 +9,7 @@ import sqlalchemy as sa
 
 from cairn.core.rules import GLOBAL, Rule, Rulebook
 from cairn.definitions import Finding as Found
-from cairn.services.errors import NotFound
 from cairn.services.paging import SortOrder, page
-from cairn.services.pipelines import pipeline_rows
 from cairn.services.pipelines.views import DefinitionFinding
 from cairn.services.rules.views import (
     ApprovalExplanation,
@@ -25,8 +23,9 @@ from cairn.services.rules.views import (
     RuleVersion,
     RuleVersionPage,
 )
-from cairn.store import rules
+from cairn.store import pipelines, rules
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.runs.run_rows import Row
 
 V, S, A = t.rule_versions.c, t.emergency_stops.c, t.approvals.c
@@ -56,7 +55,7 @@ def current(
 
 def head(connection: sa.Connection, scope: str) -> int:
     """The revision that is in force for a scope that exists."""
-    if scope != GLOBAL and not pipeline_rows.exists(connection, scope):
+    if scope != GLOBAL and not pipelines.exists(connection, scope):
         raise NotFound("pipeline", scope)
     return rules.head(connection, scope).revision
 

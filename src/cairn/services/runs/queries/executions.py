@@ -13,7 +13,6 @@ from cairn.core.available_commands import for_execution
 from cairn.core.events import EventType
 from cairn.core.execution import Execution as Aggregate
 from cairn.core.states import ExecutionMode, ExecutionStatus, WaitingOn
-from cairn.definitions import CheckpointDefinition
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import lists as approvals
 from cairn.services.approvals.queries.forms import form_of
@@ -21,8 +20,7 @@ from cairn.services.approvals.views import Approval
 from cairn.services.artifacts import queries as artifacts
 from cairn.services.artifacts.views import Artifact
 from cairn.services.costs.usage import usage
-from cairn.services.engine.plans import DefinitionCache
-from cairn.services.errors import NotFound
+from cairn.services.engine.plans import DefinitionCache, definition_of
 from cairn.services.paging import Row, SortOrder, page
 from cairn.services.rework import staleness
 from cairn.services.rework.queries.reworks import superseded_by
@@ -70,13 +68,6 @@ def get_execution(
 ) -> Execution:
     """`by` is whoever asks, here and below."""
     return _views(connection, plans, loaded, [row], now, by)[0]
-
-
-def find(connection: sa.Connection, execution_id: str) -> Row:
-    row = connection.execute(sa.select(t.checkpoint_executions).where(E.execution_id == execution_id)).one_or_none()
-    if row is None:
-        raise NotFound("execution", execution_id)
-    return row
 
 
 def list_executions(
@@ -171,13 +162,6 @@ def _view(
         possible=for_execution(run, aggregate, now, is_stale=row.execution_id in around.stale) if is_live else [],
         warnings=[],
     )
-
-
-def definition_of(
-    connection: sa.Connection, plans: DefinitionCache, pipeline_id: str, row: Row
-) -> CheckpointDefinition:
-    """The definition that it is carried out by."""
-    return plans.definition(connection, pipeline_id, row.definition_revision).by_key[row.key]
 
 
 def worked_seconds(worked: float, since: datetime | None, now: datetime) -> float:

@@ -10,12 +10,12 @@ import sqlalchemy as sa
 
 from cairn.core.states import ApprovalStatus, RunStatus
 from cairn.services.costs.usage import usage
-from cairn.services.errors import NotFound
 from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.services.runs.queries import progress
 from cairn.services.runs.views import OpenExecution, RecentRun, RunMetadata, RunPage, RunSummary
 from cairn.store import model_usage
 from cairn.store import tables as t
+from cairn.store.errors import NotFound
 from cairn.store.model_usage import NOTHING, ModelUsage
 
 R, P, A = t.pipeline_runs.c, t.pipelines.c, t.approvals.c
