@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { isAlike, mayBeChosen } from '~/features/approvals/batch'
 import { asksOf } from '~/features/approvals/decisions'
-import { isAlike, mayBeChosen } from '~/features/approvals/likeness'
 import { fillIn, operationWord, outcomeWords } from '~/lib/actions'
-import { lineDiff } from '~/lib/differences'
+import { lineDiff } from '~/lib/diff'
 import { thenWords } from '~/lib/durations'
-import { byUrgency } from '~/lib/waits'
-import { ofApproval } from '~/ui/WaitingRows'
-import { approval } from './samples'
+import { byUrgency } from '~/lib/waiting'
+import { ofApproval } from '~/ui/PendingRows'
+import { approval } from './fixtures'
 
 describe('a proposed action', () => {
   it('has a word for what is done', () => {

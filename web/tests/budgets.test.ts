@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Bound } from '~/api/types'
 import { amount, outlook, proposed, tightest, withRaised } from '~/lib/budgets'
 import { runState } from '~/lib/states'
-import { runWith } from './samples'
+import { runWith } from './fixtures'
 
 const bound = (facts: Partial<Bound> = {}): Bound => ({
   of: 'run',

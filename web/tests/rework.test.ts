@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ReworkPreview } from '~/api/types'
-import { endWords, replacedWords, staleWords, thenWords } from '~/features/rework/words'
+import { endWords, replacedWords, staleWords, thenWords } from '~/features/rework/reworkText'
 
 const RUN = '00000000-0000-4000-8000-000000000001'
 

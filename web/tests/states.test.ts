@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Role, RunStatus, TrailItem } from '~/api/types'
 import { approvalState, executionState, runState, runStateOnTrail } from '~/lib/states'
-import { openOne, trailItem } from './samples'
+import { openOne, trailItem } from './fixtures'
 
 const ADMIN: Role[] = ['admin']
 const run = (status: RunStatus, waiting = 0, pause_requested = false, failed_checkpoints = 0) => ({

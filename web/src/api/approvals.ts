@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { parseJson } from '~/lib/lossless'
-import { previewModification } from './changes'
+import { parseJson } from '~/lib/json'
 import { answer, client } from './client'
+import { previewModification } from './commands'
 import type { ApprovalKind, Risk } from './types'
 
 const FOREVER = Number.POSITIVE_INFINITY

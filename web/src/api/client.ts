@@ -1,6 +1,6 @@
 import createClient from 'openapi-fetch'
 import { newId } from '~/lib/ids'
-import { parseJson, writeJson } from '~/lib/lossless'
+import { parseJson, writeJson } from '~/lib/json'
 import { problemOf, unreachable } from '~/lib/problems'
 import type { paths } from './schema'
 

@@ -1,10 +1,10 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { throttle } from '~/lib/batching'
-import { parseJson } from '~/lib/lossless'
+import { parseJson } from '~/lib/json'
 import { inExecution, inRun, type Told } from '~/lib/progress'
 import * as queries from './queries'
-import { renew } from './renewing'
+import { renew } from './refetch'
 import { type Message as Arrived, type Connection, listen, refresher } from './stream'
 import type { LogLine, Message, Piece } from './types'
 

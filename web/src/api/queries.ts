@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import type { Threshold } from '~/lib/log'
+import type { Threshold } from '~/lib/logs'
 import { answer, client } from './client'
 import type { RunStatus } from './types'
 

@@ -14,8 +14,8 @@ import {
 } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { signOut } from '~/api/entry'
 import { useRoles } from '~/api/session'
+import { signOut } from '~/api/signIn'
 import styles from './Shell.module.css'
 
 const SCHEMES = [

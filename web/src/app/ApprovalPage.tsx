@@ -8,24 +8,26 @@ import * as queries from '~/api/approvals'
 import { run as runQuery } from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { ApprovalDetail } from '~/api/types'
-import { Aside, Strip } from '~/features/approvals/Aside'
-import { BeatenNotice, DecidedBar, Outcome } from '~/features/approvals/Decided'
+import { Proposal, Reasoning, Supporting } from '~/features/actions/ActionDetails'
+import { Outcome } from '~/features/actions/ActionOutcome'
+import { Modify } from '~/features/actions/ModifyDrawer'
+import { Aside, Strip } from '~/features/approvals/ApprovalDetails'
+import { Turning, useTurning } from '~/features/approvals/ApprovalPager'
+import { Discussion } from '~/features/approvals/Comments'
+import { BeatenNotice, DecidedBar } from '~/features/approvals/DecidedBar'
 import { ChangedNotice, DecisionButtons, RefusedNotice } from '~/features/approvals/DecisionButtons'
-import { Discussion } from '~/features/approvals/Discussion'
-import { HandOver } from '~/features/approvals/HandOver'
-import { Modify } from '~/features/approvals/Modify'
-import { Proposal, Reasoning, Supporting } from '~/features/approvals/Proposal'
-import { Turning, useTurning } from '~/features/approvals/Turning'
-import { useDeciding, usePinned } from '~/features/approvals/useDeciding'
-import { Artifacts } from '~/features/artifacts/Artifacts'
+import { HandOver } from '~/features/approvals/ReassignDialog'
+import { useDeciding, usePinned } from '~/features/approvals/useDecision'
+import { Artifacts } from '~/features/artifacts/ArtifactBrowser'
 import type { Parameters } from '~/lib/actions'
-import { beforeOf } from '~/lib/changes'
+import { beforeOf } from '~/lib/artifactChanges'
+import { count } from '~/lib/formatting'
 import { mayAnswer, mayDecide } from '~/lib/states'
-import { Bar } from '~/ui/Bar'
-import { Failure } from '~/ui/Failure'
+import { Bar } from '~/ui/BottomBar'
 import { LoadingRows } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
 import { Page, Section } from '~/ui/Page'
+import { Failure } from '~/ui/ProblemNotice'
 import { Time } from '~/ui/Time'
 import styles from './ApprovalPage.module.css'
 
@@ -68,6 +70,18 @@ function OpenApproval({ approval }: { approval: ApprovalDetail }) {
   const allowed = pending && approval.may_decide
   const { action } = shown
   const parameters: Parameters = action?.current_parameters ?? NONE
+  const closeModify = () => {
+    setModifying(false)
+    deciding.forget()
+  }
+  const approveModified = async (modified_params: Parameters, changes: number) => {
+    const feedback = comment.trim() === '' ? {} : { feedback: comment.trim() }
+    const words = `Approved with ${count(changes, 'change')}.`
+    if (await deciding.take('approve', words, { ...feedback, modified_params })) {
+      setMine(true)
+      closeModify()
+    }
+  }
   const said = (
     <TextInput
       className={styles.comment}
@@ -174,15 +188,18 @@ function OpenApproval({ approval }: { approval: ApprovalDetail }) {
           approvalId={approval.approval_id}
           action={action}
           parameters={pinned.shown.action?.current_parameters ?? NONE}
-          comment={comment}
           opened={modifying}
-          deciding={deciding}
-          notice={beaten && <BeatenNotice approval={approval} comment={comment} />}
-          onDecided={() => setMine(true)}
-          onClose={() => {
-            setModifying(false)
-            deciding.forget()
-          }}
+          approving={deciding.busy === 'approve'}
+          isDecided={beaten}
+          notice={
+            beaten ? (
+              <BeatenNotice approval={approval} comment={comment} />
+            ) : (
+              deciding.problem !== null && <RefusedNotice problem={deciding.problem} />
+            )
+          }
+          onApprove={approveModified}
+          onClose={closeModify}
         />
       )}
       <HandOver approval={approval} opened={handing} onClose={() => setHanding(false)} />

@@ -2,7 +2,8 @@ import { UnstyledButton } from '@mantine/core'
 import { IconChevronDown } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { Run, TrailItem } from '~/api/types'
-import { RunFacts } from '~/features/runs/RunFacts'
+import { CostFacts } from '~/features/costs/CostDetails'
+import { RunFacts } from '~/features/runs/RunDetails'
 import { Timeline } from '~/features/runs/Timeline'
 import { executionState } from '~/lib/states'
 import { StateSign } from '~/ui/StateTag'
@@ -33,7 +34,7 @@ export function CheckpointPicker({ run, selected, onSelect }: Props) {
               onSelect(id)
             }}
           />
-          <RunFacts run={run} />
+          <RunFacts run={run} costs={<CostFacts run={run} />} />
         </div>
       )}
     </div>

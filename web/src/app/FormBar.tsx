@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
 import type { Approval, TrailItem } from '~/api/types'
-import { FORM_ID } from '~/features/forms/ExecutionForm'
+import { FORM_ID } from '~/features/approvals/ExecutionForm'
 import { left } from '~/lib/durations'
-import { Bar } from '~/ui/Bar'
+import { Bar } from '~/ui/BottomBar'
 import { useNow } from '~/ui/Time'
 
 type Props = {

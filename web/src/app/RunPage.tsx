@@ -8,26 +8,29 @@ import * as queries from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { Run } from '~/api/types'
 import { ActionBar, DecisionBar } from '~/features/approvals/DecisionBar'
+import { BudgetBar } from '~/features/costs/BudgetBar'
+import { CostFacts } from '~/features/costs/CostDetails'
+import { RunCost } from '~/features/costs/RunCost'
 import { type Asker, ReworkDialog } from '~/features/rework/ReworkDialog'
-import { RollbackDialog } from '~/features/rollback/RollbackDialog'
-import { RollbackNote } from '~/features/rollback/RollbackNote'
-import { type Undo, useUndo } from '~/features/rollback/useUndo'
-import { mayTake, opening, questionOf } from '~/features/runs/question'
-import { RunBar } from '~/features/runs/RunBar'
-import { RunFacts } from '~/features/runs/RunFacts'
-import { RunHead } from '~/features/runs/RunHead'
+import { RollbackDialog } from '~/features/rollbacks/RollbackDialog'
+import { RollbackNote } from '~/features/rollbacks/RollbackNotice'
+import { type Undo, useUndo } from '~/features/rollbacks/useUndoRollback'
+import { mayTake, opening, questionOf } from '~/features/runs/barContent'
+import { RunBar, taskNotice } from '~/features/runs/RunBar'
+import { RunFacts } from '~/features/runs/RunDetails'
+import { RunHead } from '~/features/runs/RunHeader'
 import { RunMenu } from '~/features/runs/RunMenu'
 import { Timeline } from '~/features/runs/Timeline'
-import { useTask } from '~/features/runs/useTask'
-import { versionWord } from '~/features/runs/versions'
-import { useKeys } from '~/lib/keys'
 import type { Problem } from '~/lib/problems'
+import { versionWord } from '~/lib/runVersion'
+import { useKeys } from '~/lib/shortcuts'
 import { mayDecide, mayEdit } from '~/lib/states'
-import { Failure } from '~/ui/Failure'
 import { LoadingRows } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
 import { Page } from '~/ui/Page'
+import { Failure } from '~/ui/ProblemNotice'
 import { tell, tellWithUndo } from '~/ui/toasts'
+import { useTask } from '~/ui/useRunCommand'
 import { CheckpointPicker } from './CheckpointPicker'
 import { ExecutionPane } from './ExecutionPane'
 import { FormBar } from './FormBar'
@@ -95,7 +98,7 @@ function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
         <RunMenu run={run} task={task} allowed={mayEdit(roles)} onRollback={() => setRollingBack(true)} />
       }
     >
-      <RunHead run={run} />
+      <RunHead run={run} cost={<RunCost run={run} />} />
       <Notes
         run={run}
         mayUndo={mayEdit(roles)}
@@ -108,7 +111,7 @@ function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
         <section className={styles.timeline} tabIndex={0} aria-label="Timeline">
           <Timeline trail={run.trail} selected={selected?.checkpoint_id} onSelect={select} />
-          <RunFacts run={run} />
+          <RunFacts run={run} costs={<CostFacts run={run} />} />
         </section>
         {selected !== undefined && (
           <ExecutionPane
@@ -156,6 +159,8 @@ function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
           onShow={() => select(selected?.checkpoint_id)}
           shown={search.tab === undefined || search.tab === 'overview'}
         />
+      ) : question.kind === 'resume' && run.over_budget !== null ? (
+        <BudgetBar run={run} allowed={mayTake(question, roles)} task={task} notice={taskNotice(task)} />
       ) : (
         <RunBar
           run={run}

@@ -1,5 +1,5 @@
 import type { Bound, Limits, Run } from '~/api/types'
-import { money } from './amounts'
+import { money } from './costs'
 
 export type Limit = keyof Limits
 

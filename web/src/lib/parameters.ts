@@ -1,5 +1,5 @@
 import { type Parameters, spoken } from './actions'
-import { jsonFault, parseJson, prettyValue, readNumber, showNumber, writeJson } from './lossless'
+import { jsonFault, parseJson, prettyValue, readNumber, showNumber, writeJson } from './json'
 
 /** How a parameter is written in a form. */
 export type Way = 'line' | 'text' | 'number' | 'boolean' | 'choice' | 'list' | 'json'

@@ -8,7 +8,7 @@ import type {
   WaitingOn,
 } from '~/api/types'
 import { duration } from './durations'
-import { onlyWaitsForAStart } from './waits'
+import { onlyWaitsForAStart } from './waiting'
 
 /** Colour is spent on state only; ochre means that a person is needed. */
 export type Tone = 'grey' | 'blue' | 'green' | 'red' | 'ochre'

@@ -1,8 +1,8 @@
 import { Button, Modal } from '@mantine/core'
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { Actions } from './Actions'
-import { Refusal } from './Failure'
+import { Actions } from './DialogActions'
 import styles from './FormDialog.module.css'
+import { Refusal } from './ProblemNotice'
 
 type Props = {
   title: string

@@ -1,15 +1,15 @@
 import { Link } from '@tanstack/react-router'
 import { useRoles } from '~/api/session'
 import type { RunSummary } from '~/api/types'
+import { pebblesOfFigures } from '~/lib/checkpointDots'
 import { duration } from '~/lib/durations'
 import { runState } from '~/lib/states'
-import { pebblesOfFigures } from '~/lib/trail'
-import { nowWords } from '~/lib/waits'
+import { nowWords } from '~/lib/waiting'
+import { Trail } from './CheckpointDots'
 import { ProgressBar } from './ProgressBar'
 import styles from './RunRows.module.css'
 import { StateTag } from './StateTag'
 import { Time, useNow } from './Time'
-import { Trail } from './Trail'
 
 /** Runs, one row each: what, its state, its trail, when. `named` says whose they are. */
 export function RunRows({ runs, named = true }: { runs: readonly RunSummary[]; named?: boolean }) {

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
 import { type NotificationData, notifications } from '@mantine/notifications'
 import { IconCircleCheckFilled, IconCloudOff, IconTrash } from '@tabler/icons-react'
-import { addKeys } from '~/lib/keys'
-import { Kbd } from './Kbd'
+import { addKeys } from '~/lib/shortcuts'
+import { Kbd } from './KeyHint'
 import styles from './toasts.module.css'
 
 const CONNECTION = 'connection'

@@ -7,10 +7,10 @@ import type { LibraryAgent } from '~/api/types'
 import { nameIn, SAMPLE } from '~/lib/agents'
 import { draftKey, dropDraft, keepDraft, readDraft } from '~/lib/drafts'
 import { asProblem, type Problem } from '~/lib/problems'
-import { CheckedText } from '~/ui/CheckedText'
-import { Refusal } from '~/ui/Failure'
 import { Notice } from '~/ui/Notice'
+import { Refusal } from '~/ui/ProblemNotice'
 import { tell } from '~/ui/toasts'
+import { CheckedText } from '~/ui/YamlEditor'
 import styles from './Agents.module.css'
 
 type Props = {

@@ -3,13 +3,13 @@ import { IconCheck } from '@tabler/icons-react'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import type { Approval } from '~/api/types'
 import { approveLabel } from '~/lib/actions'
-import { useKeys } from '~/lib/keys'
 import { isStale, type Problem } from '~/lib/problems'
-import { Kbd } from '~/ui/Kbd'
+import { useKeys } from '~/lib/shortcuts'
+import { Kbd } from '~/ui/KeyHint'
 import { Notice } from '~/ui/Notice'
 import { type Ask, asksOf } from './decisions'
-import type { Deciding } from './useDeciding'
-import { WordsDialog } from './WordsDialog'
+import { WordsDialog } from './FeedbackDialog'
+import type { Deciding } from './useDecision'
 
 type Props = {
   approval: Pick<Approval, 'execution_id' | 'operation_type' | 'risk_level'>

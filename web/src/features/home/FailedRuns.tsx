@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { run as runQuery } from '~/api/queries'
 import type { RunSummary } from '~/api/types'
-import { pebblesOfFigures } from '~/lib/trail'
+import { pebblesOfFigures } from '~/lib/checkpointDots'
+import { Trail } from '~/ui/CheckpointDots'
 import { Panel, Section } from '~/ui/Page'
 import { StateSign } from '~/ui/StateTag'
 import { Time } from '~/ui/Time'
-import { Trail } from '~/ui/Trail'
 import styles from './Home.module.css'
 
 /** What failed lately, each with its cause in full. */

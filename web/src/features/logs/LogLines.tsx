@@ -5,8 +5,8 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { Fragment, memo, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { LogLine } from '~/api/types'
 import { exact } from '~/lib/durations'
-import { detailWords, logTime, markOf, rowsOf, split, streamOf } from '~/lib/log'
-import { count } from '~/lib/sizes'
+import { count } from '~/lib/formatting'
+import { detailWords, logTime, markOf, rowsOf, split, streamOf } from '~/lib/logs'
 import styles from './Log.module.css'
 
 type Props = {

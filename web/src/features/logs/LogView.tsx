@@ -1,13 +1,13 @@
 import { useDebouncedValue, useLocalStorage } from '@mantine/hooks'
 import { useState } from 'react'
-import { asText, type LogFilter, type Threshold } from '~/lib/log'
-import { count } from '~/lib/sizes'
-import { Failure } from '~/ui/Failure'
+import { count } from '~/lib/formatting'
+import { asText, type LogFilter, type Threshold } from '~/lib/logs'
 import { LoadingText } from '~/ui/Loading'
+import { Failure } from '~/ui/ProblemNotice'
 import { tell } from '~/ui/toasts'
 import styles from './Log.module.css'
 import { LogLines } from './LogLines'
-import { LogTools } from './LogTools'
+import { LogTools } from './LogToolbar'
 import { useLog } from './useLog'
 
 type Props = { runId: string; executionId: string; name: string }

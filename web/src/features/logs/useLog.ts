@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useState } from 'react'
 import { hear } from '~/api/live'
 import { logPage } from '~/api/queries'
-import { type LogFilter, levelsFrom, matches } from '~/lib/log'
-import { type Log, openLog } from './store'
+import { type LogFilter, levelsFrom, matches } from '~/lib/logs'
+import { type Log, openLog } from './logStore'
 
 type Open = ReturnType<typeof openLog>
 

@@ -6,13 +6,13 @@ import { backtest, checkRules, rules, type Scope, saveRules } from '~/api/rules'
 import type { RuleText } from '~/api/types'
 import { draftKey, dropDraft, keepDraft, readDraft } from '~/lib/drafts'
 import { asProblem, type Problem } from '~/lib/problems'
-import { CheckedText } from '~/ui/CheckedText'
-import { Refusal } from '~/ui/Failure'
 import { Notice } from '~/ui/Notice'
+import { Refusal } from '~/ui/ProblemNotice'
 import { tell } from '~/ui/toasts'
-import { BacktestView } from './Backtest'
+import { CheckedText } from '~/ui/YamlEditor'
+import { BacktestView } from './BacktestResult'
+import { SAMPLE } from './exampleRules'
 import styles from './Rules.module.css'
-import { SAMPLE } from './sample'
 
 type Props = { scope: Scope; stored: RuleText; onEdit: (editing: boolean) => void }
 

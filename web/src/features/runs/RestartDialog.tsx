@@ -1,14 +1,14 @@
 import { Button, Modal } from '@mantine/core'
 import { IconArchive, IconPlayerPlay, IconPlayerStop, IconRotate, IconUserX } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
-import { restartRun } from '~/api/changes'
+import { restartRun } from '~/api/commands'
 import type { Run } from '~/api/types'
-import { Actions } from '~/ui/Actions'
-import { Refusal } from '~/ui/Failure'
-import styles from './Restart.module.css'
-import { restartWords } from './restart'
-import type { Task } from './useTask'
-import { versionWord } from './versions'
+import { versionWord } from '~/lib/runVersion'
+import { Actions } from '~/ui/DialogActions'
+import { Refusal } from '~/ui/ProblemNotice'
+import type { Task } from '~/ui/useRunCommand'
+import styles from './RestartDialog.module.css'
+import { restartWords } from './restartText'
 
 type Props = { run: Run; task: Task; opened: boolean; onClose: () => void }
 

@@ -1,21 +1,20 @@
 import { Button } from '@mantine/core'
 import { IconPlayerPlay, IconPlayerStop, IconRefresh } from '@tabler/icons-react'
 import { type ReactNode, useMemo } from 'react'
-import { cancelExecution, moveRun, retryExecution, startExecution } from '~/api/changes'
+import { cancelExecution, moveRun, retryExecution, startExecution } from '~/api/commands'
 import type { Execution, Run, TrailItem } from '~/api/types'
 import { duration } from '~/lib/durations'
-import { useKeys } from '~/lib/keys'
+import { count } from '~/lib/formatting'
 import { progressWords } from '~/lib/progress'
-import { count } from '~/lib/sizes'
+import { useKeys } from '~/lib/shortcuts'
 import { executionState, type State } from '~/lib/states'
-import { waitWords } from '~/lib/waits'
-import { Bar } from '~/ui/Bar'
-import { Kbd } from '~/ui/Kbd'
+import { waitWords } from '~/lib/waiting'
+import { Bar } from '~/ui/BottomBar'
+import { Kbd } from '~/ui/KeyHint'
 import { Notice } from '~/ui/Notice'
 import { useNow } from '~/ui/Time'
-import { BudgetBar } from './BudgetBar'
-import type { Question } from './question'
-import type { Task } from './useTask'
+import type { Task } from '~/ui/useRunCommand'
+import type { Question } from './barContent'
 
 type Props = {
   run: Run
@@ -32,11 +31,7 @@ const YOURS: State = { tone: 'ochre', sign: 'person', word: '' }
 /** The bar where it tells, or asks for anything but a decision or a form. */
 export function RunBar(props: Props) {
   const { run, question, allowed, task, onSelect } = props
-  const notice = task.problem !== null && (
-    <Notice tone={task.problem.status === 409 ? 'ochre' : 'red'} title="That did not happen.">
-      {task.problem.detail}
-    </Notice>
-  )
+  const notice = taskNotice(task)
   switch (question.kind) {
     case 'start run':
       return (
@@ -64,8 +59,6 @@ export function RunBar(props: Props) {
         />
       )
     case 'resume':
-      if (run.over_budget !== null)
-        return <BudgetBar run={run} allowed={allowed} task={task} notice={notice} />
       return (
         <Bar
           state={{ tone: 'grey', sign: 'paused', word: '' }}
@@ -82,6 +75,16 @@ export function RunBar(props: Props) {
     default:
       return <OverBar run={run} notice={notice} />
   }
+}
+
+/** Why the last command was refused. */
+export function taskNotice({ problem }: Task): ReactNode {
+  if (problem === null) return null
+  return (
+    <Notice tone={problem.status === 409 ? 'ochre' : 'red'} title="That did not happen.">
+      {problem.detail}
+    </Notice>
+  )
 }
 
 const lower = (word: string) => word.charAt(0).toLowerCase() + word.slice(1)

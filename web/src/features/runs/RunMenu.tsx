@@ -11,13 +11,13 @@ import {
 } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { moveRun } from '~/api/changes'
+import { moveRun } from '~/api/commands'
 import type { Run } from '~/api/types'
-import { Actions } from '~/ui/Actions'
+import { versionWord } from '~/lib/runVersion'
+import { Actions } from '~/ui/DialogActions'
+import type { Task } from '~/ui/useRunCommand'
 import { RestartDialog } from './RestartDialog'
 import styles from './RunMenu.module.css'
-import type { Task } from './useTask'
-import { versionWord } from './versions'
 
 type Props = { run: Run; task: Task; allowed: boolean; onRollback: () => void }
 

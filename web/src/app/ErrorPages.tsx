@@ -1,0 +1,31 @@
+import { Button } from '@mantine/core'
+import { type ErrorComponentProps, Link } from '@tanstack/react-router'
+import { Empty } from '~/ui/EmptyState'
+import { Page } from '~/ui/Page'
+
+/** An address that leads nowhere. */
+export function Lost() {
+  return (
+    <Page title="Not found">
+      <h1 className="unseen">Not found</h1>
+      <Empty
+        title="There is nothing at this address"
+        action={<Button renderRoot={(props) => <Link to="/" {...props} />}>Go home</Button>}
+      >
+        The page may have moved, or the link is incomplete.
+      </Empty>
+    </Page>
+  )
+}
+
+/** A page that broke while it was drawn: a new version may have replaced its files. */
+export function Shaken({ error }: ErrorComponentProps) {
+  return (
+    <Empty
+      title="This page could not be drawn"
+      action={<Button onClick={() => location.reload()}>Load it again</Button>}
+    >
+      {error instanceof Error ? error.message : String(error)}
+    </Empty>
+  )
+}

@@ -1,0 +1,164 @@
+import { ActionIcon, Button, Menu, Tabs } from '@mantine/core'
+import { IconDots, IconPencil, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import * as queries from '~/api/queries'
+import { useRoles } from '~/api/session'
+import type { Pipeline } from '~/api/types'
+import { Checkpoints } from '~/features/checkpoints/CheckpointList'
+import { History } from '~/features/definitions/DefinitionHistory'
+import { Definition } from '~/features/definitions/DefinitionView'
+import { Runs } from '~/features/pipelines/PipelineRuns'
+import { nextVersion, startWords } from '~/features/pipelines/runVersions'
+import { StartDialog } from '~/features/pipelines/StartDialog'
+import { useRemoval } from '~/features/pipelines/useDeletePipeline'
+import { count } from '~/lib/formatting'
+import { mayEdit } from '~/lib/states'
+import { LoadingRows } from '~/ui/Loading'
+import { Notice } from '~/ui/Notice'
+import { Page } from '~/ui/Page'
+import { Failure } from '~/ui/ProblemNotice'
+import styles from './PipelinePage.module.css'
+
+const route = getRouteApi('/pipelines/$pipelineId')
+
+/** One pipeline: its checkpoints, its runs, its definition and how that came to be. */
+export function PipelinePage() {
+  const { pipelineId } = route.useParams()
+  const { data, error, refetch } = useQuery(queries.pipeline(pipelineId))
+  if (data !== undefined) return <OpenPipeline key={pipelineId} pipeline={data} />
+  return (
+    <Page title="Pipeline" crumbs={[{ label: 'Pipelines', link: { to: '/pipelines' } }]}>
+      <h1 className="unseen">Pipeline</h1>
+      {error !== null ? (
+        <Failure what="This pipeline could not be read." error={error} retry={() => void refetch()} />
+      ) : (
+        <LoadingRows rows={5} label="Loading the pipeline" />
+      )}
+    </Page>
+  )
+}
+
+function OpenPipeline({ pipeline }: { pipeline: Pipeline }) {
+  const allowed = mayEdit(useRoles())
+  const { tab, edit } = route.useSearch()
+  const navigate = route.useNavigate()
+  const [starting, setStarting] = useState(false)
+  const removal = useRemoval(pipeline, () => void navigate({ to: '/pipelines' }))
+  const { data: runs } = useQuery(queries.pipelineRuns(pipeline.pipeline_id, true))
+  const deleted = pipeline.deleted_at !== null
+  const words =
+    runs === undefined
+      ? 'Start a run'
+      : startWords(nextVersion(runs.items, pipeline.pipeline_definition_version))
+  return (
+    <Page
+      title={pipeline.pipeline_name}
+      crumbs={[{ label: 'Pipelines', link: { to: '/pipelines' } }]}
+      actions={
+        allowed &&
+        !deleted && (
+          <>
+            <Button
+              variant="filled"
+              leftSection={<IconPlayerPlay size={16} />}
+              onClick={() => setStarting(true)}
+            >
+              {words}
+            </Button>
+            <Menu width={200}>
+              <Menu.Target>
+                <ActionIcon variant="default" aria-label="More for this pipeline">
+                  <IconDots size={17} />
+                </ActionIcon>
+              </Menu.Target>
+              <Menu.Dropdown>
+                <Menu.Item
+                  leftSection={<IconPencil size={16} />}
+                  onClick={() => void navigate({ search: { tab: 'definition', edit: true } })}
+                >
+                  Edit the definition
+                </Menu.Item>
+                <Menu.Item
+                  leftSection={<IconTrash size={16} />}
+                  data-danger
+                  onClick={() => void removal.remove()}
+                >
+                  Delete
+                </Menu.Item>
+              </Menu.Dropdown>
+            </Menu>
+          </>
+        )
+      }
+    >
+      <h1>{pipeline.pipeline_name}</h1>
+      <p className={styles.lead}>
+        {pipeline.pipeline_description && <span>{pipeline.pipeline_description} </span>}
+        <span className={styles.figures}>
+          {count(pipeline.checkpoints.length, 'checkpoint')}, definition{' '}
+          {pipeline.pipeline_definition_version}, revision {pipeline.revision},{' '}
+          <Link to="/rules" search={{ pipeline: pipeline.pipeline_id }}>
+            its rules
+          </Link>
+        </span>
+      </p>
+      <div className={styles.notices}>
+        {deleted && (
+          <Notice
+            tone="grey"
+            title="This pipeline is deleted."
+            actions={
+              allowed && (
+                <Button loading={removal.busy} onClick={() => void removal.restore()}>
+                  Restore
+                </Button>
+              )
+            }
+          >
+            It is in the archive with all its runs, and can be brought back.
+          </Notice>
+        )}
+        {pipeline.warnings.map((warning) => (
+          <Notice key={`${warning.path}${warning.message}`} tone="grey" title={warning.path}>
+            {warning.message}
+          </Notice>
+        ))}
+      </div>
+      <Tabs
+        value={tab ?? 'overview'}
+        onChange={(value) =>
+          void navigate({
+            search: value === 'definition' || value === 'history' ? { tab: value } : {},
+            replace: true,
+          })
+        }
+        keepMounted={false}
+      >
+        <Tabs.List className={styles.tabs}>
+          <Tabs.Tab value="overview">Overview</Tabs.Tab>
+          <Tabs.Tab value="definition">Definition</Tabs.Tab>
+          <Tabs.Tab value="history">History</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="overview">
+          <Checkpoints pipeline={pipeline} />
+          <Runs pipeline={pipeline} />
+        </Tabs.Panel>
+        <Tabs.Panel value="definition">
+          <Definition
+            pipeline={pipeline}
+            editing={edit === true && allowed && !deleted}
+            mayEdit={allowed && !deleted}
+            onEdit={(on) => void navigate({ search: { tab: 'definition', edit: on || undefined } })}
+          />
+        </Tabs.Panel>
+        <Tabs.Panel value="history">
+          <History pipeline={pipeline} mayRevert={allowed && !deleted} />
+        </Tabs.Panel>
+      </Tabs>
+      <StartDialog pipelineId={pipeline.pipeline_id} opened={starting} onClose={() => setStarting(false)} />
+      {removal.dialog}
+    </Page>
+  )
+}

@@ -1,0 +1,70 @@
+import type { Change } from '~/api/types'
+import { fillIn, line, namesParameters, type Parameters } from '~/lib/actions'
+import { lineDiff } from '~/lib/diff'
+import { prettyValue } from '~/lib/json'
+import styles from './ModifyDrawer.module.css'
+
+const shown = (value: unknown) => (typeof value === 'string' ? value : prettyValue(value))
+
+/** Each parameter that is changed: as it was, as it will be. */
+export function Changes({ changes }: { changes: readonly Change[] }) {
+  return (
+    <ul className={styles.changes}>
+      {changes.map((change) => (
+        <li key={change.path}>
+          <div className={styles.field}>
+            <code>{change.field}</code>
+            <span>{difference(change)}</span>
+          </div>
+          {linesOf(change).map((one, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a line of a fixed text is its place.
+            <p key={index} data-sign={one.sign}>
+              <span aria-hidden="true">{one.sign}</span>
+              <span className="unseen">{one.sign === '−' ? 'was:' : 'will be:'}</span>
+              <span>
+                {one.pieces.map((piece, place) =>
+                  piece.kind === 'same' ? (
+                    piece.text
+                  ) : (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: a piece of a fixed text is its place.
+                    <mark key={place}>{piece.text}</mark>
+                  ),
+                )}
+              </span>
+            </p>
+          ))}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function linesOf(change: Change) {
+  if (change.change_type === 'added') return lineDiff('', shown(change.modified))
+  if (change.change_type === 'removed') return lineDiff(shown(change.original), '')
+  return lineDiff(shown(change.original), shown(change.modified))
+}
+
+function difference(change: Change): string {
+  if (change.change_type !== 'updated') return change.change_type
+  if (change.difference == null || change.difference === 0) return ''
+  const by = Math.abs(change.difference)
+  const digits = Math.max(decimals(change.original), decimals(change.modified))
+  return `${by.toFixed(digits)} ${change.difference < 0 ? 'less' : 'more'}`
+}
+
+const decimals = (value: unknown) => /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0
+
+/** A text that names other parameters changes with them: here it stands as it will be read. */
+export function AsRead({ parameters }: { parameters: Parameters }) {
+  const texts = ['subject', 'body'].filter((name) => namesParameters(parameters[name]))
+  if (texts.length === 0) return null
+  return (
+    <section className={styles.read} aria-label="As it will be read">
+      <h3>As it will be read</h3>
+      {texts.map((name) => (
+        <p key={name}>{fillIn(line(parameters[name]), parameters).trimEnd()}</p>
+      ))}
+    </section>
+  )
+}

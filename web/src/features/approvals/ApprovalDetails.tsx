@@ -1,0 +1,244 @@
+import { IconAlertTriangle, IconClock, IconScale } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { explanation, modificationRates } from '~/api/approvals'
+import type { ApprovalDetail } from '~/api/types'
+import { clock, duration, left, thenWords } from '~/lib/durations'
+import { shortDigest } from '~/lib/formatting'
+import { executionState } from '~/lib/states'
+import { RiskTag, riskWord } from '~/ui/RiskTag'
+import { StateSign } from '~/ui/StateTag'
+import { useNow } from '~/ui/Time'
+import styles from './ApprovalDetails.module.css'
+
+/** What weighs on the decision: time, confidence, risk, rule, who, steps, digest. */
+export function Aside({ approval }: { approval: ApprovalDetail }) {
+  return (
+    <>
+      <TimeLeft approval={approval} />
+      <Confidence approval={approval} />
+      <Risk approval={approval} />
+      <Why approval={approval} />
+      <Who approval={approval} />
+      <Steps approval={approval} />
+      <p className={styles.digest}>
+        You decide on exactly what is shown here, digest <code>{shortDigest(approval.digest)}</code>. If it
+        changes first, your decision is refused.
+      </p>
+    </>
+  )
+}
+
+/** The three that count most, on a phone above everything else. */
+export function Strip({ approval }: { approval: ApprovalDetail }) {
+  const now = useNow()
+  const cells: [string, string, boolean][] = [
+    ['Time left', left(approval.expires_at, now)?.replace(/ left$/, '') ?? 'no limit', true],
+    ['Confidence', approval.confidence === null ? 'not said' : percent(approval.confidence), false],
+    ['Risk', approval.risk_level === null ? 'not said' : riskWord(approval.risk_level), false],
+  ]
+  return (
+    <dl className={styles.strip}>
+      {cells.map(([name, value, urgent]) => (
+        <div key={name} data-urgent={(urgent && approval.expires_at !== null) || undefined}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const percent = (share: number) => `${Math.round(share * 100)}%`
+
+function Part({ title, aside, children }: { title: string; aside?: ReactNode; children: ReactNode }) {
+  return (
+    <section className={styles.part} aria-label={title}>
+      <div className={styles.head}>
+        <h2>{title}</h2>
+        {aside}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+function TimeLeft({ approval }: { approval: ApprovalDetail }) {
+  const now = useNow()
+  if (approval.expires_at === null) return null
+  const then = thenWords(approval)
+  return (
+    <section className={styles.time} aria-label="Time left">
+      <IconClock size={24} stroke={1.6} aria-hidden="true" />
+      <div>
+        <strong>{left(approval.expires_at, now)}</strong>
+        <span>
+          until {clock(approval.expires_at, now)}
+          {then !== null && `, ${then}`}
+        </span>
+        {approval.escalated && <span>Escalated: more people are asked now.</span>}
+      </div>
+    </section>
+  )
+}
+
+function Confidence({ approval }: { approval: ApprovalDetail }) {
+  const { data } = useQuery(modificationRates())
+  if (approval.confidence === null) return null
+  const rate = data?.items.find((item) => item.operation_type === approval.operation_type)
+  return (
+    <Part title="Confidence" aside={<span className={styles.figure}>{percent(approval.confidence)}</span>}>
+      <div className={styles.bar} aria-hidden="true">
+        <span style={{ width: percent(approval.confidence) }} />
+      </div>
+      {rate !== undefined && rate.approved > 0 && (
+        <p className={styles.note}>
+          People changed {rate.modified} of the {rate.approved} like this that they approved.
+        </p>
+      )}
+    </Part>
+  )
+}
+
+function Risk({ approval }: { approval: ApprovalDetail }) {
+  const { action } = approval
+  if (action === null) return null
+  return (
+    <Part title="Risk" aside={<RiskTag risk={action.risk_level} />}>
+      <ul className={styles.list}>
+        {action.risk_reasons.map((reason) => (
+          <li key={reason}>
+            <IconAlertTriangle size={15} stroke={1.6} aria-hidden="true" />
+            <span>{reason}</span>
+          </li>
+        ))}
+      </ul>
+    </Part>
+  )
+}
+
+/** Which rule asks, and why each other one did not decide. */
+function Why({ approval }: { approval: ApprovalDetail }) {
+  const { data } = useQuery(explanation(approval.approval_id))
+  const considered = data?.considered ?? []
+  const others = considered.filter((one) => one.rule !== approval.rule)
+  const own = considered.find((one) => one.rule === approval.rule)
+  return (
+    <Part title={approval.rule === null ? 'Why you are asked' : 'Asked by rule'}>
+      {approval.rule === null ? (
+        <p className={styles.note}>{noRule(approval)}</p>
+      ) : (
+        <>
+          <p className={styles.rule}>
+            <IconScale size={15} stroke={1.6} aria-hidden="true" />
+            <span>{approval.rule}</span>
+          </p>
+          {approval.rules_revision !== null && (
+            <p className={styles.note}>
+              {approval.rule_scope === 'global' ? 'Global rules' : 'Rules of this pipeline'}, version{' '}
+              {approval.rules_revision}
+            </p>
+          )}
+        </>
+      )}
+      {own !== undefined && <Conditions conditions={own.conditions} />}
+      {others.length > 0 && (
+        <details className={styles.others}>
+          <summary>
+            {others.length === 1
+              ? '1 other rule was looked at'
+              : `${others.length} other rules were looked at`}
+          </summary>
+          <ul>
+            {others.map((one) => (
+              <li key={`${one.scope}${one.section}${one.rule}`}>
+                <strong>{one.rule}</strong> {one.outcome}
+                <Conditions conditions={one.conditions} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </Part>
+  )
+}
+
+function noRule({ action, reason }: ApprovalDetail): string {
+  if (action !== null) return 'No rule is about it. Actions above low risk are put to people.'
+  return reason || 'No rule is about it: the pipeline asks here.'
+}
+
+type Condition = { field: string; wanted: string; actual: string; holds: boolean }
+
+function Conditions({ conditions }: { conditions: readonly Condition[] }) {
+  if (conditions.length === 0) return null
+  return (
+    <ul className={styles.conditions}>
+      {conditions.map((one) => (
+        <li key={`${one.field}${one.wanted}`}>
+          <code>{one.field}</code> {one.wanted}: is {one.actual}, {one.holds ? 'holds' : 'does not hold'}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Who({ approval }: { approval: ApprovalDetail }) {
+  const { needed, given, asked_of, terms } = approval
+  const now = useNow()
+  const escalatesAt =
+    terms.escalate_after_seconds !== null && !approval.escalated
+      ? new Date(new Date(approval.asked_at).getTime() + terms.escalate_after_seconds * 1000).toISOString()
+      : null
+  return (
+    <Part title="Who decides">
+      <p className={styles.note}>
+        {needed === 1 ? 'One approval' : `${given} of ${needed} approvals given, each by another person`},{' '}
+        {asked_of.length === 0 ? 'by anyone who may decide.' : `from ${asked_of.join(', ')}.`}
+        {approval.may_decide ? '' : ' You are not asked.'}
+        {terms.not_by_starter && ` Not by ${approval.started_by}, who started the run.`}
+      </p>
+      {escalatesAt !== null && approval.status === 'pending' && (
+        <p className={styles.note}>
+          {clock(escalatesAt, now)}: {terms.escalate_to.join(', ') || 'others'} may decide as well.
+        </p>
+      )}
+    </Part>
+  )
+}
+
+function Steps({ approval }: { approval: ApprovalDetail }) {
+  return (
+    <Part title="Steps so far">
+      <ol className={styles.steps}>
+        {approval.steps.map((step) => {
+          const here = step.execution_id === approval.execution_id
+          const waits = here && approval.status === 'pending'
+          const state = executionState({
+            status: step.status,
+            waiting_on: waits && step.status === 'in_progress' ? 'action_approval' : null,
+            retry_due_at: null,
+          })
+          return (
+            <li key={step.execution_id} data-here={here || undefined}>
+              <StateSign state={state} size={15} />
+              <Link
+                to="/runs/$runId"
+                params={{ runId: approval.run_id }}
+                search={{ checkpoint: step.checkpoint_id }}
+                className={styles.step}
+              >
+                {step.checkpoint_name}
+                <span className="unseen">, {state.word}</span>
+              </Link>
+              <span className={styles.took}>
+                {step.seconds === null ? (here ? 'now' : '') : duration(step.seconds)}
+              </span>
+            </li>
+          )
+        })}
+      </ol>
+    </Part>
+  )
+}

@@ -1,0 +1,77 @@
+import { Button, Checkbox } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { ApprovalFilter, ApprovalSort } from '~/api/approvals'
+import { pipelines } from '~/api/queries'
+import type { ApprovalKind, Risk } from '~/api/types'
+import { Choice } from '~/ui/SelectField'
+import styles from './ApprovalsPage.module.css'
+
+const KINDS: Record<ApprovalKind, string> = {
+  action: 'Actions',
+  completion: 'Results',
+  start: 'Starts',
+  input: 'Forms',
+  validation: 'Results to check',
+  escalation: 'Escalations',
+}
+const RISKS: Record<Risk, string> = { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low' }
+const SORTS: Record<ApprovalSort, string> = {
+  deadline: 'Most urgent first',
+  age: 'Oldest first',
+  risk: 'Riskiest first',
+  priority: 'Foremost first',
+}
+
+const options = (words: Record<string, string>) =>
+  Object.entries(words).map(([value, label]) => ({ value, label }))
+const ANY = ''
+
+type Props = { filter: ApprovalFilter; filtered: boolean; onFilter: (filter: ApprovalFilter) => void }
+
+/** Which of them, and in which order. */
+export function Filters({ filter, filtered, onFilter }: Props) {
+  const { data } = useQuery(pipelines())
+  const set = (part: Partial<ApprovalFilter>) => onFilter({ ...filter, ...part })
+  return (
+    <search className={styles.filters}>
+      <Choice
+        label="Kind"
+        value={filter.kind ?? ANY}
+        options={[{ value: ANY, label: 'Any kind' }, ...options(KINDS)]}
+        onChange={(kind) => set({ kind: kind === ANY ? undefined : (kind as ApprovalKind) })}
+      />
+      <Choice
+        label="Risk"
+        value={filter.risk ?? ANY}
+        options={[{ value: ANY, label: 'Any risk' }, ...options(RISKS)]}
+        onChange={(risk) => set({ risk: risk === ANY ? undefined : (risk as Risk) })}
+      />
+      <Choice
+        label="Pipeline"
+        value={filter.pipeline ?? ANY}
+        options={[
+          { value: ANY, label: 'Any pipeline' },
+          ...(data?.items ?? []).map((one) => ({ value: one.pipeline_id, label: one.pipeline_name })),
+        ]}
+        onChange={(pipeline) => set({ pipeline: pipeline === ANY ? undefined : pipeline })}
+      />
+      <Choice
+        label="Order"
+        value={filter.sort ?? 'deadline'}
+        options={options(SORTS)}
+        onChange={(sort) => set({ sort: sort === 'deadline' ? undefined : (sort as ApprovalSort) })}
+      />
+      <Checkbox
+        size="xs"
+        label="Also what others are asked"
+        checked={filter.everybody === true}
+        onChange={(event) => set({ everybody: event.currentTarget.checked || undefined })}
+      />
+      {filtered && (
+        <Button variant="subtle" onClick={() => onFilter({ sort: filter.sort })}>
+          Show all
+        </Button>
+      )}
+    </search>
+  )
+}

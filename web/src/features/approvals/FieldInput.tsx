@@ -1,0 +1,61 @@
+import { Checkbox, Textarea, TextInput } from '@mantine/core'
+import type { FormField } from '~/api/types'
+import { FileField } from './FileField'
+import { hint, isUpload, type Typed } from './formValues'
+
+type Props = {
+  executionId: string
+  field: FormField
+  value: Typed[string]
+  error: string | undefined
+  disabled: boolean
+  onChange: (value: Typed[string]) => void
+}
+
+/** One field of a form, by its type. Optional ones say so. */
+export function Field({ executionId, field, value, error, disabled, onChange }: Props) {
+  const label = field.required || field.type === 'boolean' ? field.label : `${field.label} (optional)`
+  const id = `field-${field.name}`
+  const common = { id, label, error, disabled, description: hint(field) }
+  switch (field.type) {
+    case 'boolean':
+      return (
+        <Checkbox
+          {...common}
+          checked={value === true}
+          onChange={(event) => onChange(event.currentTarget.checked)}
+        />
+      )
+    case 'file':
+      return (
+        <FileField
+          executionId={executionId}
+          id={id}
+          label={label}
+          error={error}
+          value={isUpload(value) ? value : null}
+          onChange={onChange}
+        />
+      )
+    case 'multiline_text':
+      return (
+        <Textarea
+          {...common}
+          minRows={4}
+          value={typeof value === 'string' ? value : ''}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      )
+    case 'text':
+    case 'number':
+      return (
+        <TextInput
+          {...common}
+          inputMode={field.type === 'number' ? 'decimal' : undefined}
+          value={typeof value === 'string' ? value : ''}
+          onChange={(event) => onChange(event.currentTarget.value)}
+          autoComplete="off"
+        />
+      )
+  }
+}

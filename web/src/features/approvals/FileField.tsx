@@ -1,0 +1,68 @@
+import { Button, FileButton, Input } from '@mantine/core'
+import { IconPaperclip, IconUpload, IconX } from '@tabler/icons-react'
+import { useState } from 'react'
+import { uploadFile } from '~/api/commands'
+import { size } from '~/lib/formatting'
+import { asProblem } from '~/lib/problems'
+import styles from './ExecutionForm.module.css'
+import type { Upload } from './formValues'
+
+type Props = {
+  executionId: string
+  id: string
+  label: string
+  value: Upload | null
+  error: string | undefined
+  onChange: (value: Upload | null) => void
+}
+
+/** A file goes to the server when it is chosen, so that a reload does not lose it. */
+export function FileField({ executionId, id, label, value, error, onChange }: Props) {
+  const [busy, setBusy] = useState<string | null>(null)
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const choose = async (file: File | null) => {
+    if (file === null) return
+    setBusy(file.name)
+    setRefusal(null)
+    try {
+      onChange(await uploadFile(executionId, file))
+    } catch (fault) {
+      const problem = asProblem(fault)
+      setRefusal(
+        problem.status === 413 ? `${file.name} has ${size(file.size)}. ${problem.detail}` : problem.detail,
+      )
+    } finally {
+      setBusy(null)
+    }
+  }
+  return (
+    <Input.Wrapper label={label} error={refusal ?? error} labelProps={{ htmlFor: id }}>
+      <div className={styles.file}>
+        {value !== null && (
+          <span className={styles.chosen}>
+            <IconPaperclip size={15} aria-hidden="true" />
+            <code>{value.filename}</code> {size(value.size_bytes)}
+          </span>
+        )}
+        <FileButton onChange={choose}>
+          {(props) => (
+            <Button
+              {...props}
+              id={id}
+              loading={busy !== null}
+              leftSection={<IconUpload size={15} />}
+              aria-label={value === null ? `Choose a file: ${label}` : `Choose another file: ${label}`}
+            >
+              {value === null ? 'Choose a file' : 'Choose another'}
+            </Button>
+          )}
+        </FileButton>
+        {value !== null && (
+          <Button variant="subtle" leftSection={<IconX size={15} />} onClick={() => onChange(null)}>
+            Take away
+          </Button>
+        )}
+      </div>
+    </Input.Wrapper>
+  )
+}

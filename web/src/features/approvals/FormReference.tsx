@@ -1,0 +1,73 @@
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import { context } from '~/api/queries'
+import type { ContextBlock } from '~/api/types'
+import { size } from '~/lib/formatting'
+import { prettyJson } from '~/lib/json'
+import { Code } from '~/ui/Code'
+import { LoadingText } from '~/ui/Loading'
+import styles from './ExecutionForm.module.css'
+
+const Markdown = lazy(() => import('~/ui/Markdown'))
+
+/** What the form can lean on: the previous version's output, and what earlier checkpoints gave. */
+export function Reference({ runId, executionId }: { runId: string; executionId: string }) {
+  const { data } = useQuery(context(runId, executionId))
+  const blocks = (data?.blocks ?? []).filter((block) => block.kind !== 'revision_feedback')
+  if (blocks.length === 0) return null
+  return (
+    <section className={styles.reference} aria-label="For reference">
+      <h3>For reference</h3>
+      {blocks.map((block, index) => (
+        <details
+          key={`${block.kind}${block.heading}${block.artifact_name}`}
+          open={index === 0 || block.kind === 'previous_version'}
+        >
+          <summary>
+            <span>{titleOf(block)}</span>
+            <span className={styles.size}>{size(block.size_bytes)}</span>
+          </summary>
+          <Block block={block} />
+        </details>
+      ))}
+    </section>
+  )
+}
+
+export function titleOf(block: ContextBlock): string {
+  const name = block.artifact_name ?? block.checkpoint_name ?? block.heading
+  switch (block.kind) {
+    case 'previous_version':
+      return `${name} in v${block.run_version}`
+    case 'previous_pass':
+      return `${name} in the pass before`
+    case 'checkpoint_output':
+      return block.checkpoint_name === null || block.artifact_name === null
+        ? name
+        : `${name} of ${block.checkpoint_name}`
+    case 'rework':
+      if (block.artifact_name !== null) return `${name} of whoever sent it back`
+      return block.heading.endsWith(', prompt') ? 'What is to be done now' : 'Why it was sent back'
+    case 'revision_feedback':
+      return 'Feedback'
+    case 'original_prompt':
+      return 'What the run is for'
+    case 'input':
+      return 'Input'
+    case 'validation_findings':
+      return 'What validation found'
+  }
+}
+
+function Block({ block }: { block: ContextBlock }) {
+  if (block.content === null) return <p className={styles.kept}>Too large to show here.</p>
+  if (looksLikeJson(block.content))
+    return <Code text={prettyJson(block.content)} label={titleOf(block)} wrap />
+  return (
+    <Suspense fallback={<LoadingText />}>
+      <Markdown>{block.content}</Markdown>
+    </Suspense>
+  )
+}
+
+const looksLikeJson = (text: string) => /^\s*[[{]/.test(text) && /[\]}]\s*$/.test(text)

@@ -1,0 +1,18 @@
+import type { Waiting } from '~/ui/PendingRows'
+
+/** Whether it can be decided together with others. */
+export function mayBeChosen({ approval }: Waiting): boolean {
+  return approval?.may_decide === true && approval.kind !== 'input' && approval.possible.includes('approve')
+}
+
+/** Whether one decision can fit both: the same question at the same place. */
+export function isAlike(one: Waiting, other: Waiting): boolean {
+  const [a, b] = [one.approval, other.approval]
+  return (
+    a !== null &&
+    b !== null &&
+    a.kind === b.kind &&
+    a.operation_type === b.operation_type &&
+    a.checkpoint_name === b.checkpoint_name
+  )
+}

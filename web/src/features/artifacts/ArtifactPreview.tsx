@@ -1,0 +1,73 @@
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import { content } from '~/api/queries'
+import type { Artifact } from '~/api/types'
+import { downloadAddress, fileName } from '~/lib/files'
+import { size } from '~/lib/formatting'
+import { prettyJson } from '~/lib/json'
+import { Code } from '~/ui/Code'
+import { LoadingText } from '~/ui/Loading'
+import { Failure } from '~/ui/ProblemNotice'
+import { CsvTable } from './CsvTable'
+import { HtmlPage } from './HtmlPreview'
+
+const Diagram = lazy(() => import('./DiagramPreview').then((module) => ({ default: module.Diagram })))
+const Markdown = lazy(() => import('~/ui/Markdown'))
+
+/** More than this is not drawn; it can be downloaded. */
+export const MOST = 1_000_000
+const READABLE = /^(json|md|mmd|txt|py|html|csv|yaml|yml|xml|log|sql|js|ts|sh|css|toml|ini)$/
+export const isReadable = ({ format, media_type }: Artifact) =>
+  READABLE.test(format) || /^text\/|json/.test(media_type)
+
+/** What an artifact holds, as far as a browser can show it safely. */
+export function Preview({ artifact }: { artifact: Artifact }) {
+  const shown = isReadable(artifact)
+  if (!shown || artifact.size_bytes > MOST) {
+    return (
+      <p>
+        {shown
+          ? `${size(artifact.size_bytes)} is too much to show here. `
+          : 'This kind of file is not shown here. '}
+        <a href={downloadAddress(artifact)} download>
+          Download {fileName(artifact)}
+        </a>
+      </p>
+    )
+  }
+  return <Readable artifact={artifact} />
+}
+
+function Readable({ artifact }: { artifact: Artifact }) {
+  const { data, error, refetch } = useQuery(content(artifact.artifact_record_id, artifact.checksum))
+  if (error !== null)
+    return <Failure what="The content could not be read." error={error} retry={() => void refetch()} />
+  if (data === undefined) return <LoadingText />
+  if (data === '') return <p>This file is empty.</p>
+  const label = `Content of ${fileName(artifact)}`
+  switch (artifact.format) {
+    case 'md':
+      return (
+        <Suspense fallback={<LoadingText />}>
+          <Markdown>{data}</Markdown>
+        </Suspense>
+      )
+    case 'json':
+      return <Code text={prettyJson(data)} label={label} wrap />
+    case 'csv':
+      return <CsvTable text={data} label={label} />
+    case 'txt':
+    case 'log':
+      return <Code text={data} label={label} wrap />
+    case 'mmd':
+      return (
+        <Suspense fallback={<LoadingText />}>
+          <Diagram text={data} name={fileName(artifact)} />
+        </Suspense>
+      )
+    case 'html':
+      return <HtmlPage text={data} name={fileName(artifact)} />
+    default:
+      return <Code text={data} label={label} lines />
+  }
+}

@@ -1,0 +1,45 @@
+import { useSession } from '~/api/session'
+import { roleWords } from '~/lib/identity'
+import { Page } from '~/ui/Page'
+import styles from './Account.module.css'
+import { Away } from './Delegations'
+import { ShownAs } from './DisplayNameForm'
+import { Tokens } from './OwnTokens'
+import { Password } from './PasswordForm'
+import { Sessions } from './Sessions'
+
+/** One's own account: what one is here, the password, where one is signed in, one's tokens, who decides meanwhile. */
+export function AccountPage() {
+  const { actor, display_name, email, roles, groups, stands_for } = useSession()
+  const facts = [
+    ['Name', actor],
+    ['E-mail address', email],
+    ['Roles', roleWords(roles)],
+    ['Groups', groups.join(', ')],
+    ['Decides for', stands_for.join(', ')],
+  ].filter(([, value]) => value !== '')
+  return (
+    <Page title="Your account" crumbs={[{ label: 'Settings', link: { to: '/settings' } }]}>
+      <h1>{display_name || actor}</h1>
+      <dl className={styles.facts}>
+        {facts.map(([name, value]) => (
+          <Fact key={name} name={name ?? ''} value={value ?? ''} />
+        ))}
+      </dl>
+      <ShownAs />
+      <Password />
+      <Sessions />
+      <Tokens />
+      <Away />
+    </Page>
+  )
+}
+
+function Fact({ name, value }: { name: string; value: string }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </>
+  )
+}

@@ -1,0 +1,54 @@
+import { Button } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { invitations, revokeInvitation } from '~/api/identity'
+import { left } from '~/lib/durations'
+import { Sheet } from '~/ui/DataTable'
+import { Section } from '~/ui/Page'
+import { Refusal } from '~/ui/ProblemNotice'
+import { Time, useNow } from '~/ui/Time'
+
+/** Links that were made and not yet used. */
+export function Invitations() {
+  const client = useQueryClient()
+  const now = useNow()
+  const { data } = useQuery(invitations())
+  const revoke = useMutation({
+    mutationFn: revokeInvitation,
+    onSettled: () => client.invalidateQueries({ queryKey: ['people'] }),
+  })
+  if (data === undefined || data.items.length === 0) return null
+  return (
+    <Section title="Open invitations" count={data.items.length}>
+      {revoke.error !== null && <Refusal title="The invitation stays open." error={revoke.error} />}
+      <Sheet
+        label="Open invitations"
+        columns={COLUMNS}
+        rows={data.items.map((item) => ({
+          key: item.invitation_id,
+          cells: [
+            <strong key="user">{item.user}</strong>,
+            item.created_by,
+            <Time key="at" at={item.created_at} />,
+            left(item.expires_at, now),
+            <Button
+              key="revoke"
+              loading={revoke.isPending && revoke.variables === item.invitation_id}
+              onClick={() => revoke.mutate(item.invitation_id)}
+              aria-label={`Take back the invitation of ${item.user}`}
+            >
+              Take back
+            </Button>,
+          ],
+        }))}
+      />
+    </Section>
+  )
+}
+
+const COLUMNS = [
+  { title: 'For', width: 'minmax(0, 1.5fr)', bare: true },
+  { title: 'Invited by', width: 'minmax(0, 1fr)' },
+  { title: 'When', width: 'minmax(0, 1fr)' },
+  { title: 'Works for', width: 'minmax(0, 1fr)' },
+  { title: 'Take back', width: '110px', bare: true, end: true },
+]

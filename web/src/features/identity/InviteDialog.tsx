@@ -1,0 +1,62 @@
+import { TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { invite } from '~/api/identity'
+import { FormDialog } from '~/ui/FormDialog'
+import { Choice } from '~/ui/SelectField'
+import { RolesAndGroups, type Standing } from './RoleAndGroupFields'
+
+const PERIODS = [
+  { value: '24', label: 'One day' },
+  { value: '72', label: 'Three days' },
+  { value: '168', label: 'One week' },
+  { value: '720', label: '30 days' },
+]
+const FRESH = { name: '', display_name: '', email: '' }
+
+type Props = { opened: boolean; onClose: () => void; onInvited: (path: string) => void }
+
+/** A new user, and the link by which they choose a password. */
+export function InviteDialog({ opened, onClose, onInvited }: Props) {
+  const client = useQueryClient()
+  const [fields, setFields] = useState(FRESH)
+  const [standing, setStanding] = useState<Standing>({ roles: ['viewer'], groups: [] })
+  const [hours, setHours] = useState('72')
+  const field = (name: keyof typeof FRESH) => ({
+    value: fields[name],
+    onChange: (event: React.ChangeEvent<HTMLInputElement>) =>
+      setFields({ ...fields, [name]: event.currentTarget.value }),
+  })
+  const send = async () => {
+    const made = await invite({ ...fields, ...standing, valid_hours: Number(hours) })
+    await client.invalidateQueries({ queryKey: ['people'] })
+    setFields(FRESH)
+    onInvited(made.path)
+  }
+  return (
+    <FormDialog
+      title="Invite somebody"
+      opened={opened}
+      onClose={onClose}
+      keep="Invite nobody"
+      send="Make the invitation"
+      refused="Nobody was invited."
+      disabled={fields.name.trim() === ''}
+      onSend={send}
+    >
+      <TextInput
+        label="Name"
+        description="To sign in with; it stands beside every decision and never changes."
+        data-autofocus
+        autoCapitalize="off"
+        autoComplete="off"
+        spellCheck={false}
+        {...field('name')}
+      />
+      <TextInput label="What people see (optional)" autoComplete="off" {...field('display_name')} />
+      <TextInput label="E-mail address (optional)" type="email" autoComplete="off" {...field('email')} />
+      <RolesAndGroups value={standing} onChange={setStanding} />
+      <Choice label="The link works for" value={hours} options={PERIODS} onChange={setHours} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,66 @@
+import { Button, PasswordInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { changePassword } from '~/api/identity'
+import { useSession } from '~/api/session'
+import { Section } from '~/ui/Page'
+import { Refusal } from '~/ui/ProblemNotice'
+import { tell } from '~/ui/toasts'
+import styles from './Account.module.css'
+
+const SHORTEST = 12
+
+/** Sets one's own password; all other sessions end. */
+export function Password() {
+  const client = useQueryClient()
+  const { has_password: hasOne, actor } = useSession()
+  const [current, setCurrent] = useState('')
+  const [password, setPassword] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [refusal, setRefusal] = useState<unknown>(null)
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    setBusy(true)
+    setRefusal(null)
+    try {
+      await changePassword(current, password)
+      setCurrent('')
+      setPassword('')
+      tell('Your password is set. Your other sessions have ended.')
+      void client.invalidateQueries({ queryKey: ['session'] })
+      void client.invalidateQueries({ queryKey: ['people', 'sessions'] })
+    } catch (error) {
+      setRefusal(error)
+    }
+    setBusy(false)
+  }
+  return (
+    <Section title="Password">
+      <form className={styles.form} onSubmit={submit}>
+        <input type="hidden" name="username" autoComplete="username" value={actor} readOnly />
+        {hasOne && (
+          <PasswordInput
+            label="Current password"
+            autoComplete="current-password"
+            value={current}
+            required
+            onChange={(event) => setCurrent(event.currentTarget.value)}
+          />
+        )}
+        <PasswordInput
+          label="New password"
+          description={`${SHORTEST} characters or more.`}
+          autoComplete="new-password"
+          minLength={SHORTEST}
+          value={password}
+          required
+          onChange={(event) => setPassword(event.currentTarget.value)}
+        />
+        {refusal !== null && <Refusal title="Your password is as before." error={refusal} />}
+        <Button type="submit" loading={busy}>
+          {hasOne ? 'Change the password' : 'Set a password'}
+        </Button>
+      </form>
+    </Section>
+  )
+}

@@ -1,0 +1,70 @@
+import { TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import type { TokenScope } from '~/api/types'
+import type { SCOPES } from '~/lib/identity'
+import { Ticks } from '~/ui/CheckboxList'
+import { FormDialog } from '~/ui/FormDialog'
+import { Choice } from '~/ui/SelectField'
+
+export type TokenWish = { name: string; scopes: TokenScope[]; days: string }
+type Period = { value: string; label: string }
+
+export const PERIODS: readonly Period[] = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'One year' },
+]
+
+type Props = {
+  scopes: typeof SCOPES
+  about: string
+  periods: readonly Period[]
+  make: (wish: TokenWish) => Promise<{ token: string }>
+  onClose: () => void
+  onMade: (token: string) => void
+  /** What else has to be said. */
+  children?: ReactNode
+}
+
+/** A token for a program, as narrow as it can be. */
+export function TokenDialog({ scopes: offered, about, periods, make, onClose, onMade, children }: Props) {
+  const client = useQueryClient()
+  const [name, setName] = useState('')
+  const [days, setDays] = useState('90')
+  const [scopes, setScopes] = useState<TokenScope[]>(['read'])
+  return (
+    <FormDialog
+      title="New token"
+      opened
+      onClose={onClose}
+      keep="Make none"
+      send="Make the token"
+      refused="There is no new token."
+      disabled={name.trim() === '' || scopes.length === 0}
+      onSend={async () => {
+        const made = await make({ name, scopes, days })
+        await client.invalidateQueries({ queryKey: ['people'] })
+        onMade(made.token)
+      }}
+    >
+      <TextInput
+        label="What it is for"
+        placeholder="Nightly import"
+        data-autofocus
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      {children}
+      <Ticks
+        label="What it may be used for"
+        about={about}
+        options={offered}
+        value={scopes}
+        onChange={setScopes}
+      />
+      <Choice label="Valid for" value={days} options={[...periods]} onChange={setDays} />
+    </FormDialog>
+  )
+}

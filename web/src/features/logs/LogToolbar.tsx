@@ -1,0 +1,91 @@
+import { ActionIcon, Button, Input, TextInput, Tooltip } from '@mantine/core'
+import { IconCopy, IconDownload, IconSearch, IconSelector, IconTextWrap } from '@tabler/icons-react'
+import { useMemo, useRef } from 'react'
+import type { Threshold } from '~/lib/logs'
+import { useKeys } from '~/lib/shortcuts'
+import styles from './Log.module.css'
+
+type Props = {
+  executionId: string
+  from: Threshold
+  onFrom: (from: Threshold) => void
+  typed: string
+  onTyped: (typed: string) => void
+  wrap: boolean
+  onWrap: (wrap: boolean) => void
+  /** Null while there is nothing to copy. */
+  onCopy: (() => void) | null
+}
+
+const THRESHOLDS: { value: Threshold; label: string }[] = [
+  { value: 'debug', label: 'All levels' },
+  { value: 'info', label: 'Info and above' },
+  { value: 'warning', label: 'Warnings and errors' },
+  { value: 'error', label: 'Errors only' },
+]
+
+/** What is shown of a log, how, and where else it can go. */
+export function LogTools({ executionId, from, onFrom, typed, onTyped, wrap, onWrap, onCopy }: Props) {
+  const field = useRef<HTMLInputElement>(null)
+  const keys = useMemo(() => ({ '/': () => field.current?.focus() }), [])
+  useKeys(keys)
+  return (
+    <search className={styles.tools} aria-label="Log">
+      <TextInput
+        ref={field}
+        className={styles.find}
+        aria-label="Find in the log"
+        placeholder="Find in the log"
+        type="search"
+        leftSection={<IconSearch size={15} />}
+        value={typed}
+        onChange={(event) => onTyped(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') onTyped('')
+        }}
+      />
+      <Input
+        component="select"
+        className={styles.level}
+        aria-label="Levels"
+        value={from}
+        onChange={(event) => onFrom(event.currentTarget.value as Threshold)}
+        rightSection={<IconSelector size={15} />}
+        rightSectionPointerEvents="none"
+        pointer
+      >
+        {THRESHOLDS.map(({ value, label }) => (
+          <option key={value} value={value}>
+            {label}
+          </option>
+        ))}
+      </Input>
+      <span className={styles.buttons}>
+        <Tooltip label={wrap ? 'Long lines are broken' : 'Long lines run on'}>
+          <ActionIcon aria-label="Wrap long lines" aria-pressed={wrap} onClick={() => onWrap(!wrap)}>
+            <IconTextWrap size={17} />
+          </ActionIcon>
+        </Tooltip>
+        {navigator.clipboard !== undefined && (
+          <Tooltip label="Copy the lines shown">
+            <ActionIcon
+              aria-label="Copy the lines shown"
+              disabled={onCopy === null}
+              onClick={onCopy ?? undefined}
+            >
+              <IconCopy size={17} />
+            </ActionIcon>
+          </Tooltip>
+        )}
+        <Button
+          component="a"
+          href={`/api/executions/${executionId}/logs/download`}
+          download
+          leftSection={<IconDownload size={16} />}
+        >
+          Download<span className="unseen"> the whole log</span>
+        </Button>
+      </span>
+    </search>
+  )
+}

@@ -1,0 +1,103 @@
+import { useQuery } from '@tanstack/react-query'
+import * as queries from '~/api/queries'
+import type { Execution, ReworkItem } from '~/api/types'
+import { clock } from '~/lib/durations'
+import { downloadAddress, fileName } from '~/lib/files'
+import { shortId, size } from '~/lib/formatting'
+import { useNow } from '~/ui/Time'
+import styles from './Rework.module.css'
+import { endWords } from './reworkText'
+
+/** The chain that an execution stands in: why it was sent back, what it sent back, and what stood there before. */
+export function Reworks({ execution }: { execution: Execution }) {
+  const { data: lineage } = useQuery(queries.lineage(execution.run_id))
+  const reworks = lineage?.reworks ?? []
+  const own = reworks.find((item) => item.execution_id === execution.execution_id)
+  const asked = reworks.filter((item) => item.parent_execution_id === execution.execution_id)
+  const earlier = reworks.some((item) => item.checkpoint_id === execution.checkpoint_id)
+  if (own === undefined && asked.length === 0 && !earlier) return null
+  return (
+    <div className={styles.reworks}>
+      {own !== undefined && (
+        <section aria-label="Why it was sent back">
+          <h3>Sent back</h3>
+          <Why item={own} />
+        </section>
+      )}
+      {asked.length > 0 && (
+        <section aria-label="What it sent back">
+          <h3>Sent back from here</h3>
+          <ol>
+            {asked.map((item) => (
+              <li key={item.execution_id}>
+                <p>
+                  <strong>{item.checkpoint_name}</strong>, {endWords(item)}
+                </p>
+                <Why item={item} />
+              </li>
+            ))}
+          </ol>
+        </section>
+      )}
+      {earlier && <Superseded execution={execution} />}
+    </div>
+  )
+}
+
+function Why({ item }: { item: ReworkItem }) {
+  const now = useNow()
+  const asker = item.parent_checkpoint_name
+  return (
+    <>
+      <p className={styles.who}>
+        Asked for by {item.requested_by}
+        {asker !== null && ` at ${asker}`}
+        {item.depth > 1 && `, ${item.depth} reworks deep`}
+        <span className={styles.when}>{clock(item.created_at, now)}</span>
+      </p>
+      {item.reason !== '' && <blockquote className={styles.said}>{item.reason}</blockquote>}
+      {item.prompt !== '' && (
+        <blockquote className={styles.said}>
+          <strong>To do:</strong> {item.prompt}
+        </blockquote>
+      )}
+    </>
+  )
+}
+
+/** The executions whose place others have taken; their artifacts stay reachable. */
+function Superseded({ execution }: { execution: Execution }) {
+  const now = useNow()
+  const { data } = useQuery(queries.executions(execution.run_id))
+  const before = (data?.items ?? []).filter(
+    (other) => other.checkpoint_id === execution.checkpoint_id && other.superseded_by !== null,
+  )
+  if (before.length === 0) return null
+  return (
+    <section aria-label="Superseded versions">
+      <h3>Superseded</h3>
+      <ol>
+        {before.map((other) => (
+          <li key={other.execution_id}>
+            <p className={styles.who}>
+              execution <code>{shortId(other.execution_id)}</code>
+              {other.completed_at !== null && (
+                <span className={styles.when}>{clock(other.completed_at, now)}</span>
+              )}
+            </p>
+            <ul className={styles.files}>
+              {other.artifacts_generated.map((artifact) => (
+                <li key={artifact.artifact_record_id}>
+                  <a href={downloadAddress(artifact)} download>
+                    {fileName(artifact)}
+                  </a>{' '}
+                  {size(artifact.size_bytes)}
+                </li>
+              ))}
+            </ul>
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}

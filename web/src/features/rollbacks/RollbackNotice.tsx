@@ -1,0 +1,40 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { rollbacks } from '~/api/queries'
+import { Notice } from '~/ui/Notice'
+import { Time } from '~/ui/Time'
+import { rollbackWords } from './rollbackText'
+import type { Undo } from './useUndoRollback'
+
+/** The newest rollback of a run while it can still be undone, or why it no longer can. */
+export function RollbackNote({ runId, mayUndo, undo }: { runId: string; mayUndo: boolean; undo: Undo }) {
+  const { data } = useQuery(rollbacks(runId))
+  const items = data?.items ?? []
+  const refused = items.find((item) => item.rollback_id === undo.refused?.id)
+  const rollback = items.find((item) => item.can_undo && item.undone_at === null) ?? refused
+  if (rollback === undefined) return null
+  const problem = undo.refused?.id === rollback.rollback_id ? undo.refused?.problem : undefined
+  return (
+    <Notice
+      tone={problem === undefined ? 'grey' : 'ochre'}
+      title={problem === undefined ? rollbackWords(rollback) : 'The rollback cannot be undone.'}
+      actions={
+        mayUndo &&
+        rollback.can_undo && (
+          <Button loading={undo.busy} onClick={() => void undo.run(rollback.rollback_id)}>
+            Undo the rollback
+          </Button>
+        )
+      }
+    >
+      {problem !== undefined ? (
+        problem.detail
+      ) : (
+        <>
+          {rollback.created_by} {rollback.created_at !== null && <Time at={rollback.created_at} />}
+          {rollback.user_reason !== null && rollback.user_reason !== '' && `: ${rollback.user_reason}`}
+        </>
+      )}
+    </Notice>
+  )
+}

@@ -1,0 +1,131 @@
+import { Radio } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import { pipelineRuns, run as runQuery } from '~/api/queries'
+import type { Run, RunSummary } from '~/api/types'
+import { clock } from '~/lib/durations'
+import { runState } from '~/lib/states'
+import { Option } from '~/ui/ImpactPreview'
+import styles from '~/ui/ImpactPreview.module.css'
+import { LoadingText } from '~/ui/Loading'
+import { Failure } from '~/ui/ProblemNotice'
+import { Choice } from '~/ui/SelectField'
+import { useNow } from '~/ui/Time'
+
+/** Go back to just after a completed checkpoint of this run, or to its beginning. */
+export function WithinRun({
+  run,
+  position,
+  onChoose,
+}: {
+  run: Run
+  position: number | null
+  onChoose: (position: number) => void
+}) {
+  const now = useNow()
+  return (
+    <Radio.Group
+      label="Go back to just after"
+      value={position === null ? '' : String(position)}
+      onChange={(value) => onChoose(Number(value))}
+    >
+      <div className={styles.list}>
+        <Option value="-1" name="The very beginning" note="archives everything in this run" first />
+        {run.trail
+          .filter((item) => item.status !== 'upcoming')
+          .map((item) => {
+            const open = item.status === 'completed'
+            return (
+              <Option
+                key={item.checkpoint_id}
+                value={open ? String(item.position) : null}
+                name={`${item.position + 1}. ${item.name}`}
+                note={open && item.completed_at !== null ? clock(item.completed_at, now) : 'not completed'}
+              />
+            )
+          })}
+      </div>
+    </Radio.Group>
+  )
+}
+
+/** A null position is not chosen yet. */
+export type Target = { runId: string; version: number; position: number | null }
+
+/** Go back to an earlier version, at a checkpoint of it. */
+export function EarlierRun({
+  run,
+  target,
+  onChoose,
+}: {
+  run: Run
+  target: Target | null
+  onChoose: (target: Target) => void
+}) {
+  const { data, error, refetch } = useQuery(pipelineRuns(run.pipeline_id, true))
+  const now = useNow()
+  if (error !== null)
+    return <Failure what="The earlier runs could not be read." error={error} retry={() => void refetch()} />
+  if (data === undefined) return <LoadingText />
+  const earlier = data.items.filter(
+    (item) =>
+      item.run_version !== null &&
+      item.run_version < (run.run_version ?? 0) &&
+      item.pipeline_definition_version === run.pipeline_definition_version,
+  )
+  if (earlier.length === 0) return <p className={styles.hint}>There is no earlier run to go back to.</p>
+  return (
+    <>
+      <Radio.Group
+        label="Go back to"
+        value={target?.runId ?? ''}
+        onChange={(runId) => {
+          const chosen = earlier.find((item) => item.run_id === runId)
+          if (chosen?.run_version != null) onChoose({ runId, version: chosen.run_version, position: null })
+        }}
+      >
+        <div className={styles.list}>
+          {earlier.map((item) => (
+            <Option
+              key={item.run_id}
+              value={item.archived_by === null ? item.run_id : null}
+              name={`v${item.run_version}`}
+              note={item.archived_by === null ? summary(item, now) : 'rolled back'}
+            />
+          ))}
+        </div>
+      </Radio.Group>
+      {target !== null && <InRun key={target.runId} target={target} onChoose={onChoose} />}
+    </>
+  )
+}
+
+function summary(run: RunSummary, now: Date): string {
+  const { completed_checkpoints: completed, total_checkpoints: total } = run.metadata
+  return `${clock(run.created_at, now)}, ${runState(run, []).word.toLowerCase()}, ${completed} of ${total}`
+}
+
+/** The checkpoint of the earlier run; the last completed one keeps that run whole. */
+function InRun({ target, onChoose }: { target: Target; onChoose: (target: Target) => void }) {
+  const { data } = useQuery(runQuery(target.runId))
+  const completed = data?.trail.filter((item) => item.status === 'completed') ?? []
+  const last = completed.at(-1)?.position ?? -1
+  useEffect(() => {
+    if (data !== undefined && target.position === null) onChoose({ ...target, position: last })
+  }, [data, target, last, onChoose])
+  if (data === undefined) return <LoadingText lines={1} />
+  return (
+    <Choice
+      label={`In v${target.version}, just after`}
+      value={String(target.position ?? last)}
+      options={[
+        { value: '-1', label: 'The very beginning' },
+        ...completed.map((item) => ({
+          value: String(item.position),
+          label: `${item.position + 1}. ${item.name}`,
+        })),
+      ]}
+      onChange={(value) => onChoose({ ...target, position: Number(value) })}
+    />
+  )
+}

@@ -1,0 +1,53 @@
+import type { Rollback, RollbackPreview } from '~/api/types'
+import { count, size } from '~/lib/formatting'
+
+/** v6 and v7: 13 executions, 18 artifacts (74 kB). */
+export function archivedWords(preview: Pick<RollbackPreview, 'rolled_back_items' | 'size_bytes'>): string {
+  const {
+    deleted_runs: runs,
+    deleted_checkpoint_executions: executions,
+    archived_artifacts: files,
+  } = preview.rolled_back_items
+  const parts = runs.length > 0 && executions.length === 0 ? [] : [count(executions.length, 'execution')]
+  if (files.length > 0) parts.push(`${count(files.length, 'artifact')} (${size(preview.size_bytes)})`)
+  const what = parts.join(', ')
+  const versions = runs.flatMap((run) => (run.run_version === null ? [] : [`v${run.run_version}`])).sort()
+  const taken = [versions.length > 0 ? listed(versions) : '', what].filter((part) => part !== '').join(': ')
+  return `${taken}. They can be put back until something newer completes.`
+}
+
+const listed = (words: string[]) =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+
+/** What goes on afterwards. */
+export function thenWords(
+  { checkpoint_name: name, begins }: RollbackPreview['then'],
+  target: number | null,
+): string {
+  const run = target === null ? 'The run' : `v${target}`
+  const subject = name ?? run
+  const numbers = target === null ? '' : ' The next run takes a new number: none is used twice.'
+  switch (begins) {
+    case 'at once':
+      return `${subject} starts again at once.${numbers}`
+    case 'asks first':
+      return `${subject} asks for approval before it starts.${numbers}`
+    case 'waits for a start':
+      return `${subject} waits until somebody starts it.${numbers}`
+    case 'completes':
+      return `${run} is complete as it stands.${numbers}`
+  }
+}
+
+/** One line about a rollback that was made. */
+export function rollbackWords(rollback: Rollback): string {
+  const { deleted_runs: runs, deleted_checkpoint_executions: executions } = rollback.rolled_back_items
+  const to =
+    rollback.rollback_type === 'run_level'
+      ? `to v${rollback.target_run_version}`
+      : rollback.target_checkpoint_position === null || rollback.target_checkpoint_position < 0
+        ? 'to the very beginning'
+        : `to checkpoint ${rollback.target_checkpoint_position + 1}`
+  const taken = runs.length > 0 ? count(runs.length, 'run') : count(executions.length, 'execution')
+  return `Rolled back ${to}, ${taken} archived.`
+}

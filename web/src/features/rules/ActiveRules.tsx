@@ -1,0 +1,158 @@
+import { Button } from '@mantine/core'
+import { IconPencil } from '@tabler/icons-react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { removeRules, type Scope } from '~/api/rules'
+import type { RuleSummary, RuleText } from '~/api/types'
+import { doesWords } from '~/lib/rules'
+import { Code } from '~/ui/Code'
+import { Sheet } from '~/ui/DataTable'
+import { Empty } from '~/ui/EmptyState'
+import { FormDialog } from '~/ui/FormDialog'
+import { Notice } from '~/ui/Notice'
+import { Section } from '~/ui/Page'
+import { Time } from '~/ui/Time'
+import { tell } from '~/ui/toasts'
+import styles from './Rules.module.css'
+
+type Props = { scope: Scope; stored: RuleText; mayEdit: boolean; onEdit: (editing: boolean) => void }
+
+/** The rules as they are: one line each, and the text they were written in. */
+export function InForce({ scope, stored, mayEdit, onEdit }: Props) {
+  const [removing, setRemoving] = useState(false)
+  const client = useQueryClient()
+  return (
+    <div className={styles.parts}>
+      <FileFaults stored={stored} />
+      {stored.text.trim() === '' ? (
+        <Empty
+          title={scope === null ? 'No rules yet' : 'This pipeline has no rules of its own'}
+          action={
+            mayEdit && (
+              <Button variant="filled" onClick={() => onEdit(true)}>
+                Write rules
+              </Button>
+            )
+          }
+        >
+          {scope === null
+            ? 'People are asked where a checkpoint says so, and for every action above low risk.'
+            : 'The rules for all pipelines hold here too.'}
+        </Empty>
+      ) : (
+        <>
+          <Sheet label="Rules" columns={COLUMNS} rows={inOrder(stored.rules).map(rowOf)} />
+          <Section
+            title="As written"
+            aside={
+              mayEdit && (
+                <span className={styles.buttons}>
+                  {scope !== null && (
+                    <Button variant="subtle" color="red" onClick={() => setRemoving(true)}>
+                      Take them away…
+                    </Button>
+                  )}
+                  <Button leftSection={<IconPencil size={16} />} onClick={() => onEdit(true)}>
+                    Edit
+                  </Button>
+                </span>
+              )
+            }
+          >
+            <div className={styles.parts}>
+              <Code text={stored.text} label="Rules as written" lines />
+              <Origin stored={stored} />
+            </div>
+          </Section>
+        </>
+      )}
+      <FormDialog
+        title="Take the rules of this pipeline away?"
+        opened={removing}
+        onClose={() => setRemoving(false)}
+        keep="Keep the rules"
+        send="Take them away"
+        refused="Nothing was changed."
+        danger
+        note="Their versions stay; you can go back to each."
+        onSend={async () => {
+          if (scope !== null) await removeRules(scope, stored.revision)
+          await client.invalidateQueries({ queryKey: ['rules'] })
+          setRemoving(false)
+          tell('The pipeline has no rules of its own any more.')
+        }}
+      >
+        <p>From then on only the rules for all pipelines hold here.</p>
+      </FormDialog>
+    </div>
+  )
+}
+
+/** What lies in the watched file and is not in force. */
+function FileFaults({ stored }: { stored: RuleText }) {
+  if (stored.file === null || stored.file.faults.length === 0) return null
+  return (
+    <Notice
+      tone="red"
+      title={`${stored.file.path} was changed and has faults. What was in force before still is.`}
+    >
+      <ul>
+        {stored.file.faults.map((fault) => (
+          <li key={`${fault.path}${fault.message}`}>
+            {fault.line !== null && `Line ${fault.line}: `}
+            {fault.message}
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  )
+}
+
+function Origin({ stored }: { stored: RuleText }) {
+  return (
+    <p className={styles.note}>
+      Revision {stored.revision}
+      {stored.author !== null && ` by ${stored.author}`}
+      {stored.created_at !== null && (
+        <>
+          , <Time at={stored.created_at} />
+        </>
+      )}
+      {stored.comment !== '' && `: ${stored.comment}`}
+      {stored.file !== null && (
+        <>
+          . Also in the file <code>{stored.file.path}</code>, which may be edited.
+        </>
+      )}
+    </p>
+  )
+}
+
+const COLUMNS = [
+  { title: 'Rule', width: 'minmax(0, 1.4fr)', bare: true },
+  { title: 'Does', width: 'minmax(0, 1.6fr)' },
+  { title: 'Priority', width: '80px', end: true },
+]
+
+/** Asking goes before approving, then a lower priority before a higher one. */
+function inOrder(rules: readonly RuleSummary[]): RuleSummary[] {
+  return rules.toSorted(
+    (one, other) => Number(one.approves) - Number(other.approves) || one.priority - other.priority,
+  )
+}
+
+function rowOf(rule: RuleSummary) {
+  return {
+    key: `${rule.section}${rule.name}`,
+    faded: !rule.enabled,
+    cells: [
+      <span key="name">
+        <strong>{rule.name}</strong>
+        {rule.shadow && <span className={styles.mark}>shadow</span>}
+        {!rule.enabled && <span className={styles.mark}>switched off</span>}
+      </span>,
+      doesWords(rule),
+      rule.priority,
+    ],
+  }
+}

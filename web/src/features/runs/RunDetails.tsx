@@ -1,0 +1,54 @@
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import { runInput } from '~/api/queries'
+import type { Run } from '~/api/types'
+import { prettyJson } from '~/lib/json'
+import { Code } from '~/ui/Code'
+import { LoadingText } from '~/ui/Loading'
+import { Failure } from '~/ui/ProblemNotice'
+import styles from './RunDetails.module.css'
+
+/** What the run was given, below its timeline. */
+export function RunFacts({ run, costs }: { run: Run; costs: ReactNode }) {
+  return (
+    <section className={styles.facts} aria-label="About this run">
+      <dl>
+        <div>
+          <dt>Definition</dt>
+          <dd>{run.pipeline_definition_version}</dd>
+        </div>
+        {run.pass_number > 1 && (
+          <div>
+            <dt>Pass</dt>
+            <dd>{run.pass_number}</dd>
+          </div>
+        )}
+        {costs}
+      </dl>
+      {run.original_prompt !== null && run.original_prompt !== '' && (
+        <details>
+          <summary>Prompt</summary>
+          <p>{run.original_prompt}</p>
+        </details>
+      )}
+      <Input runId={run.run_id} />
+    </section>
+  )
+}
+
+function Input({ runId }: { runId: string }) {
+  const [open, setOpen] = useState(false)
+  const { data, error, refetch } = useQuery({ ...runInput(runId), enabled: open })
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Input</summary>
+      {error !== null ? (
+        <Failure what="The input could not be read." error={error} retry={() => void refetch()} />
+      ) : data === undefined ? (
+        <LoadingText lines={2} />
+      ) : (
+        <Code text={prettyJson(data)} label="Input of the run" wrap />
+      )}
+    </details>
+  )
+}

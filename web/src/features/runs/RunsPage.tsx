@@ -1,0 +1,70 @@
+import { Button, SegmentedControl } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { runPages } from '~/api/queries'
+import type { RunStatus } from '~/api/types'
+import { Empty } from '~/ui/EmptyState'
+import { LoadingRows } from '~/ui/Loading'
+import { Page, Panel } from '~/ui/Page'
+import { Failure } from '~/ui/ProblemNotice'
+import { RunRows } from '~/ui/RunRows'
+import styles from './RunsPage.module.css'
+
+const route = getRouteApi('/runs')
+const STATES: { value: RunStatus | ''; label: string }[] = [
+  { value: '', label: 'All' },
+  { value: 'in_progress', label: 'Running' },
+  { value: 'paused', label: 'Paused' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'completed', label: 'Completed' },
+]
+
+/** Every run, the newest first. */
+export function ListPage() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const status = STATES.find((state) => state.value === search.status)?.value || undefined
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    runPages(status),
+  )
+  const runs = data?.pages.flatMap((page) => page.items)
+  return (
+    <Page title="Runs">
+      <div className={styles.head}>
+        <h1>Runs</h1>
+        <SegmentedControl
+          className={styles.filter}
+          aria-label="Show runs by state"
+          value={status ?? ''}
+          onChange={(value) => void navigate({ search: { status: value || undefined }, replace: true })}
+          data={STATES}
+        />
+      </div>
+      {error !== null ? (
+        <Failure what="The runs could not be read." error={error} retry={() => void refetch()} />
+      ) : (
+        <Panel>
+          {runs === undefined ? (
+            <LoadingRows label="Loading runs" />
+          ) : runs.length === 0 ? (
+            <Empty
+              title={status === undefined ? 'No runs yet' : 'No such runs'}
+              action={
+                <Button renderRoot={(props) => <Link to="/pipelines" {...props} />}>See the pipelines</Button>
+              }
+            >
+              A run is one version of carrying a pipeline out. Start one from its pipeline.
+            </Empty>
+          ) : (
+            <RunRows runs={runs} />
+          )}
+        </Panel>
+      )}
+      {hasNextPage && (
+        <Button className={styles.older} loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show older ones
+        </Button>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,156 @@
+import { Button, TextInput } from '@mantine/core'
+import { IconSearch, IconUserCheck } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { createFromTemplate } from '~/api/commands'
+import { templates } from '~/api/queries'
+import { useRoles } from '~/api/session'
+import type { Template } from '~/api/types'
+import { draftKey, keepDraft } from '~/lib/drafts'
+import { prettyValue } from '~/lib/json'
+import { mayEdit, modeWord } from '~/lib/states'
+import { matching, USES } from '~/lib/templates'
+import { Empty } from '~/ui/EmptyState'
+import { LoadingText } from '~/ui/Loading'
+import { ModeIcon } from '~/ui/ModeIcon'
+import { Failure, Refusal } from '~/ui/ProblemNotice'
+import { Choice } from '~/ui/SelectField'
+import { tell } from '~/ui/toasts'
+import styles from './TemplateGallery.module.css'
+
+/** Pipelines that come with Cairn: what each does step by step, and a button that makes one's own of it. */
+export function Gallery({ onEdit }: { onEdit: (template: Template) => void }) {
+  const { data, error, refetch } = useQuery(templates())
+  const [search, setSearch] = useState('')
+  const [uses, setUses] = useState('')
+  const { busy, refusal, make } = useMaking()
+  if (error !== null)
+    return <Failure what="The templates could not be read." error={error} retry={() => void refetch()} />
+  if (data === undefined) return <LoadingText />
+  if (data.items.length === 0)
+    return <Empty title="No templates here">Write a definition in YAML instead.</Empty>
+  const found = matching(data.items, search, uses)
+  return (
+    <>
+      {refusal !== null && <Refusal title="The pipeline was not created." error={refusal} />}
+      <div className={styles.filters}>
+        <TextInput
+          aria-label="Search templates"
+          placeholder="Search templates"
+          leftSection={<IconSearch size={15} />}
+          value={search}
+          onChange={(event) => setSearch(event.currentTarget.value)}
+        />
+        <Choice
+          label="With"
+          value={uses}
+          options={[
+            { value: '', label: 'Anything' },
+            ...Object.entries(USES).map(([value, label]) => ({ value, label })),
+          ]}
+          onChange={setUses}
+        />
+      </div>
+      {found.length === 0 ? (
+        <Empty
+          title="No template is like that"
+          action={
+            <Button
+              onClick={() => {
+                setSearch('')
+                setUses('')
+              }}
+            >
+              Show all templates
+            </Button>
+          }
+        />
+      ) : (
+        <ul className={styles.templates}>
+          {found.map((template) => (
+            <Card
+              key={template.name}
+              template={template}
+              busy={busy}
+              onUse={() => void make(template)}
+              onEdit={() => onEdit(template)}
+            />
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+type CardProps = { template: Template; busy: string | null; onUse: () => void; onEdit: () => void }
+
+function Card({ template, busy, onUse, onEdit }: CardProps) {
+  const allowed = mayEdit(useRoles())
+  return (
+    <li>
+      <h2>{template.title}</h2>
+      <p>{template.description}</p>
+      <ol className={styles.steps} aria-label={`Checkpoints of ${template.title}`}>
+        {template.checkpoints.map((step) => (
+          <li key={step.key}>
+            <ModeIcon mode={step.mode} />
+            <span>
+              {step.name}
+              <span className="unseen">, {modeWord(step.mode)}</span>
+            </span>
+            {step.approve !== null && (
+              <span className={styles.approved} title="Asks a person for approval">
+                <IconUserCheck size={14} stroke={1.6} aria-hidden="true" />
+                <span className="unseen">, asks for approval</span>
+              </span>
+            )}
+          </li>
+        ))}
+      </ol>
+      <p className={styles.uses}>{template.uses.map((one) => USES[one]).join(' · ')}</p>
+      {allowed && (
+        <div className={styles.buttons}>
+          <Button
+            loading={busy === template.name}
+            disabled={busy !== null && busy !== template.name}
+            onClick={onUse}
+            aria-label={`Use it: ${template.title}`}
+          >
+            Use it
+          </Button>
+          <Button variant="subtle" onClick={onEdit} aria-label={`Change it first: ${template.title}`}>
+            Change it first
+          </Button>
+        </div>
+      )}
+    </li>
+  )
+}
+
+/** Makes a pipeline and opens it; its sample stands in the start dialog. */
+function useMaking() {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [busy, setBusy] = useState<string | null>(null)
+  const [refusal, setRefusal] = useState<unknown>(null)
+  const make = async ({ name, sample_input }: Template) => {
+    setBusy(name)
+    setRefusal(null)
+    try {
+      const { pipeline_id, pipeline_name, revision } = await createFromTemplate(name)
+      if (sample_input !== null && sample_input !== undefined)
+        keepDraft(sessionStorage, draftKey(pipeline_id, revision, 'start'), {
+          input: prettyValue(sample_input),
+          prompt: '',
+        })
+      void client.invalidateQueries({ queryKey: ['pipelines'] })
+      tell(`${pipeline_name} is created.`)
+      await navigate({ to: '/pipelines/$pipelineId', params: { pipelineId: pipeline_id } })
+    } catch (error) {
+      setRefusal(error)
+      setBusy(null)
+    }
+  }
+  return { busy, refusal, make }
+}

@@ -1,0 +1,103 @@
+import type { LogLine } from '~/api/types'
+import { writeJson } from './json'
+
+/** The least that is shown. */
+export type Threshold = 'debug' | 'info' | 'warning' | 'error'
+export type LogFilter = { from: Threshold; search: string }
+
+const LEVELS: readonly Threshold[] = ['debug', 'info', 'warning', 'error']
+
+export function levelsFrom(from: Threshold): Threshold[] {
+  return LEVELS.slice(LEVELS.indexOf(from))
+}
+
+export function matches(line: LogLine, { from, search }: LogFilter): boolean {
+  return (
+    LEVELS.indexOf(line.level) >= LEVELS.indexOf(from) &&
+    (search === '' || line.message.toLowerCase().includes(search.toLowerCase()))
+  )
+}
+
+/** Two stretches of one log as one: in order, each line once. */
+export function join(one: readonly LogLine[], other: readonly LogLine[]): readonly LogLine[] {
+  const [first, second] = idOf(one[0]) <= idOf(other[0]) ? [one, other] : [other, one]
+  if (second.length === 0) return first
+  if (idOf(first.at(-1)) < idOf(second[0])) return [...first, ...second]
+  // What they share is at the end of the first, and mostly short.
+  const from = first.findLastIndex((line) => line.log_id < idOf(second[0])) + 1
+  const tail = first.slice(from)
+  const known = new Set(tail.map((line) => line.log_id))
+  const more = second.filter((line) => !known.has(line.log_id))
+  if (more.length === 0) return first
+  return [...first.slice(0, from), ...[...tail, ...more].sort((a, b) => a.log_id - b.log_id)]
+}
+
+const idOf = (line: LogLine | undefined) => line?.log_id ?? Number.POSITIVE_INFINITY
+
+/** What a script printed, and where: stdout or stderr. */
+export function streamOf(line: LogLine): string | null {
+  const stream = detailsOf(line).stream
+  return stream === 'stdout' || stream === 'stderr' ? stream : null
+}
+
+function detailsOf({ details }: LogLine): Record<string, unknown> {
+  return typeof details === 'object' && details !== null && !Array.isArray(details)
+    ? (details as Record<string, unknown>)
+    : {}
+}
+
+/** What was logged beside the message: rows=12 file="a.csv". */
+export function detailWords(line: LogLine): string {
+  return Object.entries(detailsOf(line))
+    .filter(([name]) => name !== 'stream' || streamOf(line) === null)
+    .map(([name, value]) => `${name}=${writeJson(value)}`)
+    .join(' ')
+}
+
+/** The word of a line's second column. */
+export function markOf(line: LogLine): string {
+  return streamOf(line) ?? line.level
+}
+
+/** 14:07:31.042, where the reader is. */
+export function logTime(instant: string): string {
+  const at = new Date(instant)
+  const part = (number: number, digits = 2) => String(number).padStart(digits, '0')
+  return `${part(at.getHours())}:${part(at.getMinutes())}:${part(at.getSeconds())}.${part(at.getMilliseconds(), 3)}`
+}
+
+/** Lines as a text to paste. */
+export function asText(lines: readonly LogLine[]): string {
+  return lines.map((line) => [writtenTime(line.timestamp), ...wordsOf(line)].join(' ')).join('\n')
+}
+
+function wordsOf(line: LogLine): string[] {
+  const details = detailWords(line)
+  return details === '' ? [markOf(line), line.message] : [markOf(line), line.message, details]
+}
+
+function writtenTime(instant: string): string {
+  const at = new Date(instant)
+  const part = (number: number) => String(number).padStart(2, '0')
+  return `${at.getFullYear()}-${part(at.getMonth() + 1)}-${part(at.getDate())} ${logTime(instant)}`
+}
+
+/** How many rows of text a message takes: an estimate that measuring corrects. */
+export function rowsOf(message: string, columns: number): number {
+  if (message.length <= columns && !message.includes('\n')) return 1
+  return message.split('\n').reduce((rows, row) => rows + Math.max(1, Math.ceil(row.length / columns)), 0)
+}
+
+/** The parts of a text that are searched for stand at odd places. */
+export function split(text: string, search: string): string[] {
+  if (search === '') return [text]
+  const [lower, wanted] = [text.toLowerCase(), search.toLowerCase()]
+  if (lower.length !== text.length) return [text]
+  const parts: string[] = []
+  let from = 0
+  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, from)) {
+    parts.push(text.slice(from, at), text.slice(at, at + wanted.length))
+    from = at + wanted.length
+  }
+  return [...parts, text.slice(from)]
+}

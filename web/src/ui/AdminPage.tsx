@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react'
+import { useRoles } from '~/api/session'
+import { Empty } from './EmptyState'
+import { Page } from './Page'
+
+/** A page of the settings that only admins see; others are told whom to ask. */
+export function ForAdmins({
+  title,
+  actions,
+  children,
+}: {
+  title: string
+  actions?: ReactNode
+  children: ReactNode
+}) {
+  const isAdmin = useRoles().includes('admin')
+  return (
+    <Page
+      title={title}
+      crumbs={[{ label: 'Settings', link: { to: '/settings' } }]}
+      actions={isAdmin && actions}
+    >
+      {isAdmin ? (
+        children
+      ) : (
+        <>
+          <h1 className="unseen">{title}</h1>
+          <Empty title="For admins">Ask an admin to see to it.</Empty>
+        </>
+      )}
+    </Page>
+  )
+}

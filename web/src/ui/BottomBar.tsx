@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react'
+import type { State } from '~/lib/states'
+import styles from './BottomBar.module.css'
+import { StateSign } from './StateTag'
+
+/** The bottom bar of a run: it narrates, or it asks. It is always there, so that nothing shifts. */
+export function Bar({
+  state,
+  title,
+  lead,
+  detail,
+  actions,
+  notice,
+}: {
+  state: State
+  title: string
+  /** In place of the words. */
+  lead?: ReactNode
+  detail?: ReactNode
+  actions?: ReactNode
+  /** What went wrong with the last try, above the question. */
+  notice?: ReactNode
+}) {
+  return (
+    <section className={styles.bar} data-tone={state.tone} aria-label="What happens now">
+      {notice !== undefined && notice !== null && <div className={styles.notice}>{notice}</div>}
+      <div className={styles.row}>
+        {lead !== undefined && <div className={styles.lead}>{lead}</div>}
+        {title !== '' && (
+          <div className={styles.words}>
+            <p className={styles.title} aria-live="polite">
+              <StateSign state={state} size={17} />
+              {title}
+            </p>
+            {detail !== undefined && <p className={styles.detail}>{detail}</p>}
+          </div>
+        )}
+        {actions !== undefined && <div className={styles.actions}>{actions}</div>}
+      </div>
+    </section>
+  )
+}

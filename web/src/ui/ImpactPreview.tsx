@@ -1,0 +1,51 @@
+import { Radio } from '@mantine/core'
+import { IconLock } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import styles from './ImpactPreview.module.css'
+
+/** One thing that will happen, said before. */
+export function Effect({ icon, name, children }: { icon: ReactNode; name: string; children: ReactNode }) {
+  return (
+    <div className={styles.effect}>
+      <dt>
+        <span aria-hidden="true">{icon}</span>
+        {name}
+      </dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+/** One place to choose; without a value it cannot be chosen. */
+export function Option({
+  value,
+  name,
+  note,
+  first = false,
+}: {
+  value: string | null
+  name: string
+  note: string
+  first?: boolean
+}) {
+  return (
+    <div className={styles.option} data-locked={value === null || undefined}>
+      {value === null ? (
+        <>
+          <IconLock size={16} aria-hidden="true" />
+          <span className={styles.name}>{name}</span>
+        </>
+      ) : (
+        <Radio
+          data-autofocus={first || undefined}
+          value={value}
+          size="xs"
+          label={name}
+          className={styles.name}
+          classNames={{ label: styles.cover }}
+        />
+      )}
+      <span className={styles.note}>{note}</span>
+    </div>
+  )
+}

@@ -1,0 +1,41 @@
+import { Button, CopyButton, Modal, TextInput } from '@mantine/core'
+import { IconCheck, IconCopy } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import { Actions } from './DialogActions'
+import styles from './OneTimeValueDialog.module.css'
+
+type Props = { title: string; label: string; value: string | null; onClose: () => void; children: ReactNode }
+
+/** What is shown this once and never again, to be copied. */
+export function ShownOnce({ title, label, value, onClose, children }: Props) {
+  return (
+    <Modal opened={value !== null} onClose={onClose} title={title} size={560} closeOnClickOutside={false}>
+      <p>{children}</p>
+      <div className={styles.row}>
+        <TextInput
+          label={label}
+          value={value ?? ''}
+          readOnly
+          onFocus={(event) => event.currentTarget.select()}
+          classNames={{ input: styles.value }}
+        />
+        <CopyButton value={value ?? ''}>
+          {({ copied, copy }) => (
+            <Button
+              data-autofocus
+              leftSection={copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+              onClick={copy}
+            >
+              {copied ? 'Copied' : 'Copy'}
+            </Button>
+          )}
+        </CopyButton>
+      </div>
+      <Actions note="Closed, it cannot be shown again.">
+        <Button variant="filled" onClick={onClose}>
+          I have kept it
+        </Button>
+      </Actions>
+    </Modal>
+  )
+}

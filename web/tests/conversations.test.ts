@@ -1,0 +1,255 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { Message, MessagePage } from '~/api/types'
+import { type Ask, openTalk } from '~/features/conversations/conversationStore'
+import {
+  callingOf,
+  callWords,
+  deedOf,
+  entriesOf,
+  isDocument,
+  joined,
+  speakersOf,
+  withPiece,
+} from '~/lib/conversations'
+import { message, piece } from './fixtures'
+
+const ids = (found: readonly { message_id: number }[] | undefined) => found?.map((one) => one.message_id)
+const shown = (...given: Parameters<typeof entriesOf>) =>
+  entriesOf(...given).map((entry) => {
+    if (entry.kind === 'part') return `# ${entry.words}`
+    if (entry.kind === 'coming') return `… ${entry.coming.texts.text}`
+    if (entry.kind === 'given') return `${entry.to ?? 'nobody'} is told ${ids(entry.messages)?.join(' ')}`
+    const { message_id, agent_name } = entry.message
+    return `${entry.goesOn ? '' : `${agent_name} `}${message_id}`
+  })
+
+describe('a conversation', () => {
+  it('holds each message once, in order', () => {
+    expect(ids(joined([message(1), message(3)], [message(2), message(3)]))).toEqual([1, 2, 3])
+    const all = [message(1)]
+    expect(joined(all, [message(1)])).toBe(all)
+  })
+
+  it('says a name once for what one says in a turn, and puts results to their calls', () => {
+    const call = { call_id: 'c', name: 'file_operations', arguments: { path: 'a.csv' } }
+    const result = { call_id: 'c', name: 'file_operations', content: 'rows', went_well: true }
+    const messages = [
+      message(1, { role: 'user', agent_name: 'Cairn' }),
+      message(2, { tool_calls: [call] }),
+      message(3, { role: 'tool', tool_results: [result] }),
+      message(4, { is_last: true }),
+    ]
+    expect(shown(messages, [])).toEqual(['Writer is told 1', 'Writer 2', '4'])
+    expect(entriesOf(messages, [])[1]).toMatchObject({ results: [result] })
+  })
+
+  it('shows a result whose call it does not know', () => {
+    const result = { call_id: 'other', name: 'web_search', content: 'x', went_well: false }
+    expect(shown([message(3, { role: 'tool', tool_results: [result] })], [])).toEqual(['nobody is told 3'])
+  })
+
+  it('is divided by rounds, and by what was begun anew', () => {
+    const messages = [
+      message(1, { turn: 'debate/1/pro', agent_name: 'Pro' }),
+      message(2, { turn: 'debate/1/con', agent_name: 'Con' }),
+      message(3, { turn: 'debate/2/pro', agent_name: 'Pro' }),
+      message(4, { turn: 'debate/judge', agent_name: 'Judge' }),
+      message(5, { turn: 'judge/1', purpose: 'judge', agent_name: 'Judge' }),
+      message(6, { turn: 'debate/1/pro', agent_name: 'Pro', scope: 'a1.r1.v0' }),
+    ]
+    expect(shown(messages, [])).toEqual([
+      '# Round 1',
+      'Pro 1',
+      'Con 2',
+      '# Round 2',
+      'Pro 3',
+      '# Ruling',
+      'Judge 4',
+      '# Validation',
+      'Judge 5',
+      '# Revision 1 · Round 1',
+      'Pro 6',
+    ])
+  })
+
+  it('keeps together what each says who speaks at the same time, with what each was told', () => {
+    const turn = (name: string, facts: Partial<Message> = {}) => ({
+      turn: `council/answer/${name.toLowerCase()}`,
+      agent_name: name,
+      ...facts,
+    })
+    const messages = [
+      message(1, turn('Ann', { role: 'system' })),
+      message(2, turn('Bo', { role: 'system' })),
+      message(3, turn('Ann', { role: 'user' })),
+      message(4, turn('Bo', { role: 'user' })),
+      message(5, turn('Bo')),
+      message(6, turn('Ann')),
+      message(7, turn('Bo')),
+    ]
+    const coming = withPiece(undefined, piece('Half', 0, { ...turn('Cy'), number: 1 }))
+    expect(shown(messages, [coming])).toEqual([
+      '# Answers',
+      'Ann is told 1 3',
+      'Ann 6',
+      'Bo is told 2 4',
+      'Bo 5',
+      '7',
+      '… Half',
+    ])
+    expect(shown(messages.slice(0, 1), [])).toEqual(['# Answers', 'nobody is told 1'])
+  })
+
+  it('ends with what is on its way, until that is whole', () => {
+    const coming = withPiece(undefined, piece('Half', 0))
+    expect(shown([message(1)], [coming])).toEqual(['Writer 1', '… Half'])
+    expect(shown([message(1), message(2)], [coming])).toEqual(['Writer 1', '2'])
+  })
+})
+
+describe('pieces', () => {
+  it('are counted in characters, not in units', () => {
+    const first = withPiece(undefined, piece('a🙂b', 0))
+    expect(withPiece(first, piece('c', 3)).texts.text).toBe('a🙂bc')
+    expect(withPiece(first, piece('c', 2)).texts.text).toBe('a🙂c')
+  })
+
+  it('begin anew, and keep thinking apart', () => {
+    const thought = withPiece(withPiece(undefined, piece('Hm', 0, { kind: 'thinking' })), piece('Yes', 0))
+    expect(thought.texts).toEqual({ text: 'Yes', thinking: 'Hm', tool_call: '' })
+    expect(withPiece(thought, piece('No', 0)).texts.text).toBe('No')
+  })
+})
+
+describe('speakers', () => {
+  it('differ by letters where colours do not', () => {
+    const entries = entriesOf(
+      ['Ann', 'Anton', 'Bo', 'Abe'].map((agent_name, index) =>
+        message(index, { agent_name, turn: `parallel/${agent_name}` }),
+      ),
+      [],
+    )
+    expect([...speakersOf(entries)]).toEqual([
+      ['Ann', { colour: 1, letters: 'A' }],
+      ['Anton', { colour: 2, letters: 'AN' }],
+      ['Bo', { colour: 3, letters: 'B' }],
+      ['Abe', { colour: 1, letters: 'AB' }],
+    ])
+  })
+
+  it('keep what they have when earlier ones are read', () => {
+    const of = (...names: string[]) =>
+      entriesOf(
+        names.map((agent_name, index) => message(index, { agent_name, turn: `parallel/${agent_name}` })),
+        [],
+      )
+    const known = speakersOf(of('Bo'))
+    expect(speakersOf(of('Ann', 'Bo'), known).get('Bo')).toEqual({ colour: 1, letters: 'B' })
+    expect(speakersOf(of('Ann', 'Bo'), known).get('Ann')).toEqual({ colour: 2, letters: 'A' })
+  })
+
+  it.each([
+    [{ turn: 'work', purpose: 'work' }, 'works'],
+    [{ turn: 'debate/2/pro', purpose: 'work' }, 'argues'],
+    [{ turn: 'debate/judge', purpose: 'work' }, 'rules'],
+    [{ turn: 'judge/1', purpose: 'judge' }, 'judges the result'],
+    [{ turn: 'design' }, 'sets up who works'],
+    [{ turn: 'council/review/a', purpose: 'work' }, 'reviews the others'],
+  ] as const)('%j: %s', (given, deed) => expect(deedOf(given)).toBe(deed))
+})
+
+it('tells what a call is about', () => {
+  const call = (given: unknown) => ({ call_id: 'c', name: 'x', arguments: given })
+  expect(callWords(call({ limit: 3, query: 'super-cap\nsecond' }))).toBe('super-cap')
+  expect(callWords(call({ operation: 'read', path: 'a.csv' }))).toBe('a.csv')
+  expect(callWords(call('{broken'))).toBe('{broken')
+  expect(callWords(call(null))).toBe('')
+})
+
+it('tells a call on its way from what it is called with', () => {
+  expect(callingOf('write_file{"path": "a')).toEqual({ name: 'write_file', rest: '{"path": "a' })
+  expect(callingOf('write_fi')).toEqual({ name: 'write_fi', rest: '' })
+})
+
+it('knows a document from words', () => {
+  expect(isDocument(' {"a": 1}')).toBe(true)
+  expect(isDocument('{braces} in words')).toBe(false)
+})
+
+const numbers = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index)
+
+describe('the store', () => {
+  const page = (from: number, to: number, next_cursor: string | null): MessagePage => ({
+    items: Array.from({ length: to - from + 1 }, (_, index) => message(from + index)),
+    next_cursor,
+    is_hidden: false,
+  })
+
+  it('begins at its end, reads older ones when they are wanted, and on when the line stands again', async () => {
+    const asked: Ask[] = []
+    let last = 60
+    const talk = openTalk(async (ask) => {
+      asked.push(ask)
+      if (ask.after !== undefined) return page(ask.after + 1, last, null)
+      const end = (ask.before ?? last + 1) - 1
+      const start = Math.max(1, end - 29)
+      const found = page(start, end, start > 1 ? 'more' : null)
+      return { ...found, items: found.items.toReversed() }
+    }, vi.fn())
+    await talk.readOn()
+    expect(ids(talk.get().messages)).toEqual(numbers(31, 60))
+    expect(talk.get().older).toBe(true)
+    talk.hearMessages([message(7), message(61)])
+    expect(ids(talk.get().messages)).toEqual(numbers(31, 61))
+    await talk.readOlder()
+    expect(ids(talk.get().messages)).toEqual(numbers(1, 61))
+    expect(talk.get().older).toBe(false)
+    await talk.readOlder()
+    last = 63
+    talk.reopened()
+    await vi.waitFor(() => expect(ids(talk.get().messages)).toEqual(numbers(1, 63)))
+    expect(asked).toEqual([
+      { order: 'newest' },
+      { order: 'newest', before: 31 },
+      { order: 'oldest', after: 42 },
+    ])
+  })
+
+  it('begins anew at its end after a long absence', async () => {
+    const talk = openTalk(
+      async (ask) =>
+        ask.order === 'newest'
+          ? page(asked === 0 ? 1 : 990, asked++ === 0 ? 5 : 1000, null)
+          : page((ask.after ?? 0) + 1, (ask.after ?? 0) + 10, 'more'),
+      vi.fn(),
+    )
+    let asked = 0
+    await talk.readOn()
+    await talk.readOn()
+    expect(ids(talk.get().messages)).toEqual(numbers(990, 1000))
+  })
+
+  it('puts the whole message in the place of its pieces', async () => {
+    const talk = openTalk(async () => page(1, 1, null), vi.fn())
+    await talk.readOn()
+    talk.hearPieces([piece('Ha', 0), piece('lf', 2)])
+    expect(talk.get().coming[0]?.texts.text).toBe('Half')
+    talk.hearMessages([message(2)])
+    expect(talk.get().coming).toEqual([])
+    expect(ids(talk.get().messages)).toEqual([1, 2])
+  })
+
+  it('keeps what it has when reading fails, and says so', async () => {
+    let fails = false
+    const talk = openTalk(async () => {
+      if (fails) throw new Error('gone')
+      return page(1, 1, null)
+    }, vi.fn())
+    await talk.readOn()
+    fails = true
+    await talk.readOn()
+    expect(ids(talk.get().messages)).toEqual([1])
+    expect(talk.get().error).toEqual(new Error('gone'))
+  })
+})

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest'
+import { earlierOf, sinceWords } from '~/lib/artifactChanges'
+import { comparison, wordDiff } from '~/lib/diff'
+import { enclosed } from '~/lib/files'
+
+const lines = (before: string, after: string) =>
+  comparison(before, after).map(
+    ({ sign, pieces }) =>
+      `${sign}${pieces.map(({ kind, text }) => (kind === 'same' ? text : `[${text}]`)).join('')}`,
+  )
+const numbered = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}\n`).join('')
+
+describe('two versions', () => {
+  it('are compared line by line, with the words that differ', () => {
+    expect(lines('# Cap\nSix months.\n', '# Cap\nTwelve months.\n')).toEqual([
+      ' # Cap',
+      '−[Six] months.',
+      '+[Twelve] months.',
+    ])
+    expect(lines('a\n', 'a\nb\nc\n')).toEqual([' a', '+[b]', '+[c]'])
+    expect(lines('a\nb\n', '')).toEqual(['−[a]', '−[b]'])
+    expect(lines('', '')).toEqual([])
+  })
+
+  it('leave out what is the same, but for some lines around a change', () => {
+    const [before, after] = [
+      `${numbered(1, 20)}old\n${numbered(21, 40)}`,
+      `${numbered(1, 20)}new\n${numbered(21, 40)}`,
+    ]
+    expect(lines(before, after)).toEqual([
+      '…17 lines are the same',
+      ' line 18',
+      ' line 19',
+      ' line 20',
+      '−[old]',
+      '+[new]',
+      ' line 21',
+      ' line 22',
+      ' line 23',
+      '…17 lines are the same',
+    ])
+  })
+
+  it('may be long where little has changed', () => {
+    const long = numbered(1, 5000)
+    expect(lines(`${long}old\n`, `${long}new\n`).slice(-2)).toEqual(['−[old]', '+[new]'])
+    expect(wordDiff('x '.repeat(900), `${'x '.repeat(900)}y`)).toEqual([
+      { kind: 'same', text: 'x '.repeat(900) },
+      { kind: 'new', text: 'y' },
+    ])
+  })
+})
+
+it('finds the same file of the version before', () => {
+  const file = { checkpoint_id: 'c', artifact_name: 'ruling', format: 'md', checksum: '1' }
+  const others = [
+    { ...file, checkpoint_id: 'other' },
+    { ...file, format: 'json' },
+    { ...file, checksum: '2' },
+  ]
+  const found = earlierOf(file, others)
+  expect(found).toBe(others[2])
+  expect(earlierOf(file, others.slice(0, 2))).toBeUndefined()
+  expect(sinceWords(file, found, 6)).toBe('changed since v6')
+  expect(sinceWords(file, file, 6)).toBe('as in v6')
+  expect(sinceWords(file, undefined, 6)).toBe('new')
+})
+
+it('puts a policy before a page of somebody else', () => {
+  const page = enclosed('<html><title>T</title></html>')
+  const [, policy, rest] =
+    /^<!doctype html><meta http-equiv="Content-Security-Policy" content="([^"]+)">(.*)$/.exec(page) ?? []
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).not.toContain('script-src')
+  expect(rest).toBe('<html><title>T</title></html>')
+})

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { doorOf } from '~/features/sign_in/entryRoutes'
+
+const at = (address: string) => {
+  const { pathname, search, hash } = new URL(address, 'https://cairn.test')
+  return doorOf({ pathname, search, hash })
+}
+
+describe('the doors before the app', () => {
+  it('an invitation is in the fragment, which no server sees', () =>
+    expect(at('/welcome#invitation=abc')).toEqual({ kind: 'welcome', token: 'abc' }))
+
+  it('a provider sends the browser back with a code', () =>
+    expect(at('/sign-in/corp?code=c&state=s')).toEqual({
+      kind: 'provider',
+      provider: 'corp',
+      code: 'c',
+      state: 's',
+      refused: null,
+    }))
+
+  it.each([
+    ['/sign-in/corp?error=access_denied', 'access_denied'],
+    ['/sign-in/corp?error=access_denied&error_description=You+said+no', 'You said no'],
+  ])('or says why not %#', (address, refused) => expect(at(address)).toMatchObject({ refused }))
+
+  it.each(['/', '/runs', '/sign-in', '/sign-in/a/b'])('%s is of the app', (address) =>
+    expect(at(address)).toBe(null),
+  )
+})

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import type { Form, FormField } from '~/api/types'
+import { answersOf, hint, openingValues } from '~/features/approvals/formValues'
+import { writeJson } from '~/lib/json'
+
+const field = (name: string, type: FormField['type'], facts: Partial<FormField> = {}): FormField => ({
+  field_id: name,
+  name,
+  type,
+  label: name,
+  required: true,
+  default: null,
+  validation: null,
+  ...facts,
+})
+const form = (fields: FormField[], values: Form['values'] = null): Form => ({
+  instructions: '',
+  fields,
+  values,
+  feedback: null,
+})
+
+const upload = { upload_id: 'u1', filename: 'offer.pdf', size_bytes: 12 }
+
+describe('openingValues', () => {
+  const fields = [field('name', 'text'), field('volume', 'number', { default: 6 }), field('sure', 'boolean')]
+  it('begins with the defaults', () =>
+    expect(openingValues(form(fields), null)).toEqual({ name: '', volume: '6', sure: false }))
+  it('shows the last answers for a revision', () =>
+    expect(openingValues(form(fields, { name: 'ACME', volume: 0, sure: true }), null)).toEqual({
+      name: 'ACME',
+      volume: '0',
+      sure: true,
+    }))
+  it('prefers what was typed', () =>
+    expect(openingValues(form(fields, { name: 'ACME' }), { name: 'ACME Ltd', volume: '1e' })).toEqual({
+      name: 'ACME Ltd',
+      volume: '1e',
+      sure: false,
+    }))
+  it('keeps a file that was uploaded', () =>
+    expect(openingValues(form([field('offer', 'file')]), { offer: upload })).toEqual({ offer: upload }))
+})
+
+describe('answersOf', () => {
+  it('sends every kind of field as it is meant', () => {
+    const fields = [
+      field('name', 'text'),
+      field('volume', 'number'),
+      field('sure', 'boolean'),
+      field('offer', 'file'),
+    ]
+    const answers = answersOf(form(fields), {
+      name: 'ACME',
+      volume: '12345678901234567890',
+      sure: true,
+      offer: upload,
+    })
+    expect(writeJson(answers)).toBe(
+      '{"fields":{"name":"ACME","volume":12345678901234567890,"sure":true,"offer":"u1"}}',
+    )
+  })
+  it('leaves out what is empty and optional', () =>
+    expect(answersOf(form([field('notes', 'multiline_text', { required: false })]), { notes: ' ' })).toEqual({
+      fields: {},
+    }))
+  it('names each field that cannot be sent', () => {
+    const fields = [field('name', 'text'), field('volume', 'number'), field('offer', 'file')]
+    expect(answersOf(form(fields), { name: '', volume: 'many', offer: null })).toEqual({
+      faults: {
+        name: 'Fill this in.',
+        volume: 'This is not a number. Write it like 1200 or 12.5.',
+        offer: 'Choose a file.',
+      },
+    })
+  })
+})
+
+describe('hint', () => {
+  it.each([
+    ['.{20,}', 'At least 20 characters'],
+    ['^.{2,5}$', '2 to 5 characters'],
+    ['.{0,9}', 'At most 9 characters'],
+    ['.{4}', 'Exactly 4 characters'],
+    ['[A-Z]+', 'Must match [A-Z]+'],
+    [{ minimum: 1, maximum: 60 }, 'At least 1, at most 60'],
+    [{ type: 'integer' }, undefined],
+    [null, undefined],
+  ])('%o is %s', (validation, words) => expect(hint(field('x', 'text', { validation }))).toBe(words))
+})

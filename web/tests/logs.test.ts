@@ -1,0 +1,185 @@
+import { LosslessNumber } from 'lossless-json'
+import { describe, expect, it, vi } from 'vitest'
+import { type Answer, type Ask, MOST, openLog } from '~/features/logs/logStore'
+import {
+  asText,
+  detailWords,
+  join,
+  levelsFrom,
+  logTime,
+  markOf,
+  matches,
+  rowsOf,
+  split,
+  streamOf,
+} from '~/lib/logs'
+import { logLine } from './fixtures'
+
+const lines = (...ids: number[]) => ids.map((id) => logLine(id))
+const ids = (found: readonly { log_id: number }[] | undefined) => found?.map((line) => line.log_id)
+
+describe('join', () => {
+  it.each<[number[], number[], number[]]>([
+    [[], [], []],
+    [[], [1], [1]],
+    [[1], [], [1]],
+    [
+      [1, 2],
+      [3, 4],
+      [1, 2, 3, 4],
+    ],
+    [
+      [3, 4],
+      [1, 2],
+      [1, 2, 3, 4],
+    ],
+    [
+      [1, 2, 3],
+      [2, 3, 4],
+      [1, 2, 3, 4],
+    ],
+    [
+      [1, 5],
+      [3, 4],
+      [1, 3, 4, 5],
+    ],
+    [
+      [1, 2, 3],
+      [2, 3],
+      [1, 2, 3],
+    ],
+  ])('of %j and %j is %j', (one, other, all) =>
+    expect(ids(join(lines(...one), lines(...other)))).toEqual(all),
+  )
+})
+
+describe('a line', () => {
+  it('passes by level and text', () => {
+    const line = logLine(1, { level: 'warning', message: 'Disk is FULL' })
+    expect(matches(line, { from: 'debug', search: '' })).toBe(true)
+    expect(matches(line, { from: 'warning', search: 'full' })).toBe(true)
+    expect(matches(line, { from: 'error', search: '' })).toBe(false)
+    expect(matches(line, { from: 'debug', search: 'empty' })).toBe(false)
+  })
+  it('is asked for with its level and those above', () =>
+    expect(levelsFrom('warning')).toEqual(['warning', 'error']))
+  it('says where a script printed it', () => {
+    const printed = logLine(1, { details: { stream: 'stderr' } })
+    expect([streamOf(printed), markOf(printed), detailWords(printed)]).toEqual(['stderr', 'stderr', ''])
+    const said = logLine(1, {
+      details: { stream: 'of thought', rows: new LosslessNumber('12345678901234567890') },
+    })
+    expect([streamOf(said), markOf(said), detailWords(said)]).toEqual([
+      null,
+      'info',
+      'stream="of thought" rows=12345678901234567890',
+    ])
+    expect(detailWords(logLine(1, { details: ['a'] }))).toBe('')
+  })
+  it('is pasted with its day and its time', () => {
+    const at = new Date(2026, 2, 2, 9, 5, 7, 42).toISOString()
+    expect(logTime(at)).toBe('09:05:07.042')
+    expect(asText([logLine(1, { timestamp: at, details: { n: 1 } }), logLine(2, { timestamp: at })])).toBe(
+      '2026-03-02 09:05:07.042 info line 1 n=1\n2026-03-02 09:05:07.042 info line 2',
+    )
+  })
+  it('takes as many rows as its text', () =>
+    expect([
+      rowsOf('', 10),
+      rowsOf('abc', 2),
+      rowsOf('a\n\nb', 10),
+      rowsOf('abc', Number.POSITIVE_INFINITY),
+    ]).toEqual([1, 2, 3, 1]))
+  it('shows what is searched for', () =>
+    expect([split('Full is full', 'FULL'), split('none', 'x'), split('all', '')]).toEqual([
+      ['', 'Full', ' is ', 'full', ''],
+      ['none'],
+      ['all'],
+    ]))
+})
+
+describe('an open log', () => {
+  /** A server that holds these lines, in pages of three. */
+  function served(held: () => number[]) {
+    const asked: Ask[] = []
+    const read = vi.fn(async (ask: Ask): Promise<Answer> => {
+      asked.push(ask)
+      const found = held().filter((id) => id < (ask.before ?? 1e9) && id > (ask.after ?? 0))
+      const page = ask.order === 'newest' ? found.toReversed().slice(0, 3) : found.slice(0, 3)
+      return { items: lines(...page), next_cursor: found.length > 3 ? 'more' : null }
+    })
+    return { asked, read, log: openLog(read, () => undefined) }
+  }
+
+  it('begins at the end and goes back', async () => {
+    const { asked, log } = served(() => [1, 2, 3, 4, 5])
+    await log.begin()
+    expect([ids(log.get().lines), log.get().older]).toEqual([[3, 4, 5], true])
+    const both = [log.readOlder(), log.readOlder()]
+    await Promise.all(both)
+    expect([ids(log.get().lines), log.get().older]).toEqual([[1, 2, 3, 4, 5], false])
+    await log.readOlder()
+    expect(asked).toEqual([{ order: 'newest' }, { order: 'newest', before: 3 }])
+  })
+  it('keeps what it hears before the first answer', async () => {
+    const { log } = served(() => [1, 2])
+    log.hear(lines(2, 3))
+    await log.begin()
+    expect(ids(log.get().lines)).toEqual([1, 2, 3])
+  })
+  it('leaves what a lagging stream tells to whoever scrolls back', async () => {
+    const { log } = served(() => [1, 2, 3, 4, 5])
+    log.hear(lines(2, 3))
+    await log.begin()
+    log.hear(lines(1, 6))
+    expect([ids(log.get().lines), log.get().older]).toEqual([[3, 4, 5, 6], true])
+  })
+  it('catches up after an absence, without a gap and without a double', async () => {
+    let all = [1, 2, 3]
+    const { log } = served(() => all)
+    await log.begin()
+    all = [1, 2, 3, 4, 5, 6, 7, 8]
+    const caughtUp = log.catchUp()
+    log.hear(lines(8))
+    await caughtUp
+    expect(ids(log.get().lines)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+  })
+  it('catches up when the stream stands before the first answer is there', async () => {
+    let all = [1]
+    const { asked, log } = served(() => all)
+    const begun = log.begin()
+    all = [1, 2]
+    await log.catchUp()
+    await begun
+    expect(ids(log.get().lines)).toEqual([1, 2])
+    expect(asked).toEqual([{ order: 'newest' }, { order: 'oldest', after: 1 }])
+  })
+  it('begins anew when too much has come', async () => {
+    let all = [1]
+    const { log } = served(() => all)
+    await log.begin()
+    all = Array.from({ length: 40 }, (_, index) => index + 1)
+    await log.catchUp()
+    expect([ids(log.get().lines), log.get().older]).toEqual([[38, 39, 40], true])
+  })
+  it('lets the oldest lines go when there are very many', async () => {
+    const { log } = served(() => [1])
+    await log.begin()
+    log.hear(Array.from({ length: MOST }, (_, index) => logLine(index + 2)))
+    expect(log.get().lines?.length).toBeLessThan(MOST)
+    expect([log.get().lines?.at(-1)?.log_id, log.get().older]).toEqual([MOST + 1, true])
+  })
+  it('tells why it could not read, and is quiet when it is closed', async () => {
+    const failing = openLog(
+      () => Promise.reject(new Error('gone')),
+      () => undefined,
+    )
+    await failing.begin()
+    expect(failing.get().error).toEqual(new Error('gone'))
+    const changed = vi.fn()
+    const closed = openLog(async () => ({ items: [], next_cursor: null }), changed)
+    closed.close()
+    await closed.begin()
+    expect(changed).not.toHaveBeenCalled()
+  })
+})

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import type { RuleSummary } from '~/api/types'
+import { doesWords, reachWords, rulesWords, shareWords } from '~/lib/rules'
+
+const rule = (given: Partial<RuleSummary> = {}): RuleSummary => ({
+  name: 'Small refunds',
+  section: 'auto_approval',
+  priority: 100,
+  enabled: true,
+  shadow: false,
+  approves: true,
+  rollout_percentage: 100,
+  audit_sample_percentage: 0,
+  ...given,
+})
+
+describe('the words for rules', () => {
+  it.each([
+    [{ count: 2, of: 143, rate: 0.014, low: 0.004, high: 0.05 }, '1.4 % (0.4–5.0)'],
+    [{ count: 0, of: 310, rate: 0, low: 0, high: 0.012 }, '0 % (0–1.2)'],
+    [{ count: 9, of: 61, rate: 0.148, low: 0.08, high: 0.257 }, '15 % (8.0–26)'],
+    [{ count: 5, of: 5, rate: 1, low: 0.57, high: 1 }, '100 % (57–100)'],
+    [{ count: 0, of: 0, rate: null, low: 0, high: 1 }, 'nothing yet'],
+  ])('a share %#', (share, words) => expect(shareWords(share)).toBe(words))
+
+  it('says how far a rule reaches', () => {
+    const reach = (mode: Parameters<typeof reachWords>[0]['mode']) =>
+      reachWords({ mode, rollout_percentage: 25 })
+    expect([reach('disabled'), reach('shadow'), reach('asks'), reach('rollout'), reach('full')]).toEqual([
+      'switched off',
+      'shadow',
+      'asks people',
+      'in force, 25 %',
+      'in force, 100 %',
+    ])
+  })
+
+  it.each([
+    [rule(), 'approves by itself'],
+    [
+      rule({ rollout_percentage: 25, audit_sample_percentage: 10 }),
+      'approves by itself, 25 % of them, 10 % looked at afterwards',
+    ],
+    [rule({ approves: false }), 'asks people'],
+    [rule({ shadow: true }), 'scores what it would approve, approves nothing'],
+  ])('what a rule does %#', (given, words) => expect(doesWords(given)).toBe(words))
+
+  it.each([
+    [[], 'No rules yet'],
+    [[rule({ enabled: false }), rule({ shadow: true })], 'No rule is in force'],
+    [[rule({ approves: false })], '1 rule asks people'],
+    [[rule({ approves: false }), rule({ approves: false })], '2 rules ask people'],
+    [[rule()], '1 rule approves by itself'],
+    [[rule(), rule()], '2 rules approve by themselves'],
+    [[rule(), rule({ approves: false })], '1 rule asks people, 1 approves by itself'],
+  ])('the title is the answer %#', (rules, words) => expect(rulesWords(rules)).toBe(words))
+})

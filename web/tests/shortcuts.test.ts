@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { addKeys } from '~/lib/shortcuts'
+
+const did = { approve: vi.fn(), approvals: vi.fn(), other: vi.fn() }
+let remove: (() => void)[] = []
+
+function press(key: string, init: KeyboardEventInit = {}, target: EventTarget = document.body): void {
+  target.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...init }))
+}
+
+beforeEach(() => {
+  vi.clearAllMocks()
+  document.body.innerHTML = '<input /><div id="cover"></div>'
+  remove = [addKeys({ 'g a': did.approvals, a: did.other }), addKeys({ a: did.approve })]
+})
+afterEach(() => {
+  press('x')
+  for (const undo of remove) undo()
+})
+
+const calls = () => [did.approve, did.approvals, did.other].map((deed) => deed.mock.calls.length)
+
+describe('keys', () => {
+  it('do what the newest part of the page says', () => {
+    press('a')
+    press('A')
+    expect(calls()).toEqual([2, 0, 0])
+  })
+  it('after G go somewhere and decide nothing', () => {
+    press('g')
+    press('a')
+    expect(calls()).toEqual([0, 1, 0])
+    press('g')
+    press('z')
+    press('a')
+    expect(calls()).toEqual([1, 1, 0])
+  })
+  it('are off with a modifier, when held down, and while somebody types', () => {
+    press('a', { ctrlKey: true })
+    press('a', { metaKey: true })
+    press('a', { repeat: true })
+    press('a', {}, document.querySelector('input') as HTMLElement)
+    expect(calls()).toEqual([0, 0, 0])
+  })
+  it('are off under a dialog', () => {
+    document.getElementById('cover')?.setAttribute('role', 'dialog')
+    press('a')
+    expect(calls()).toEqual([0, 0, 0])
+  })
+  it('are gone with their part of the page', () => {
+    remove.pop()?.()
+    press('a')
+    expect(calls()).toEqual([0, 0, 1])
+  })
+})

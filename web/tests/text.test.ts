@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest'
+import { asksOf } from '~/features/approvals/decisions'
+import { nextVersion, startWords } from '~/features/pipelines/runVersions'
+import { archivedWords, rollbackWords, thenWords } from '~/features/rollbacks/rollbackText'
+import { changedArtifacts } from '~/lib/artifactChanges'
+import { fileName } from '~/lib/files'
+import { count, countOf, initials, shortDigest, size } from '~/lib/formatting'
+import { byLine, rangeOfLine } from '~/lib/lines'
+import { sampleInput } from '~/lib/sampleInput'
+import { tokenIn } from '~/lib/startLink'
+
+describe('sizes', () => {
+  it.each([
+    [0, '0 B'],
+    [999, '999 B'],
+    [1400, '1.4 kB'],
+    [74_000, '74.0 kB'],
+    [123_456, '123 kB'],
+    [999_600, '1.0 MB'],
+    [3_000_000, '3.0 MB'],
+  ])('%d bytes are %s', (bytes, words) => expect(size(bytes)).toBe(words))
+  it('count in words', () => {
+    expect([count(1, 'run'), count(2, 'run')]).toEqual(['1 run', '2 runs'])
+    expect([countOf(50, true, 'run'), countOf(1, false, 'run')]).toEqual(['50+ runs', '1 run'])
+  })
+  it('shorten digests and names', () => {
+    expect(shortDigest(`7f3a${'0'.repeat(56)}c21e`)).toBe('7f3a…c21e')
+    expect([initials('Alex Chen'), initials('admin'), initials('')]).toEqual(['AC', 'A', '?'])
+  })
+})
+
+describe('versions (X1)', () => {
+  const run = (run_version: number | null, archived_by: string | null = null, definition = 2) => ({
+    run_version,
+    archived_by,
+    pipeline_definition_version: definition,
+  })
+  it('are never used twice, and extend the highest that stands', () => {
+    const next = nextVersion([run(3, 'rollback'), run(2, 'rollback'), run(1), run(null), run(9, null, 1)], 2)
+    expect(next).toEqual({ next: 4, extends: 1 })
+    expect(startWords(next)).toBe('Start v4, extends v1')
+  })
+  it('begin with v1', () => expect(startWords(nextVersion([], 1))).toBe('Start v1'))
+})
+
+describe('tokens', () => {
+  it.each([
+    ['http://127.0.0.1:8700/#token=abc-1_2', 'abc-1_2'],
+    ['#token=abc', 'abc'],
+    [' abc ', 'abc'],
+    ['token=a%2Bb', 'a+b'],
+    ['', null],
+    ['http://127.0.0.1:8700/', null],
+    ['two words', null],
+  ])('%s holds %s', (pasted, token) => expect(tokenIn(pasted)).toBe(token))
+})
+
+describe('rollback', () => {
+  const items = {
+    deleted_runs: [
+      { run_id: 'a', run_version: 7 },
+      { run_id: 'b', run_version: 6 },
+    ],
+    deleted_checkpoint_executions: [
+      {
+        execution_id: 'e',
+        checkpoint_id: 'c',
+        checkpoint_name: 'Goals',
+        checkpoint_position: 0,
+        status: 'completed' as const,
+      },
+    ],
+    archived_artifacts: [],
+  }
+  it('says what is archived', () =>
+    expect(archivedWords({ rolled_back_items: items, size_bytes: 0 })).toBe(
+      'v6 and v7: 1 execution. They can be put back until something newer completes.',
+    ))
+  it('says what then happens', () => {
+    const then = (begins: 'at once' | 'asks first' | 'waits for a start' | 'completes') =>
+      thenWords({ checkpoint_name: 'Design', begins }, null)
+    expect([then('at once'), then('asks first'), then('waits for a start'), then('completes')]).toEqual([
+      'Design starts again at once.',
+      'Design asks for approval before it starts.',
+      'Design waits until somebody starts it.',
+      'The run is complete as it stands.',
+    ])
+  })
+  it('tells what was done', () => {
+    const facts = { rolled_back_items: items, target_run_version: 5, target_checkpoint_position: 2 }
+    type Rollback = Parameters<typeof rollbackWords>[0]
+    expect(rollbackWords({ ...facts, rollback_type: 'run_level' } as unknown as Rollback)).toBe(
+      'Rolled back to v5, 2 runs archived.',
+    )
+    expect(
+      rollbackWords({
+        ...facts,
+        rollback_type: 'checkpoint_level',
+        target_checkpoint_position: -1,
+        rolled_back_items: { ...items, deleted_runs: [] },
+      } as unknown as Rollback),
+    ).toBe('Rolled back to the very beginning, 1 execution archived.')
+  })
+})
+
+describe('decisions (D22)', () => {
+  it('stand with the final one far from the good one', () => {
+    expect(asksOf(['approve', 'revise', 'reject']).map(([name]) => name)).toEqual([
+      'reject',
+      'revise',
+      'approve',
+    ])
+    expect(asksOf(['approve', 'refuse']).map(([name]) => name)).toEqual(['refuse', 'approve'])
+    expect(asksOf(['answer', 'decline']).map(([name]) => name)).toEqual(['decline'])
+  })
+})
+
+describe('what changed', () => {
+  it('is named file by file', () =>
+    expect(
+      changedArtifacts(
+        [
+          { artifact_name: 'a', checksum: '1' },
+          { artifact_name: 'b', checksum: '1' },
+        ],
+        [
+          { artifact_name: 'a', checksum: '2' },
+          { artifact_name: 'c', checksum: '1' },
+        ],
+      ),
+    ).toEqual(['a has other content', 'c is new', 'b is gone']))
+})
+
+describe('lines', () => {
+  it('are found in a text', () => {
+    expect(rangeOfLine('ab\ncd\nef', 2)).toEqual([3, 5])
+    expect(rangeOfLine('ab', 9)).toEqual([0, 2])
+  })
+  it('gather their faults', () =>
+    expect([
+      ...byLine([
+        { path: '', message: 'x', line: 2 },
+        { path: '', message: 'y' },
+      ]).keys(),
+    ]).toEqual([2, 0]))
+})
+
+describe('an input to begin with', () => {
+  it('comes from defaults and examples', () =>
+    expect(
+      sampleInput({
+        type: 'object',
+        properties: { text: { default: 'A cairn' }, n: { examples: [3] }, odd: {} },
+      }),
+    ).toEqual({ text: 'A cairn', n: 3 }))
+  it('is none where the schema names none', () => {
+    expect(sampleInput({ type: 'object', properties: { a: {} } })).toBeUndefined()
+    expect(sampleInput(null)).toBeUndefined()
+  })
+})
+
+describe('file names', () => {
+  it('have their ending once', () => {
+    expect(fileName({ artifact_name: 'goals', format: 'json' })).toBe('goals.json')
+    expect(fileName({ artifact_name: 'goals.json', format: 'json' })).toBe('goals.json')
+  })
+})
