@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest'
-import { isAlike, mayBeChosen } from '~/features/approvals/batch'
-import { asksOf } from '~/features/approvals/decisions'
-import { fillIn, operationWord, outcomeWords } from '~/lib/actions'
+import { canBatch, isSameDecision } from '~/features/approvals/batch'
+import { decisionOptions } from '~/features/approvals/decisions'
+import { fillPlaceholders, operationLabel, outcomeText } from '~/lib/actions'
 import { lineDiff } from '~/lib/diff'
-import { thenWords } from '~/lib/durations'
+import { timeoutText } from '~/lib/durations'
 import { byUrgency } from '~/lib/waiting'
-import { ofApproval } from '~/ui/PendingRows'
+import { approvalItem } from '~/ui/PendingRows'
 import { approval } from './fixtures'
 
 describe('a proposed action', () => {
   it('has a word for what is done', () => {
-    expect(operationWord('send_email')).toBe('Send an email')
-    expect(operationWord('close_ticket')).toBe('Close ticket')
+    expect(operationLabel('send_email')).toBe('Send an email')
+    expect(operationLabel('close_ticket')).toBe('Close ticket')
   })
 
   it('is read with its values in place of their names', () => {
-    expect(fillIn('{{ amount }} of {{order.id}}, {{ nothing }}', { amount: 9.5, order: { id: 'x' } })).toBe(
-      '9.5 of x, {{ nothing }}',
-    )
-    expect(fillIn('{{ a }}', { a: '{{ b }}', b: 1 })).toBe('{{ b }}')
+    expect(
+      fillPlaceholders('{{ amount }} of {{order.id}}, {{ nothing }}', { amount: 9.5, order: { id: 'x' } }),
+    ).toBe('9.5 of x, {{ nothing }}')
+    expect(fillPlaceholders('{{ a }}', { a: '{{ b }}', b: 1 })).toBe('{{ b }}')
   })
 
   it.each([
@@ -27,7 +27,7 @@ describe('a proposed action', () => {
     ['unknown', { error: 'cut off' }, 'Nobody knows whether it was carried out.'],
     ['begun', null, 'It is being carried out.'],
   ])('that is %s says so', (outcome, result, title) =>
-    expect(outcomeWords({ outcome, result, operation_type: 'send_email' }, true)?.title).toBe(title),
+    expect(outcomeText({ outcome, result, operation_type: 'send_email' }, true)?.title).toBe(title),
   )
 })
 
@@ -59,7 +59,7 @@ describe('differences', () => {
 })
 
 describe('what waits', () => {
-  const at = (facts: Parameters<typeof approval>[0]) => ofApproval(approval(facts))
+  const at = (facts: Parameters<typeof approval>[0]) => approvalItem(approval(facts))
 
   it('stands by deadline, then age, as the server sorts it', () => {
     const items = [
@@ -73,17 +73,17 @@ describe('what waits', () => {
 
   it('is decided together only with its like', () => {
     const one = at({ kind: 'action', operation_type: 'send_email', possible: ['approve', 'reject'] })
-    expect(mayBeChosen(one)).toBe(true)
-    expect(mayBeChosen(at({ kind: 'action', may_decide: false }))).toBe(false)
-    expect(mayBeChosen(at({ kind: 'input', possible: ['answer'] }))).toBe(false)
-    expect(isAlike(one, at({ kind: 'action', operation_type: 'send_email' }))).toBe(true)
-    expect(isAlike(one, at({ kind: 'action', operation_type: 'http_request' }))).toBe(false)
-    expect(isAlike(one, at({ kind: 'completion' }))).toBe(false)
+    expect(canBatch(one)).toBe(true)
+    expect(canBatch(at({ kind: 'action', may_decide: false }))).toBe(false)
+    expect(canBatch(at({ kind: 'input', possible: ['answer'] }))).toBe(false)
+    expect(isSameDecision(one, at({ kind: 'action', operation_type: 'send_email' }))).toBe(true)
+    expect(isSameDecision(one, at({ kind: 'action', operation_type: 'http_request' }))).toBe(false)
+    expect(isSameDecision(one, at({ kind: 'completion' }))).toBe(false)
   })
 
   it('says what happens when the time is up', () => {
     const to = ['managers']
-    const then = (facts: Parameters<typeof approval>[0]) => thenWords(approval(facts))
+    const then = (facts: Parameters<typeof approval>[0]) => timeoutText(approval(facts))
     expect(then({ on_timeout: 'fail' })).toBe('then it fails')
     expect(then({ on_timeout: 'cancel' })).toBe('then the run is cancelled')
     expect(then({ on_timeout: 'escalate', escalate_to: to })).toBe('then managers may decide as well')
@@ -92,7 +92,7 @@ describe('what waits', () => {
   })
 
   it('has one decision that stands out, with one key each', () => {
-    const asks = asksOf(['retry', 'restart', 'accept', 'fail'])
+    const asks = decisionOptions(['retry', 'restart', 'accept', 'fail'])
     expect(asks.filter(([, ask]) => ask.weight === 'primary').map(([name]) => name)).toEqual(['accept'])
     expect(asks.flatMap(([, ask]) => ask.key ?? [])).toEqual(['R', 'A'])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunStatus } from '~/api/types'
-import { pebblesOf, pebblesOfFigures, trailInWords } from '~/lib/checkpointDots'
-import { openOne, trailItem } from './fixtures'
+import { dotsLabel, dotsOfCheckpoints, dotsOfCounts } from '~/lib/checkpointDots'
+import { openExecution, runCheckpoint } from './fixtures'
 
 const figures = (status: RunStatus, completed: number, waiting = 0) => ({
   status,
@@ -19,13 +19,13 @@ const figures = (status: RunStatus, completed: number, waiting = 0) => ({
 describe('pebblesOf', () => {
   it('gives each checkpoint its pebble', () =>
     expect(
-      pebblesOf([
-        trailItem({ status: 'completed' }),
-        trailItem({ status: 'in_progress' }),
-        trailItem({ status: 'waiting_approval_to_complete' }),
-        trailItem({ status: 'failed' }),
-        trailItem({ status: 'cancelled' }),
-        trailItem({ status: 'upcoming' }),
+      dotsOfCheckpoints([
+        runCheckpoint({ status: 'completed' }),
+        runCheckpoint({ status: 'in_progress' }),
+        runCheckpoint({ status: 'waiting_approval_to_complete' }),
+        runCheckpoint({ status: 'failed' }),
+        runCheckpoint({ status: 'cancelled' }),
+        runCheckpoint({ status: 'upcoming' }),
       ]),
     ).toEqual(['done', 'blue', 'ochre', 'red', 'grey', 'open']))
 })
@@ -39,18 +39,22 @@ describe('pebblesOfFigures', () => {
     ['completed', 4, 0, ['done', 'done', 'done', 'done']],
     ['cancelled', 1, 0, ['done', 'open', 'open', 'open']],
   ])('%s with %d done and %d waiting', (status, completed, waiting, pebbles) =>
-    expect(pebblesOfFigures(figures(status, completed, waiting))).toEqual(pebbles),
+    expect(dotsOfCounts(figures(status, completed, waiting))).toEqual(pebbles),
   )
   it('waits for a person where only a start by hand moves it on', () =>
     expect(
-      pebblesOfFigures({ ...figures('in_progress', 1), to_start: 1, open: [openOne({ status: 'pending' })] }),
+      dotsOfCounts({
+        ...figures('in_progress', 1),
+        to_start: 1,
+        open: [openExecution({ status: 'pending' })],
+      }),
     ).toEqual(['done', 'ochre', 'open', 'open']))
 })
 
 describe('trailInWords', () => {
   it('says what the eye sees', () =>
-    expect(trailInWords(['done', 'done', 'ochre', 'open'])).toBe(
+    expect(dotsLabel(['done', 'done', 'ochre', 'open'])).toBe(
       '4 checkpoints: 2 completed, 1 waiting for a person, 1 to come',
     ))
-  it('is short for an empty one', () => expect(trailInWords([])).toBe('No checkpoints'))
+  it('is short for an empty one', () => expect(dotsLabel([])).toBe('No checkpoints'))
 })

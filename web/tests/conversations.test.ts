@@ -1,33 +1,33 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Message, MessagePage } from '~/api/types'
-import { type Ask, openTalk } from '~/features/conversations/conversationStore'
+import { type MessagePageQuery, openConversation } from '~/features/conversations/conversationStore'
 import {
-  callingOf,
-  callWords,
-  deedOf,
-  entriesOf,
-  isDocument,
-  joined,
-  speakersOf,
-  withPiece,
+  activityOf,
+  assignSpeakers,
+  callSubject,
+  conversationEntries,
+  isJsonDocument,
+  mergeMessages,
+  parseStreamingCall,
+  withDelta,
 } from '~/lib/conversations'
-import { message, piece } from './fixtures'
+import { delta, message } from './fixtures'
 
 const ids = (found: readonly { message_id: number }[] | undefined) => found?.map((one) => one.message_id)
-const shown = (...given: Parameters<typeof entriesOf>) =>
-  entriesOf(...given).map((entry) => {
-    if (entry.kind === 'part') return `# ${entry.words}`
-    if (entry.kind === 'coming') return `… ${entry.coming.texts.text}`
-    if (entry.kind === 'given') return `${entry.to ?? 'nobody'} is told ${ids(entry.messages)?.join(' ')}`
+const shown = (...given: Parameters<typeof conversationEntries>) =>
+  conversationEntries(...given).map((entry) => {
+    if (entry.kind === 'heading') return `# ${entry.text}`
+    if (entry.kind === 'streaming') return `… ${entry.streaming.texts.text}`
+    if (entry.kind === 'prompt') return `${entry.to ?? 'nobody'} is told ${ids(entry.messages)?.join(' ')}`
     const { message_id, agent_name } = entry.message
-    return `${entry.goesOn ? '' : `${agent_name} `}${message_id}`
+    return `${entry.continues ? '' : `${agent_name} `}${message_id}`
   })
 
 describe('a conversation', () => {
   it('holds each message once, in order', () => {
-    expect(ids(joined([message(1), message(3)], [message(2), message(3)]))).toEqual([1, 2, 3])
+    expect(ids(mergeMessages([message(1), message(3)], [message(2), message(3)]))).toEqual([1, 2, 3])
     const all = [message(1)]
-    expect(joined(all, [message(1)])).toBe(all)
+    expect(mergeMessages(all, [message(1)])).toBe(all)
   })
 
   it('says a name once for what one says in a turn, and puts results to their calls', () => {
@@ -40,7 +40,7 @@ describe('a conversation', () => {
       message(4, { is_last: true }),
     ]
     expect(shown(messages, [])).toEqual(['Writer is told 1', 'Writer 2', '4'])
-    expect(entriesOf(messages, [])[1]).toMatchObject({ results: [result] })
+    expect(conversationEntries(messages, [])[1]).toMatchObject({ results: [result] })
   })
 
   it('shows a result whose call it does not know', () => {
@@ -87,7 +87,7 @@ describe('a conversation', () => {
       message(6, turn('Ann')),
       message(7, turn('Bo')),
     ]
-    const coming = withPiece(undefined, piece('Half', 0, { ...turn('Cy'), number: 1 }))
+    const coming = withDelta(undefined, delta('Half', 0, { ...turn('Cy'), number: 1 }))
     expect(shown(messages, [coming])).toEqual([
       '# Answers',
       'Ann is told 1 3',
@@ -101,7 +101,7 @@ describe('a conversation', () => {
   })
 
   it('ends with what is on its way, until that is whole', () => {
-    const coming = withPiece(undefined, piece('Half', 0))
+    const coming = withDelta(undefined, delta('Half', 0))
     expect(shown([message(1)], [coming])).toEqual(['Writer 1', '… Half'])
     expect(shown([message(1), message(2)], [coming])).toEqual(['Writer 1', '2'])
   })
@@ -109,27 +109,27 @@ describe('a conversation', () => {
 
 describe('pieces', () => {
   it('are counted in characters, not in units', () => {
-    const first = withPiece(undefined, piece('a🙂b', 0))
-    expect(withPiece(first, piece('c', 3)).texts.text).toBe('a🙂bc')
-    expect(withPiece(first, piece('c', 2)).texts.text).toBe('a🙂c')
+    const first = withDelta(undefined, delta('a🙂b', 0))
+    expect(withDelta(first, delta('c', 3)).texts.text).toBe('a🙂bc')
+    expect(withDelta(first, delta('c', 2)).texts.text).toBe('a🙂c')
   })
 
   it('begin anew, and keep thinking apart', () => {
-    const thought = withPiece(withPiece(undefined, piece('Hm', 0, { kind: 'thinking' })), piece('Yes', 0))
+    const thought = withDelta(withDelta(undefined, delta('Hm', 0, { kind: 'thinking' })), delta('Yes', 0))
     expect(thought.texts).toEqual({ text: 'Yes', thinking: 'Hm', tool_call: '' })
-    expect(withPiece(thought, piece('No', 0)).texts.text).toBe('No')
+    expect(withDelta(thought, delta('No', 0)).texts.text).toBe('No')
   })
 })
 
 describe('speakers', () => {
   it('differ by letters where colours do not', () => {
-    const entries = entriesOf(
+    const entries = conversationEntries(
       ['Ann', 'Anton', 'Bo', 'Abe'].map((agent_name, index) =>
         message(index, { agent_name, turn: `parallel/${agent_name}` }),
       ),
       [],
     )
-    expect([...speakersOf(entries)]).toEqual([
+    expect([...assignSpeakers(entries)]).toEqual([
       ['Ann', { colour: 1, letters: 'A' }],
       ['Anton', { colour: 2, letters: 'AN' }],
       ['Bo', { colour: 3, letters: 'B' }],
@@ -139,13 +139,13 @@ describe('speakers', () => {
 
   it('keep what they have when earlier ones are read', () => {
     const of = (...names: string[]) =>
-      entriesOf(
+      conversationEntries(
         names.map((agent_name, index) => message(index, { agent_name, turn: `parallel/${agent_name}` })),
         [],
       )
-    const known = speakersOf(of('Bo'))
-    expect(speakersOf(of('Ann', 'Bo'), known).get('Bo')).toEqual({ colour: 1, letters: 'B' })
-    expect(speakersOf(of('Ann', 'Bo'), known).get('Ann')).toEqual({ colour: 2, letters: 'A' })
+    const known = assignSpeakers(of('Bo'))
+    expect(assignSpeakers(of('Ann', 'Bo'), known).get('Bo')).toEqual({ colour: 1, letters: 'B' })
+    expect(assignSpeakers(of('Ann', 'Bo'), known).get('Ann')).toEqual({ colour: 2, letters: 'A' })
   })
 
   it.each([
@@ -155,25 +155,25 @@ describe('speakers', () => {
     [{ turn: 'judge/1', purpose: 'judge' }, 'judges the result'],
     [{ turn: 'design' }, 'sets up who works'],
     [{ turn: 'council/review/a', purpose: 'work' }, 'reviews the others'],
-  ] as const)('%j: %s', (given, deed) => expect(deedOf(given)).toBe(deed))
+  ] as const)('%j: %s', (given, deed) => expect(activityOf(given)).toBe(deed))
 })
 
 it('tells what a call is about', () => {
   const call = (given: unknown) => ({ call_id: 'c', name: 'x', arguments: given })
-  expect(callWords(call({ limit: 3, query: 'super-cap\nsecond' }))).toBe('super-cap')
-  expect(callWords(call({ operation: 'read', path: 'a.csv' }))).toBe('a.csv')
-  expect(callWords(call('{broken'))).toBe('{broken')
-  expect(callWords(call(null))).toBe('')
+  expect(callSubject(call({ limit: 3, query: 'super-cap\nsecond' }))).toBe('super-cap')
+  expect(callSubject(call({ operation: 'read', path: 'a.csv' }))).toBe('a.csv')
+  expect(callSubject(call('{broken'))).toBe('{broken')
+  expect(callSubject(call(null))).toBe('')
 })
 
 it('tells a call on its way from what it is called with', () => {
-  expect(callingOf('write_file{"path": "a')).toEqual({ name: 'write_file', rest: '{"path": "a' })
-  expect(callingOf('write_fi')).toEqual({ name: 'write_fi', rest: '' })
+  expect(parseStreamingCall('write_file{"path": "a')).toEqual({ name: 'write_file', args: '{"path": "a' })
+  expect(parseStreamingCall('write_fi')).toEqual({ name: 'write_fi', args: '' })
 })
 
 it('knows a document from words', () => {
-  expect(isDocument(' {"a": 1}')).toBe(true)
-  expect(isDocument('{braces} in words')).toBe(false)
+  expect(isJsonDocument(' {"a": 1}')).toBe(true)
+  expect(isJsonDocument('{braces} in words')).toBe(false)
 })
 
 const numbers = (from: number, to: number) =>
@@ -187,9 +187,9 @@ describe('the store', () => {
   })
 
   it('begins at its end, reads older ones when they are wanted, and on when the line stands again', async () => {
-    const asked: Ask[] = []
+    const asked: MessagePageQuery[] = []
     let last = 60
-    const talk = openTalk(async (ask) => {
+    const talk = openConversation(async (ask) => {
       asked.push(ask)
       if (ask.after !== undefined) return page(ask.after + 1, last, null)
       const end = (ask.before ?? last + 1) - 1
@@ -197,17 +197,17 @@ describe('the store', () => {
       const found = page(start, end, start > 1 ? 'more' : null)
       return { ...found, items: found.items.toReversed() }
     }, vi.fn())
-    await talk.readOn()
+    await talk.readNewer()
     expect(ids(talk.get().messages)).toEqual(numbers(31, 60))
-    expect(talk.get().older).toBe(true)
-    talk.hearMessages([message(7), message(61)])
+    expect(talk.get().hasOlder).toBe(true)
+    talk.addMessages([message(7), message(61)])
     expect(ids(talk.get().messages)).toEqual(numbers(31, 61))
     await talk.readOlder()
     expect(ids(talk.get().messages)).toEqual(numbers(1, 61))
-    expect(talk.get().older).toBe(false)
+    expect(talk.get().hasOlder).toBe(false)
     await talk.readOlder()
     last = 63
-    talk.reopened()
+    talk.onReconnected()
     await vi.waitFor(() => expect(ids(talk.get().messages)).toEqual(numbers(1, 63)))
     expect(asked).toEqual([
       { order: 'newest' },
@@ -217,7 +217,7 @@ describe('the store', () => {
   })
 
   it('begins anew at its end after a long absence', async () => {
-    const talk = openTalk(
+    const talk = openConversation(
       async (ask) =>
         ask.order === 'newest'
           ? page(asked === 0 ? 1 : 990, asked++ === 0 ? 5 : 1000, null)
@@ -225,30 +225,30 @@ describe('the store', () => {
       vi.fn(),
     )
     let asked = 0
-    await talk.readOn()
-    await talk.readOn()
+    await talk.readNewer()
+    await talk.readNewer()
     expect(ids(talk.get().messages)).toEqual(numbers(990, 1000))
   })
 
   it('puts the whole message in the place of its pieces', async () => {
-    const talk = openTalk(async () => page(1, 1, null), vi.fn())
-    await talk.readOn()
-    talk.hearPieces([piece('Ha', 0), piece('lf', 2)])
-    expect(talk.get().coming[0]?.texts.text).toBe('Half')
-    talk.hearMessages([message(2)])
-    expect(talk.get().coming).toEqual([])
+    const talk = openConversation(async () => page(1, 1, null), vi.fn())
+    await talk.readNewer()
+    talk.addDeltas([delta('Ha', 0), delta('lf', 2)])
+    expect(talk.get().streaming[0]?.texts.text).toBe('Half')
+    talk.addMessages([message(2)])
+    expect(talk.get().streaming).toEqual([])
     expect(ids(talk.get().messages)).toEqual([1, 2])
   })
 
   it('keeps what it has when reading fails, and says so', async () => {
     let fails = false
-    const talk = openTalk(async () => {
+    const talk = openConversation(async () => {
       if (fails) throw new Error('gone')
       return page(1, 1, null)
     }, vi.fn())
-    await talk.readOn()
+    await talk.readNewer()
     fails = true
-    await talk.readOn()
+    await talk.readNewer()
     expect(ids(talk.get().messages)).toEqual([1])
     expect(talk.get().error).toEqual(new Error('gone'))
   })

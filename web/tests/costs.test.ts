@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { costWords, money, short, usageWords } from '~/lib/costs'
+import { compactNumber, costLabel, money, usageSummary } from '~/lib/costs'
 import { usage } from './fixtures'
 
 it.each([
@@ -10,7 +10,7 @@ it.each([
   [999_499, '999k'],
   [999_500, '1.0M'],
   [2_140_000, '2.1M'],
-])('%d is %s', (number, words) => expect(short(number)).toBe(words))
+])('%d is %s', (number, words) => expect(compactNumber(number)).toBe(words))
 
 it.each([
   [0, '$0'],
@@ -21,13 +21,13 @@ it.each([
 ])('%d dollars are %s', (dollars, words) => expect(money(dollars)).toBe(words))
 
 it('tells what is simulated, known and not known apart', () => {
-  expect(costWords(usage({ calls: 2, simulated_calls: 2 }))).toBe('simulated, free')
-  expect(costWords(usage({ calls: 2, cost_usd: null, unpriced_calls: 2 }))).toBe('cost not known')
-  expect(costWords(usage({ calls: 2, cost_usd: 0.5, unpriced_calls: 1 }))).toBe('$0.50 and what is not known')
-  expect(costWords(usage({ calls: 2, cost_usd: 0.5, simulated_calls: 1 }))).toBe('$0.50')
+  expect(costLabel(usage({ calls: 2, simulated_calls: 2 }))).toBe('simulated, free')
+  expect(costLabel(usage({ calls: 2, cost_usd: null, unpriced_calls: 2 }))).toBe('cost not known')
+  expect(costLabel(usage({ calls: 2, cost_usd: 0.5, unpriced_calls: 1 }))).toBe('$0.50 and what is not known')
+  expect(costLabel(usage({ calls: 2, cost_usd: 0.5, simulated_calls: 1 }))).toBe('$0.50')
 })
 
 it('says all of it', () =>
-  expect(usageWords(usage({ calls: 2, input_tokens: 1204, output_tokens: 87, cache_read_tokens: 300 }))).toBe(
-    '1,204 tokens in (300 of them cached), 87 out, 2 calls',
-  ))
+  expect(
+    usageSummary(usage({ calls: 2, input_tokens: 1204, output_tokens: 87, cache_read_tokens: 300 })),
+  ).toBe('1,204 tokens in (300 of them cached), 87 out, 2 calls'))

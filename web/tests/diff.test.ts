@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { earlierOf, sinceWords } from '~/lib/artifactChanges'
+import { changeLabel, previousVersionOf } from '~/lib/artifactChanges'
 import { comparison, wordDiff } from '~/lib/diff'
-import { enclosed } from '~/lib/files'
+import { withContentPolicy } from '~/lib/files'
 
 const lines = (before: string, after: string) =>
   comparison(before, after).map(
@@ -59,16 +59,16 @@ it('finds the same file of the version before', () => {
     { ...file, format: 'json' },
     { ...file, checksum: '2' },
   ]
-  const found = earlierOf(file, others)
+  const found = previousVersionOf(file, others)
   expect(found).toBe(others[2])
-  expect(earlierOf(file, others.slice(0, 2))).toBeUndefined()
-  expect(sinceWords(file, found, 6)).toBe('changed since v6')
-  expect(sinceWords(file, file, 6)).toBe('as in v6')
-  expect(sinceWords(file, undefined, 6)).toBe('new')
+  expect(previousVersionOf(file, others.slice(0, 2))).toBeUndefined()
+  expect(changeLabel(file, found, 6)).toBe('changed since v6')
+  expect(changeLabel(file, file, 6)).toBe('as in v6')
+  expect(changeLabel(file, undefined, 6)).toBe('new')
 })
 
 it('puts a policy before a page of somebody else', () => {
-  const page = enclosed('<html><title>T</title></html>')
+  const page = withContentPolicy('<html><title>T</title></html>')
   const [, policy, rest] =
     /^<!doctype html><meta http-equiv="Content-Security-Policy" content="([^"]+)">(.*)$/.exec(page) ?? []
   expect(policy).toContain("default-src 'none'")

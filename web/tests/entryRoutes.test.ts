@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { doorOf } from '~/features/sign_in/entryRoutes'
+import { entryRoute } from '~/features/sign_in/entryRoutes'
 
 const at = (address: string) => {
   const { pathname, search, hash } = new URL(address, 'https://cairn.test')
-  return doorOf({ pathname, search, hash })
+  return entryRoute({ pathname, search, hash })
 }
 
 describe('the doors before the app', () => {
@@ -16,13 +16,13 @@ describe('the doors before the app', () => {
       provider: 'corp',
       code: 'c',
       state: 's',
-      refused: null,
+      error: null,
     }))
 
   it.each([
     ['/sign-in/corp?error=access_denied', 'access_denied'],
     ['/sign-in/corp?error=access_denied&error_description=You+said+no', 'You said no'],
-  ])('or says why not %#', (address, refused) => expect(at(address)).toMatchObject({ refused }))
+  ])('or says why not %#', (address, error) => expect(at(address)).toMatchObject({ error }))
 
   it.each(['/', '/runs', '/sign-in', '/sign-in/a/b'])('%s is of the app', (address) =>
     expect(at(address)).toBe(null),

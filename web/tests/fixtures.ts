@@ -3,16 +3,16 @@ import type {
   Execution,
   LogLine,
   Message,
+  MessageDelta,
   OpenExecution,
-  Piece,
   Run,
-  TrailItem,
+  RunCheckpoint,
   Usage,
 } from '~/api/types'
 
 export const AT = '2026-03-02T09:30:00.000000Z'
 
-export function trailItem(facts: Partial<TrailItem> = {}): TrailItem {
+export function runCheckpoint(facts: Partial<RunCheckpoint> = {}): RunCheckpoint {
   return {
     position: 0,
     checkpoint_id: `checkpoint-${facts.position ?? 0}`,
@@ -42,7 +42,7 @@ export function trailItem(facts: Partial<TrailItem> = {}): TrailItem {
   }
 }
 
-export function openOne(facts: Partial<OpenExecution> = {}): OpenExecution {
+export function openExecution(facts: Partial<OpenExecution> = {}): OpenExecution {
   return {
     execution_id: 'execution-0',
     checkpoint_id: 'checkpoint-0',
@@ -111,7 +111,7 @@ export function message(message_id: number, facts: Partial<Message> = {}): Messa
   }
 }
 
-export function piece(text: string, offset: number, facts: Partial<Piece> = {}): Piece {
+export function delta(text: string, offset: number, facts: Partial<MessageDelta> = {}): MessageDelta {
   return {
     execution_id: 'execution-0',
     scope: 'a1.r0.v0',
@@ -165,7 +165,7 @@ export function approval(facts: Partial<Approval> = {}): Approval {
   }
 }
 
-export function runWith(trail: TrailItem[], facts: Partial<Run> = {}): Run {
+export function runWith(trail: RunCheckpoint[], facts: Partial<Run> = {}): Run {
   return {
     run_id: 'run',
     pipeline_id: 'pipeline',
@@ -218,5 +218,5 @@ export function runWith(trail: TrailItem[], facts: Partial<Run> = {}): Run {
   }
 }
 
-export const executionOf = (item: TrailItem, pending: Approval | null) =>
+export const executionOf = (item: RunCheckpoint, pending: Approval | null) =>
   ({ execution_id: item.execution_id, approval: pending }) as Execution

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Form, FormField } from '~/api/types'
-import { answersOf, hint, openingValues } from '~/features/approvals/formValues'
+import { fieldHint, initialValues, parseAnswers } from '~/features/approvals/formValues'
 import { writeJson } from '~/lib/json'
 
 const field = (name: string, type: FormField['type'], facts: Partial<FormField> = {}): FormField => ({
@@ -25,21 +25,21 @@ const upload = { upload_id: 'u1', filename: 'offer.pdf', size_bytes: 12 }
 describe('openingValues', () => {
   const fields = [field('name', 'text'), field('volume', 'number', { default: 6 }), field('sure', 'boolean')]
   it('begins with the defaults', () =>
-    expect(openingValues(form(fields), null)).toEqual({ name: '', volume: '6', sure: false }))
+    expect(initialValues(form(fields), null)).toEqual({ name: '', volume: '6', sure: false }))
   it('shows the last answers for a revision', () =>
-    expect(openingValues(form(fields, { name: 'ACME', volume: 0, sure: true }), null)).toEqual({
+    expect(initialValues(form(fields, { name: 'ACME', volume: 0, sure: true }), null)).toEqual({
       name: 'ACME',
       volume: '0',
       sure: true,
     }))
   it('prefers what was typed', () =>
-    expect(openingValues(form(fields, { name: 'ACME' }), { name: 'ACME Ltd', volume: '1e' })).toEqual({
+    expect(initialValues(form(fields, { name: 'ACME' }), { name: 'ACME Ltd', volume: '1e' })).toEqual({
       name: 'ACME Ltd',
       volume: '1e',
       sure: false,
     }))
   it('keeps a file that was uploaded', () =>
-    expect(openingValues(form([field('offer', 'file')]), { offer: upload })).toEqual({ offer: upload }))
+    expect(initialValues(form([field('offer', 'file')]), { offer: upload })).toEqual({ offer: upload }))
 })
 
 describe('answersOf', () => {
@@ -50,7 +50,7 @@ describe('answersOf', () => {
       field('sure', 'boolean'),
       field('offer', 'file'),
     ]
-    const answers = answersOf(form(fields), {
+    const answers = parseAnswers(form(fields), {
       name: 'ACME',
       volume: '12345678901234567890',
       sure: true,
@@ -61,13 +61,15 @@ describe('answersOf', () => {
     )
   })
   it('leaves out what is empty and optional', () =>
-    expect(answersOf(form([field('notes', 'multiline_text', { required: false })]), { notes: ' ' })).toEqual({
+    expect(
+      parseAnswers(form([field('notes', 'multiline_text', { required: false })]), { notes: ' ' }),
+    ).toEqual({
       fields: {},
     }))
   it('names each field that cannot be sent', () => {
     const fields = [field('name', 'text'), field('volume', 'number'), field('offer', 'file')]
-    expect(answersOf(form(fields), { name: '', volume: 'many', offer: null })).toEqual({
-      faults: {
+    expect(parseAnswers(form(fields), { name: '', volume: 'many', offer: null })).toEqual({
+      errors: {
         name: 'Fill this in.',
         volume: 'This is not a number. Write it like 1200 or 12.5.',
         offer: 'Choose a file.',
@@ -86,5 +88,5 @@ describe('hint', () => {
     [{ minimum: 1, maximum: 60 }, 'At least 1, at most 60'],
     [{ type: 'integer' }, undefined],
     [null, undefined],
-  ])('%o is %s', (validation, words) => expect(hint(field('x', 'text', { validation }))).toBe(words))
+  ])('%o is %s', (validation, words) => expect(fieldHint(field('x', 'text', { validation }))).toBe(words))
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { entryWords, nameWords, roleWords, scopesFor, scopeWords } from '~/lib/identity'
-import { browserWords } from '~/lib/userAgents'
+import { personLabel, roleLabels, scopeLabels, scopesForRoles, signInLabel } from '~/lib/identity'
+import { browserLabel } from '~/lib/userAgents'
 
 const user = { has_password: false, providers: [], is_invited: false, removed_at: null }
 
@@ -11,18 +11,19 @@ describe('the words for people', () => {
     [{ ...user, has_password: true, providers: ['corp'] }, 'password, corp'],
     [{ ...user, has_password: true, is_invited: true }, 'password; invited anew'],
     [{ ...user, has_password: true, removed_at: '2026-03-02T09:30:00Z' }, 'removed'],
-  ])('how somebody gets in %#', (given, words) => expect(entryWords(given)).toBe(words))
+  ])('how somebody gets in %#', (given, words) => expect(signInLabel(given)).toBe(words))
 
   it('roles and scopes in their order', () => {
-    expect(roleWords(['admin', 'editor'])).toBe('Editor, Admin')
-    expect(roleWords([])).toBe('No role: cannot get in')
-    expect(scopeWords(null)).toBe('All that the user may')
-    expect(scopeWords(['decide', 'run'])).toBe('Read, Run, Decide')
-    expect(scopeWords([])).toBe('Read')
+    expect(roleLabels(['admin', 'editor'])).toBe('Editor, Admin')
+    expect(roleLabels([])).toBe('No role: cannot get in')
+    expect(scopeLabels(null)).toBe('All that the user may')
+    expect(scopeLabels(['decide', 'run'])).toBe('Read, Run, Decide')
+    expect(scopeLabels([])).toBe('Read')
   })
 
   it('scopes that roles can make use of (D29)', () => {
-    const of = (...roles: Parameters<typeof scopesFor>[0]) => scopesFor(roles).map(({ value }) => value)
+    const of = (...roles: Parameters<typeof scopesForRoles>[0]) =>
+      scopesForRoles(roles).map(({ value }) => value)
     expect(of('viewer')).toEqual(['read', 'admin'])
     expect(of('approver')).toEqual(['read', 'run', 'decide', 'admin'])
     expect(of('editor')).toEqual(['read', 'run', 'decide', 'define', 'admin'])
@@ -30,8 +31,8 @@ describe('the words for people', () => {
   })
 
   it('a name, and what people see of it', () => {
-    expect(nameWords({ name: 'reviewer', display_name: '' })).toBe('reviewer')
-    expect(nameWords({ name: 'reviewer', display_name: 'A reviewer' })).toBe('A reviewer (reviewer)')
+    expect(personLabel({ name: 'reviewer', display_name: '' })).toBe('reviewer')
+    expect(personLabel({ name: 'reviewer', display_name: 'A reviewer' })).toBe('A reviewer (reviewer)')
   })
 
   it.each([
@@ -46,5 +47,5 @@ describe('the words for people', () => {
     ],
     ['curl/8.9.1', 'curl/8.9.1'],
     ['', 'Unknown'],
-  ])('a browser %#', (agent, words) => expect(browserWords(agent)).toBe(words))
+  ])('a browser %#', (agent, words) => expect(browserLabel(agent)).toBe(words))
 })

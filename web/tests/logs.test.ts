@@ -1,17 +1,17 @@
 import { LosslessNumber } from 'lossless-json'
 import { describe, expect, it, vi } from 'vitest'
-import { type Answer, type Ask, MOST, openLog } from '~/features/logs/logStore'
+import { type LogPage, type LogPageQuery, MAX_LINES, openLog } from '~/features/logs/logStore'
 import {
-  asText,
-  detailWords,
-  join,
-  levelsFrom,
+  detailText,
+  estimateRows,
+  levelLabel,
+  levelsAtLeast,
   logTime,
-  markOf,
   matches,
-  rowsOf,
-  split,
+  mergeLines,
+  splitMatches,
   streamOf,
+  toText,
 } from '~/lib/logs'
 import { logLine } from './fixtures'
 
@@ -49,60 +49,60 @@ describe('join', () => {
       [1, 2, 3],
     ],
   ])('of %j and %j is %j', (one, other, all) =>
-    expect(ids(join(lines(...one), lines(...other)))).toEqual(all),
+    expect(ids(mergeLines(lines(...one), lines(...other)))).toEqual(all),
   )
 })
 
 describe('a line', () => {
   it('passes by level and text', () => {
     const line = logLine(1, { level: 'warning', message: 'Disk is FULL' })
-    expect(matches(line, { from: 'debug', search: '' })).toBe(true)
-    expect(matches(line, { from: 'warning', search: 'full' })).toBe(true)
-    expect(matches(line, { from: 'error', search: '' })).toBe(false)
-    expect(matches(line, { from: 'debug', search: 'empty' })).toBe(false)
+    expect(matches(line, { minLevel: 'debug', search: '' })).toBe(true)
+    expect(matches(line, { minLevel: 'warning', search: 'full' })).toBe(true)
+    expect(matches(line, { minLevel: 'error', search: '' })).toBe(false)
+    expect(matches(line, { minLevel: 'debug', search: 'empty' })).toBe(false)
   })
   it('is asked for with its level and those above', () =>
-    expect(levelsFrom('warning')).toEqual(['warning', 'error']))
+    expect(levelsAtLeast('warning')).toEqual(['warning', 'error']))
   it('says where a script printed it', () => {
     const printed = logLine(1, { details: { stream: 'stderr' } })
-    expect([streamOf(printed), markOf(printed), detailWords(printed)]).toEqual(['stderr', 'stderr', ''])
+    expect([streamOf(printed), levelLabel(printed), detailText(printed)]).toEqual(['stderr', 'stderr', ''])
     const said = logLine(1, {
       details: { stream: 'of thought', rows: new LosslessNumber('12345678901234567890') },
     })
-    expect([streamOf(said), markOf(said), detailWords(said)]).toEqual([
+    expect([streamOf(said), levelLabel(said), detailText(said)]).toEqual([
       null,
       'info',
       'stream="of thought" rows=12345678901234567890',
     ])
-    expect(detailWords(logLine(1, { details: ['a'] }))).toBe('')
+    expect(detailText(logLine(1, { details: ['a'] }))).toBe('')
   })
   it('is pasted with its day and its time', () => {
     const at = new Date(2026, 2, 2, 9, 5, 7, 42).toISOString()
     expect(logTime(at)).toBe('09:05:07.042')
-    expect(asText([logLine(1, { timestamp: at, details: { n: 1 } }), logLine(2, { timestamp: at })])).toBe(
+    expect(toText([logLine(1, { timestamp: at, details: { n: 1 } }), logLine(2, { timestamp: at })])).toBe(
       '2026-03-02 09:05:07.042 info line 1 n=1\n2026-03-02 09:05:07.042 info line 2',
     )
   })
   it('takes as many rows as its text', () =>
     expect([
-      rowsOf('', 10),
-      rowsOf('abc', 2),
-      rowsOf('a\n\nb', 10),
-      rowsOf('abc', Number.POSITIVE_INFINITY),
+      estimateRows('', 10),
+      estimateRows('abc', 2),
+      estimateRows('a\n\nb', 10),
+      estimateRows('abc', Number.POSITIVE_INFINITY),
     ]).toEqual([1, 2, 3, 1]))
   it('shows what is searched for', () =>
-    expect([split('Full is full', 'FULL'), split('none', 'x'), split('all', '')]).toEqual([
-      ['', 'Full', ' is ', 'full', ''],
-      ['none'],
-      ['all'],
-    ]))
+    expect([
+      splitMatches('Full is full', 'FULL'),
+      splitMatches('none', 'x'),
+      splitMatches('all', ''),
+    ]).toEqual([['', 'Full', ' is ', 'full', ''], ['none'], ['all']]))
 })
 
 describe('an open log', () => {
   /** A server that holds these lines, in pages of three. */
   function served(held: () => number[]) {
-    const asked: Ask[] = []
-    const read = vi.fn(async (ask: Ask): Promise<Answer> => {
+    const asked: LogPageQuery[] = []
+    const read = vi.fn(async (ask: LogPageQuery): Promise<LogPage> => {
       asked.push(ask)
       const found = held().filter((id) => id < (ask.before ?? 1e9) && id > (ask.after ?? 0))
       const page = ask.order === 'newest' ? found.toReversed().slice(0, 3) : found.slice(0, 3)
@@ -113,41 +113,41 @@ describe('an open log', () => {
 
   it('begins at the end and goes back', async () => {
     const { asked, log } = served(() => [1, 2, 3, 4, 5])
-    await log.begin()
-    expect([ids(log.get().lines), log.get().older]).toEqual([[3, 4, 5], true])
+    await log.readNewest()
+    expect([ids(log.get().lines), log.get().hasOlder]).toEqual([[3, 4, 5], true])
     const both = [log.readOlder(), log.readOlder()]
     await Promise.all(both)
-    expect([ids(log.get().lines), log.get().older]).toEqual([[1, 2, 3, 4, 5], false])
+    expect([ids(log.get().lines), log.get().hasOlder]).toEqual([[1, 2, 3, 4, 5], false])
     await log.readOlder()
     expect(asked).toEqual([{ order: 'newest' }, { order: 'newest', before: 3 }])
   })
   it('keeps what it hears before the first answer', async () => {
     const { log } = served(() => [1, 2])
-    log.hear(lines(2, 3))
-    await log.begin()
+    log.addLines(lines(2, 3))
+    await log.readNewest()
     expect(ids(log.get().lines)).toEqual([1, 2, 3])
   })
   it('leaves what a lagging stream tells to whoever scrolls back', async () => {
     const { log } = served(() => [1, 2, 3, 4, 5])
-    log.hear(lines(2, 3))
-    await log.begin()
-    log.hear(lines(1, 6))
-    expect([ids(log.get().lines), log.get().older]).toEqual([[3, 4, 5, 6], true])
+    log.addLines(lines(2, 3))
+    await log.readNewest()
+    log.addLines(lines(1, 6))
+    expect([ids(log.get().lines), log.get().hasOlder]).toEqual([[3, 4, 5, 6], true])
   })
   it('catches up after an absence, without a gap and without a double', async () => {
     let all = [1, 2, 3]
     const { log } = served(() => all)
-    await log.begin()
+    await log.readNewest()
     all = [1, 2, 3, 4, 5, 6, 7, 8]
     const caughtUp = log.catchUp()
-    log.hear(lines(8))
+    log.addLines(lines(8))
     await caughtUp
     expect(ids(log.get().lines)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
   it('catches up when the stream stands before the first answer is there', async () => {
     let all = [1]
     const { asked, log } = served(() => all)
-    const begun = log.begin()
+    const begun = log.readNewest()
     all = [1, 2]
     await log.catchUp()
     await begun
@@ -157,29 +157,29 @@ describe('an open log', () => {
   it('begins anew when too much has come', async () => {
     let all = [1]
     const { log } = served(() => all)
-    await log.begin()
+    await log.readNewest()
     all = Array.from({ length: 40 }, (_, index) => index + 1)
     await log.catchUp()
-    expect([ids(log.get().lines), log.get().older]).toEqual([[38, 39, 40], true])
+    expect([ids(log.get().lines), log.get().hasOlder]).toEqual([[38, 39, 40], true])
   })
   it('lets the oldest lines go when there are very many', async () => {
     const { log } = served(() => [1])
-    await log.begin()
-    log.hear(Array.from({ length: MOST }, (_, index) => logLine(index + 2)))
-    expect(log.get().lines?.length).toBeLessThan(MOST)
-    expect([log.get().lines?.at(-1)?.log_id, log.get().older]).toEqual([MOST + 1, true])
+    await log.readNewest()
+    log.addLines(Array.from({ length: MAX_LINES }, (_, index) => logLine(index + 2)))
+    expect(log.get().lines?.length).toBeLessThan(MAX_LINES)
+    expect([log.get().lines?.at(-1)?.log_id, log.get().hasOlder]).toEqual([MAX_LINES + 1, true])
   })
   it('tells why it could not read, and is quiet when it is closed', async () => {
     const failing = openLog(
       () => Promise.reject(new Error('gone')),
       () => undefined,
     )
-    await failing.begin()
+    await failing.readNewest()
     expect(failing.get().error).toEqual(new Error('gone'))
     const changed = vi.fn()
     const closed = openLog(async () => ({ items: [], next_cursor: null }), changed)
     closed.close()
-    await closed.begin()
+    await closed.readNewest()
     expect(changed).not.toHaveBeenCalled()
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sized, withoutTags } from '~/features/artifacts/mermaid'
+import { escapeTags, withExplicitSize } from '~/features/artifacts/mermaid'
 
 describe('a diagram', () => {
   it.each([
@@ -8,12 +8,14 @@ describe('a diagram', () => {
     ['a <--> b', 'a <--> b'],
     ['A <|-- B', 'A <|-- B'],
     ['class A { <<interface>> }', 'class A { <<interface>> }'],
-  ])('%s has no tags but breaks', (source, text) => expect(withoutTags(source)).toBe(text))
+  ])('%s has no tags but breaks', (source, text) => expect(escapeTags(source)).toBe(text))
 
   it('is an image of its own size', () => {
-    const image = sized('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20.5 10" width="100%"></svg>')
+    const image = withExplicitSize(
+      '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20.5 10" width="100%"></svg>',
+    )
     expect(image).toContain('width="21"')
     expect(image).toContain('height="10"')
-    expect(() => sized('<p>none</p>')).toThrow('nothing to draw')
+    expect(() => withExplicitSize('<p>none</p>')).toThrow('nothing to draw')
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { asProblem, faultsByField, isStale, Problem, problemOf, unreachable } from '~/lib/problems'
+import { asProblem, errorsByField, isStale, Problem, problemOf, unreachableProblem } from '~/lib/problems'
 
 describe('problemOf', () => {
   it('keeps what the server said', () => {
@@ -35,7 +35,7 @@ describe('isStale', () => {
       false,
       false,
     ])
-    expect(isStale(unreachable())).toBe(false)
+    expect(isStale(unreachableProblem())).toBe(false)
   })
 })
 
@@ -43,7 +43,7 @@ describe('asProblem', () => {
   it('gives any failure words', () => {
     expect(asProblem(new TypeError('x is undefined')).detail).toBe('x is undefined')
     expect(asProblem('odd').detail).toBe('odd')
-    const problem = unreachable()
+    const problem = unreachableProblem()
     expect(asProblem(problem)).toBe(problem)
   })
 })
@@ -56,7 +56,7 @@ describe('faultsByField', () => {
       { path: '/fields/name', message: 'missing' },
       { path: '', message: 'general' },
     ])
-    expect(faultsByField(problem, ['name', 'volume', 'notes'])).toEqual({
+    expect(errorsByField(problem, ['name', 'volume', 'notes'])).toEqual({
       volume: 'too small',
       name: 'missing',
     })

@@ -1,6 +1,6 @@
 import { QueryClient, QueryObserver } from '@tanstack/react-query'
 import { expect, test } from 'vitest'
-import { renew } from '~/api/refetch'
+import { refetch } from '~/api/refetch'
 
 /** A page that shows one thing; each reading of it is answered when the test says so. */
 function page() {
@@ -19,7 +19,7 @@ const soon = () => new Promise((go) => setTimeout(go, 5))
 test('what happens while something is read for the first time is not missed', async () => {
   const { client, asked, leave, shown } = page()
   expect(asked).toHaveLength(1)
-  const renewed = renew(client, ['rules'])
+  const renewed = refetch(client, ['rules'])
   asked[0]?.('as it was before')
   await soon()
   expect(asked).toHaveLength(2)
@@ -33,7 +33,7 @@ test('what has been read before is read again once', async () => {
   const { client, asked, leave, shown } = page()
   asked[0]?.('first')
   await soon()
-  const renewed = renew(client, ['rules'])
+  const renewed = refetch(client, ['rules'])
   await soon()
   asked[1]?.('second')
   await renewed
@@ -45,7 +45,7 @@ test('what has been read before is read again once', async () => {
 
 test('what nobody looks at any more is not read again', async () => {
   const { client, asked, leave } = page()
-  const renewed = renew(client, ['rules'])
+  const renewed = refetch(client, ['rules'])
   leave()
   asked[0]?.('first')
   await renewed
@@ -56,7 +56,7 @@ test('other things are left alone', async () => {
   const { client, asked, leave } = page()
   asked[0]?.('first')
   await soon()
-  await renew(client, ['runs'])
+  await refetch(client, ['runs'])
   expect(asked).toHaveLength(1)
   leave()
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RuleSummary } from '~/api/types'
-import { doesWords, reachWords, rulesWords, shareWords } from '~/lib/rules'
+import { effectText, formatProportion, reachLabel, rulesSummary } from '~/lib/rules'
 
 const rule = (given: Partial<RuleSummary> = {}): RuleSummary => ({
   name: 'Small refunds',
@@ -21,11 +21,11 @@ describe('the words for rules', () => {
     [{ count: 9, of: 61, rate: 0.148, low: 0.08, high: 0.257 }, '15 % (8.0–26)'],
     [{ count: 5, of: 5, rate: 1, low: 0.57, high: 1 }, '100 % (57–100)'],
     [{ count: 0, of: 0, rate: null, low: 0, high: 1 }, 'nothing yet'],
-  ])('a share %#', (share, words) => expect(shareWords(share)).toBe(words))
+  ])('a share %#', (share, words) => expect(formatProportion(share)).toBe(words))
 
   it('says how far a rule reaches', () => {
-    const reach = (mode: Parameters<typeof reachWords>[0]['mode']) =>
-      reachWords({ mode, rollout_percentage: 25 })
+    const reach = (mode: Parameters<typeof reachLabel>[0]['mode']) =>
+      reachLabel({ mode, rollout_percentage: 25 })
     expect([reach('disabled'), reach('shadow'), reach('asks'), reach('rollout'), reach('full')]).toEqual([
       'switched off',
       'shadow',
@@ -43,7 +43,7 @@ describe('the words for rules', () => {
     ],
     [rule({ approves: false }), 'asks people'],
     [rule({ shadow: true }), 'scores what it would approve, approves nothing'],
-  ])('what a rule does %#', (given, words) => expect(doesWords(given)).toBe(words))
+  ])('what a rule does %#', (given, words) => expect(effectText(given)).toBe(words))
 
   it.each([
     [[], 'No rules yet'],
@@ -53,5 +53,5 @@ describe('the words for rules', () => {
     [[rule()], '1 rule approves by itself'],
     [[rule(), rule()], '2 rules approve by themselves'],
     [[rule(), rule({ approves: false })], '1 rule asks people, 1 approves by itself'],
-  ])('the title is the answer %#', (rules, words) => expect(rulesWords(rules)).toBe(words))
+  ])('the title is the answer %#', (rules, words) => expect(rulesSummary(rules)).toBe(words))
 })

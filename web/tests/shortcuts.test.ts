@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { addKeys } from '~/lib/shortcuts'
+import { addShortcuts } from '~/lib/shortcuts'
 
 const did = { approve: vi.fn(), approvals: vi.fn(), other: vi.fn() }
 let remove: (() => void)[] = []
@@ -11,7 +11,7 @@ function press(key: string, init: KeyboardEventInit = {}, target: EventTarget = 
 beforeEach(() => {
   vi.clearAllMocks()
   document.body.innerHTML = '<input /><div id="cover"></div>'
-  remove = [addKeys({ 'g a': did.approvals, a: did.other }), addKeys({ a: did.approve })]
+  remove = [addShortcuts({ 'g a': did.approvals, a: did.other }), addShortcuts({ a: did.approve })]
 })
 afterEach(() => {
   press('x')

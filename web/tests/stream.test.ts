@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { listen, type Message, refresher } from '~/api/stream'
+import { openStream, type StreamMessage, singleFlight } from '~/api/stream'
 import { batch } from '~/lib/batching'
 
 describe('batch', () => {
@@ -37,7 +37,7 @@ describe('refresher', () => {
   it('runs one at a time and once more for what came meanwhile', async () => {
     const ends: (() => void)[] = []
     const refresh = vi.fn(() => new Promise<void>((resolve) => ends.push(resolve)))
-    const call = refresher(refresh)
+    const call = singleFlight(refresh)
     call()
     call()
     call()
@@ -50,7 +50,7 @@ describe('refresher', () => {
   })
   it('goes on after a failure', async () => {
     const refresh = vi.fn(() => Promise.reject(new Error('gone')))
-    const call = refresher(refresh)
+    const call = singleFlight(refresh)
     call()
     await vi.waitFor(() => expect(refresh).toHaveBeenCalledTimes(1))
     await Promise.resolve()
@@ -76,9 +76,9 @@ class FakeSource extends EventTarget {
 
 describe('listen', () => {
   let hidden = false
-  const seen = { messages: [] as Message[][], opened: 0, states: [] as string[] }
+  const seen = { messages: [] as StreamMessage[][], opened: 0, states: [] as string[] }
   const start = () =>
-    listen({
+    openStream({
       url: '/api/stream',
       types: ['change'],
       onMessages: (messages) => seen.messages.push(messages),

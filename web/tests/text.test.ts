@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { asksOf } from '~/features/approvals/decisions'
-import { nextVersion, startWords } from '~/features/pipelines/runVersions'
-import { archivedWords, rollbackWords, thenWords } from '~/features/rollbacks/rollbackText'
+import { decisionOptions } from '~/features/approvals/decisions'
+import { nextVersion, startLabel } from '~/features/pipelines/runVersions'
+import { archivedText, nextStepText, rollbackSummary } from '~/features/rollbacks/rollbackText'
 import { changedArtifacts } from '~/lib/artifactChanges'
 import { fileName } from '~/lib/files'
-import { count, countOf, initials, shortDigest, size } from '~/lib/formatting'
-import { byLine, rangeOfLine } from '~/lib/lines'
+import { formatBytes, initials, pluralize, pluralizeAtLeast, shortDigest } from '~/lib/formatting'
+import { groupByLine, rangeOfLine } from '~/lib/lines'
 import { sampleInput } from '~/lib/sampleInput'
-import { tokenIn } from '~/lib/startLink'
+import { extractToken } from '~/lib/startLink'
 
 describe('sizes', () => {
   it.each([
@@ -18,10 +18,13 @@ describe('sizes', () => {
     [123_456, '123 kB'],
     [999_600, '1.0 MB'],
     [3_000_000, '3.0 MB'],
-  ])('%d bytes are %s', (bytes, words) => expect(size(bytes)).toBe(words))
+  ])('%d bytes are %s', (bytes, words) => expect(formatBytes(bytes)).toBe(words))
   it('count in words', () => {
-    expect([count(1, 'run'), count(2, 'run')]).toEqual(['1 run', '2 runs'])
-    expect([countOf(50, true, 'run'), countOf(1, false, 'run')]).toEqual(['50+ runs', '1 run'])
+    expect([pluralize(1, 'run'), pluralize(2, 'run')]).toEqual(['1 run', '2 runs'])
+    expect([pluralizeAtLeast(50, true, 'run'), pluralizeAtLeast(1, false, 'run')]).toEqual([
+      '50+ runs',
+      '1 run',
+    ])
   })
   it('shorten digests and names', () => {
     expect(shortDigest(`7f3a${'0'.repeat(56)}c21e`)).toBe('7f3a…c21e')
@@ -38,9 +41,9 @@ describe('versions (X1)', () => {
   it('are never used twice, and extend the highest that stands', () => {
     const next = nextVersion([run(3, 'rollback'), run(2, 'rollback'), run(1), run(null), run(9, null, 1)], 2)
     expect(next).toEqual({ next: 4, extends: 1 })
-    expect(startWords(next)).toBe('Start v4, extends v1')
+    expect(startLabel(next)).toBe('Start v4, extends v1')
   })
-  it('begin with v1', () => expect(startWords(nextVersion([], 1))).toBe('Start v1'))
+  it('begin with v1', () => expect(startLabel(nextVersion([], 1))).toBe('Start v1'))
 })
 
 describe('tokens', () => {
@@ -52,7 +55,7 @@ describe('tokens', () => {
     ['', null],
     ['http://127.0.0.1:8700/', null],
     ['two words', null],
-  ])('%s holds %s', (pasted, token) => expect(tokenIn(pasted)).toBe(token))
+  ])('%s holds %s', (pasted, token) => expect(extractToken(pasted)).toBe(token))
 })
 
 describe('rollback', () => {
@@ -73,12 +76,12 @@ describe('rollback', () => {
     archived_artifacts: [],
   }
   it('says what is archived', () =>
-    expect(archivedWords({ rolled_back_items: items, size_bytes: 0 })).toBe(
+    expect(archivedText({ rolled_back_items: items, size_bytes: 0 })).toBe(
       'v6 and v7: 1 execution. They can be put back until something newer completes.',
     ))
   it('says what then happens', () => {
     const then = (begins: 'at once' | 'asks first' | 'waits for a start' | 'completes') =>
-      thenWords({ checkpoint_name: 'Design', begins }, null)
+      nextStepText({ checkpoint_name: 'Design', begins }, null)
     expect([then('at once'), then('asks first'), then('waits for a start'), then('completes')]).toEqual([
       'Design starts again at once.',
       'Design asks for approval before it starts.',
@@ -88,12 +91,12 @@ describe('rollback', () => {
   })
   it('tells what was done', () => {
     const facts = { rolled_back_items: items, target_run_version: 5, target_checkpoint_position: 2 }
-    type Rollback = Parameters<typeof rollbackWords>[0]
-    expect(rollbackWords({ ...facts, rollback_type: 'run_level' } as unknown as Rollback)).toBe(
+    type Rollback = Parameters<typeof rollbackSummary>[0]
+    expect(rollbackSummary({ ...facts, rollback_type: 'run_level' } as unknown as Rollback)).toBe(
       'Rolled back to v5, 2 runs archived.',
     )
     expect(
-      rollbackWords({
+      rollbackSummary({
         ...facts,
         rollback_type: 'checkpoint_level',
         target_checkpoint_position: -1,
@@ -105,13 +108,13 @@ describe('rollback', () => {
 
 describe('decisions (D22)', () => {
   it('stand with the final one far from the good one', () => {
-    expect(asksOf(['approve', 'revise', 'reject']).map(([name]) => name)).toEqual([
+    expect(decisionOptions(['approve', 'revise', 'reject']).map(([name]) => name)).toEqual([
       'reject',
       'revise',
       'approve',
     ])
-    expect(asksOf(['approve', 'refuse']).map(([name]) => name)).toEqual(['refuse', 'approve'])
-    expect(asksOf(['answer', 'decline']).map(([name]) => name)).toEqual(['decline'])
+    expect(decisionOptions(['approve', 'refuse']).map(([name]) => name)).toEqual(['refuse', 'approve'])
+    expect(decisionOptions(['answer', 'decline']).map(([name]) => name)).toEqual(['decline'])
   })
 })
 
@@ -138,7 +141,7 @@ describe('lines', () => {
   })
   it('gather their faults', () =>
     expect([
-      ...byLine([
+      ...groupByLine([
         { path: '', message: 'x', line: 2 },
         { path: '', message: 'y' },
       ]).keys(),

@@ -1,19 +1,19 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { parseJson } from '~/lib/json'
-import { answer, client } from './client'
+import { client, unwrap } from './client'
 import { previewModification } from './commands'
-import type { ApprovalKind, Risk } from './types'
+import type { ApprovalKind, RiskLevel } from './types'
 
 const FOREVER = Number.POSITIVE_INFINITY
 
 // Everything about approvals stands below ['approvals'], so that one call refreshes it.
 
 /** What waits for whoever is signed in, the most urgent first. */
-export const approvals = () =>
+export const pendingApprovals = () =>
   queryOptions({
     queryKey: ['approvals'],
     queryFn: ({ signal }) =>
-      answer(
+      unwrap(
         client.GET('/api/approvals', {
           params: { query: { status: ['pending'], mine: true, sort: 'deadline', limit: 200 } },
           signal,
@@ -24,18 +24,18 @@ export const approvals = () =>
 export type ApprovalSort = 'age' | 'deadline' | 'risk' | 'priority'
 export type ApprovalFilter = {
   kind?: ApprovalKind
-  risk?: Risk
+  risk?: RiskLevel
   pipeline?: string
   everybody?: boolean
   sort?: ApprovalSort
 }
 
 /** The queue, as it is filtered and sorted. */
-export const queue = ({ kind, risk, pipeline, everybody, sort }: ApprovalFilter) =>
+export const approvalPages = ({ kind, risk, pipeline, everybody, sort }: ApprovalFilter) =>
   infiniteQueryOptions({
     queryKey: ['approvals', 'queue', { kind, risk, pipeline, everybody, sort }],
     queryFn: ({ signal, pageParam }) =>
-      answer(
+      unwrap(
         client.GET('/api/approvals', {
           params: {
             query: {
@@ -60,7 +60,7 @@ export const approval = (approval_id: string) =>
   queryOptions({
     queryKey: ['approvals', 'one', approval_id],
     queryFn: ({ signal }) =>
-      answer(client.GET('/api/approvals/{approval_id}', { params: { path: { approval_id } }, signal })),
+      unwrap(client.GET('/api/approvals/{approval_id}', { params: { path: { approval_id } }, signal })),
   })
 
 /** What other parameters would make of an action; the patch is given as it is written. */
@@ -76,7 +76,7 @@ export const explanation = (approval_id: string) =>
   queryOptions({
     queryKey: ['approval explained', approval_id],
     queryFn: ({ signal }) =>
-      answer(
+      unwrap(
         client.GET('/api/approvals/{approval_id}/explain', { params: { path: { approval_id } }, signal }),
       ),
     staleTime: FOREVER,
@@ -86,7 +86,7 @@ export const explanation = (approval_id: string) =>
 export const modificationRates = () =>
   queryOptions({
     queryKey: ['learning', 'rates'],
-    queryFn: ({ signal }) => answer(client.GET('/api/learning/rates', { signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/learning/rates', { signal })),
     staleTime: 60_000,
   })
 
@@ -94,6 +94,6 @@ export const modificationRates = () =>
 export const people = () =>
   queryOptions({
     queryKey: ['people'],
-    queryFn: ({ signal }) => answer(client.GET('/api/people', { signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/people', { signal })),
     staleTime: 60_000,
   })

@@ -1,83 +1,85 @@
-import { answer, asYaml, client } from './client'
-import type { Approval, Limits, ReworkRequest, RollbackRequest } from './types'
+import { asYaml, client, unwrap } from './client'
+import type { Approval, BudgetLimits, ReworkRequest, RollbackRequest } from './types'
 
-const ofPipeline = (pipeline_id: string) => ({ path: { pipeline_id } })
-const ofRun = (run_id: string) => ({ path: { run_id } })
-const ofExecution = (execution_id: string) => ({ path: { execution_id } })
+const pipelinePath = (pipeline_id: string) => ({ path: { pipeline_id } })
+const runPath = (run_id: string) => ({ path: { run_id } })
+const executionPath = (execution_id: string) => ({ path: { execution_id } })
 
 export const checkDefinition = (text: string, signal?: AbortSignal) =>
-  answer(client.POST('/api/definitions/validate', { ...asYaml, body: text, signal }))
+  unwrap(client.POST('/api/definitions/validate', { ...asYaml, body: text, signal }))
 export const createPipeline = (text: string) =>
-  answer(client.POST('/api/pipelines', { ...asYaml, body: text }))
+  unwrap(client.POST('/api/pipelines', { ...asYaml, body: text }))
 export const createFromTemplate = (template: string) =>
-  answer(client.POST('/api/pipelines', { body: { template } }))
+  unwrap(client.POST('/api/pipelines', { body: { template } }))
 export const savePipeline = (id: string, text: string, revision: number, force = false) =>
-  answer(
+  unwrap(
     client.PUT('/api/pipelines/{pipeline_id}', {
       ...asYaml,
       body: text,
-      params: { ...ofPipeline(id), query: { force }, header: { 'If-Match': `"${revision}"` } },
+      params: { ...pipelinePath(id), query: { force }, header: { 'If-Match': `"${revision}"` } },
     }),
   )
 export const deletePipeline = (id: string, force = false) =>
-  answer(client.DELETE('/api/pipelines/{pipeline_id}', { params: { ...ofPipeline(id), query: { force } } }))
+  unwrap(client.DELETE('/api/pipelines/{pipeline_id}', { params: { ...pipelinePath(id), query: { force } } }))
 export const restorePipeline = (id: string) =>
-  answer(client.POST('/api/pipelines/{pipeline_id}/restore', { params: ofPipeline(id) }))
+  unwrap(client.POST('/api/pipelines/{pipeline_id}/restore', { params: pipelinePath(id) }))
 export const revertPipeline = (id: string, revision: number, force = false) =>
-  answer(
+  unwrap(
     client.POST('/api/pipelines/{pipeline_id}/revert', {
-      params: { ...ofPipeline(id), query: { force } },
+      params: { ...pipelinePath(id), query: { force } },
       body: { revision },
     }),
   )
 
-export const startRun = (order: { pipeline_id: string; input?: unknown; original_prompt?: string }) =>
-  answer(client.POST('/api/runs', { body: { start: true, test: false, ...order } }))
+export const startRun = (request: { pipeline_id: string; input?: unknown; original_prompt?: string }) =>
+  unwrap(client.POST('/api/runs', { body: { start: true, test: false, ...request } }))
 
-export type RunMove = 'start' | 'pause' | 'resume' | 'cancel' | 'retry'
-export const moveRun = (id: string, move: RunMove) => {
-  const params = ofRun(id)
-  switch (move) {
+export type RunCommand = 'start' | 'pause' | 'resume' | 'cancel' | 'retry'
+export const sendRunCommand = (id: string, command: RunCommand) => {
+  const params = runPath(id)
+  switch (command) {
     case 'start':
-      return answer(client.POST('/api/runs/{run_id}/start', { params }))
+      return unwrap(client.POST('/api/runs/{run_id}/start', { params }))
     case 'pause':
-      return answer(client.POST('/api/runs/{run_id}/pause', { params }))
+      return unwrap(client.POST('/api/runs/{run_id}/pause', { params }))
     case 'resume':
-      return answer(client.POST('/api/runs/{run_id}/resume', { params }))
+      return unwrap(client.POST('/api/runs/{run_id}/resume', { params }))
     case 'cancel':
-      return answer(client.POST('/api/runs/{run_id}/cancel', { params }))
+      return unwrap(client.POST('/api/runs/{run_id}/cancel', { params }))
     case 'retry':
-      return answer(client.POST('/api/runs/{run_id}/retry', { params }))
+      return unwrap(client.POST('/api/runs/{run_id}/retry', { params }))
   }
 }
 
 /** All limits of a run's own: what is null is as the definition says. */
-export const setBudget = (id: string, body: Limits) =>
-  answer(client.PUT('/api/runs/{run_id}/budget', { params: ofRun(id), body }))
+export const setBudget = (id: string, body: BudgetLimits) =>
+  unwrap(client.PUT('/api/runs/{run_id}/budget', { params: runPath(id), body }))
 
 /** Names the pass that it leaves, so that asked twice it begins one. */
 export const restartRun = (id: string, pass_number: number) =>
-  answer(client.POST('/api/runs/{run_id}/restart', { params: ofRun(id), body: { pass_number } }))
+  unwrap(client.POST('/api/runs/{run_id}/restart', { params: runPath(id), body: { pass_number } }))
 
 export const startExecution = (execution_id: string) =>
-  answer(client.POST('/api/executions/start', { body: { execution_id } }))
+  unwrap(client.POST('/api/executions/start', { body: { execution_id } }))
 export const retryExecution = (id: string, attempt: number) =>
-  answer(client.POST('/api/executions/{execution_id}/retry', { params: ofExecution(id), body: { attempt } }))
+  unwrap(
+    client.POST('/api/executions/{execution_id}/retry', { params: executionPath(id), body: { attempt } }),
+  )
 export const cancelExecution = (id: string) =>
-  answer(client.POST('/api/executions/{execution_id}/cancel', { params: ofExecution(id) }))
+  unwrap(client.POST('/api/executions/{execution_id}/cancel', { params: executionPath(id) }))
 export const submitForm = (id: string, fields: Record<string, unknown>, digest: string | null) =>
-  answer(
+  unwrap(
     client.POST('/api/executions/{execution_id}/submit', {
-      params: ofExecution(id),
+      params: executionPath(id),
       body: { fields, digest },
     }),
   )
 export const uploadFile = (id: string, file: File) => {
   const form = new FormData()
   form.append('file', file)
-  return answer(
+  return unwrap(
     client.POST('/api/executions/{execution_id}/files', {
-      params: ofExecution(id),
+      params: executionPath(id),
       body: { file: file.name },
       bodySerializer: () => form,
     }),
@@ -100,16 +102,16 @@ type Decision =
 export const decide = (
   approval: Pick<Approval, 'approval_id' | 'digest'>,
   decision: string,
-  words: { feedback?: string; reason?: string; modified_params?: Record<string, unknown> } = {},
+  input: { feedback?: string; reason?: string; modified_params?: Record<string, unknown> } = {},
 ) =>
-  answer(
+  unwrap(
     client.PUT('/api/approvals/{approval_id}/{decision}', {
       params: { path: { approval_id: approval.approval_id, decision: decision as Decision } },
-      body: { digest: approval.digest, ...words },
+      body: { digest: approval.digest, ...input },
     }),
   )
 
-const ofApproval = (approval_id: string) => ({ path: { approval_id } })
+const approvalPath = (approval_id: string) => ({ path: { approval_id } })
 
 /** What other parameters would make of an action; nothing is decided. */
 export const previewModification = (
@@ -117,23 +119,25 @@ export const previewModification = (
   modified_params: Record<string, unknown>,
   signal?: AbortSignal,
 ) =>
-  answer(
+  unwrap(
     client.PUT('/api/approvals/{approval_id}/modify', {
-      params: ofApproval(id),
+      params: approvalPath(id),
       body: { modified_params },
       signal,
     }),
   )
-export const handOver = (id: string, to: string[], reason: string) =>
-  answer(client.PUT('/api/approvals/{approval_id}/assign', { params: ofApproval(id), body: { to, reason } }))
+export const reassign = (id: string, to: string[], reason: string) =>
+  unwrap(
+    client.PUT('/api/approvals/{approval_id}/assign', { params: approvalPath(id), body: { to, reason } }),
+  )
 export const addComment = (id: string, text: string) =>
-  answer(client.POST('/api/approvals/{approval_id}/comments', { params: ofApproval(id), body: { text } }))
+  unwrap(client.POST('/api/approvals/{approval_id}/comments', { params: approvalPath(id), body: { text } }))
 export const decideBatch = (
   items: readonly Pick<Approval, 'approval_id' | 'digest'>[],
   decision: 'approve' | 'reject',
   feedback: string,
 ) =>
-  answer(
+  unwrap(
     client.POST('/api/approvals/batch', {
       body: {
         decision,
@@ -144,22 +148,23 @@ export const decideBatch = (
   )
 
 export const previewRework = (id: string, checkpoint: string, signal?: AbortSignal) =>
-  answer(
+  unwrap(
     client.POST('/api/executions/{execution_id}/rework/preview', {
-      params: ofExecution(id),
+      params: executionPath(id),
       body: { checkpoint, prompt: '', reason: '' },
       signal,
     }),
   )
-export const askRework = (id: string, body: ReworkRequest) =>
-  answer(client.POST('/api/executions/{execution_id}/rework', { params: ofExecution(id), body }))
+export const createRework = (id: string, body: ReworkRequest) =>
+  unwrap(client.POST('/api/executions/{execution_id}/rework', { params: executionPath(id), body }))
 export const rerunExecution = (id: string) =>
-  answer(client.POST('/api/executions/{execution_id}/rerun', { params: ofExecution(id) }))
+  unwrap(client.POST('/api/executions/{execution_id}/rerun', { params: executionPath(id) }))
 
-export const previewRollback = (order: RollbackRequest, signal?: AbortSignal) =>
-  answer(client.POST('/api/rollback/preview', { body: order, signal }))
-export const rollBack = (order: RollbackRequest) => answer(client.POST('/api/rollback', { body: order }))
+export const previewRollback = (request: RollbackRequest, signal?: AbortSignal) =>
+  unwrap(client.POST('/api/rollback/preview', { body: request, signal }))
+export const createRollback = (request: RollbackRequest) =>
+  unwrap(client.POST('/api/rollback', { body: request }))
 export const undoRollback = (rollback_id: string) =>
-  answer(client.POST('/api/rollback/{rollback_id}/undo', { params: { path: { rollback_id } } }))
+  unwrap(client.POST('/api/rollback/{rollback_id}/undo', { params: { path: { rollback_id } } }))
 
-export const repairData = () => answer(client.POST('/api/doctor/repair'))
+export const repairData = () => unwrap(client.POST('/api/doctor/repair'))

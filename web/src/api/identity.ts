@@ -1,10 +1,10 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { answer, client } from './client'
-import type { Invite, NewOwnTokenRequest, NewTokenRequest, UserChange } from './types'
+import { client, unwrap } from './client'
+import type { CreateOwnTokenRequest, CreateTokenRequest, InviteRequest, UpdateUserRequest } from './types'
 
-const MANY = { limit: 500 }
-const PAGE = 50
-const PAGES = {
+const ALL_ITEMS = { limit: 500 }
+const PAGE_SIZE = 50
+const PAGING = {
   initialPageParam: null as string | null,
   getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor,
 }
@@ -12,48 +12,48 @@ const PAGES = {
 // Everything about people and what lets them in stands below ['people'], so that one call refreshes it.
 
 /** Who can be named where people are asked; everybody may see these. */
-export const persons = () =>
+export const people = () =>
   queryOptions({
     queryKey: ['people', 'persons'],
-    queryFn: ({ signal }) => answer(client.GET('/api/people', { params: { query: MANY }, signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/people', { params: { query: ALL_ITEMS }, signal })),
   })
 
 export const users = (removed: boolean, search: string) =>
   infiniteQueryOptions({
     queryKey: ['people', 'users', { removed, search }],
     queryFn: ({ signal, pageParam }) =>
-      answer(
+      unwrap(
         client.GET('/api/users', {
-          params: { query: { limit: PAGE, cursor: pageParam ?? undefined, removed, search } },
+          params: { query: { limit: PAGE_SIZE, cursor: pageParam ?? undefined, removed, search } },
           signal,
         }),
       ),
-    ...PAGES,
+    ...PAGING,
   })
 
 export const groups = () =>
   queryOptions({
     queryKey: ['people', 'groups'],
-    queryFn: ({ signal }) => answer(client.GET('/api/groups', { params: { query: MANY }, signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/groups', { params: { query: ALL_ITEMS }, signal })),
   })
 
 export const invitations = () =>
   queryOptions({
     queryKey: ['people', 'invitations'],
-    queryFn: ({ signal }) => answer(client.GET('/api/invitations', { params: { query: MANY }, signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/invitations', { params: { query: ALL_ITEMS }, signal })),
   })
 
 export const tokens = (all: boolean) =>
   infiniteQueryOptions({
     queryKey: ['people', 'tokens', { all }],
     queryFn: ({ signal, pageParam }) =>
-      answer(
+      unwrap(
         client.GET('/api/tokens', {
-          params: { query: { limit: PAGE, cursor: pageParam ?? undefined, all } },
+          params: { query: { limit: PAGE_SIZE, cursor: pageParam ?? undefined, all } },
           signal,
         }),
       ),
-    ...PAGES,
+    ...PAGING,
   })
 
 /** One's own, that are valid. */
@@ -61,13 +61,13 @@ export const ownTokens = () =>
   infiniteQueryOptions({
     queryKey: ['people', 'own tokens'],
     queryFn: ({ signal, pageParam }) =>
-      answer(
+      unwrap(
         client.GET('/api/me/tokens', {
-          params: { query: { limit: PAGE, cursor: pageParam ?? undefined } },
+          params: { query: { limit: PAGE_SIZE, cursor: pageParam ?? undefined } },
           signal,
         }),
       ),
-    ...PAGES,
+    ...PAGING,
   })
 
 /** The open sessions of a user; without a name one's own. */
@@ -75,66 +75,71 @@ export const sessions = (user?: string) =>
   queryOptions({
     queryKey: ['people', 'sessions', { user }],
     queryFn: ({ signal }) =>
-      answer(client.GET('/api/sessions', { params: { query: { ...MANY, user } }, signal })),
+      unwrap(client.GET('/api/sessions', { params: { query: { ...ALL_ITEMS, user } }, signal })),
   })
 
 export const delegations = (user?: string) =>
   queryOptions({
     queryKey: ['people', 'delegations', { user }],
     queryFn: ({ signal }) =>
-      answer(client.GET('/api/delegations', { params: { query: { ...MANY, user } }, signal })),
+      unwrap(client.GET('/api/delegations', { params: { query: { ...ALL_ITEMS, user } }, signal })),
   })
 
 export const secrets = () =>
   queryOptions({
     queryKey: ['people', 'secrets'],
-    queryFn: ({ signal }) => answer(client.GET('/api/secrets', { params: { query: MANY }, signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/secrets', { params: { query: ALL_ITEMS }, signal })),
   })
 
-const ofName = (name: string) => ({ path: { name } })
+const namePath = (name: string) => ({ path: { name } })
 
-export const invite = (body: Invite) => answer(client.POST('/api/invitations', { body }))
+export const invite = (body: InviteRequest) => unwrap(client.POST('/api/invitations', { body }))
 export const revokeInvitation = (invitation_id: string) =>
-  answer(client.DELETE('/api/invitations/{invitation_id}', { params: { path: { invitation_id } } }))
-export const changeUser = (name: string, body: UserChange) =>
-  answer(client.PUT('/api/users/{name}', { params: ofName(name), body }))
+  unwrap(client.DELETE('/api/invitations/{invitation_id}', { params: { path: { invitation_id } } }))
+export const updateUser = (name: string, body: UpdateUserRequest) =>
+  unwrap(client.PUT('/api/users/{name}', { params: namePath(name), body }))
 export const removeUser = (name: string) =>
-  answer(client.DELETE('/api/users/{name}', { params: ofName(name) }))
+  unwrap(client.DELETE('/api/users/{name}', { params: namePath(name) }))
 export const restoreUser = (name: string) =>
-  answer(client.POST('/api/users/{name}/restore', { params: ofName(name) }))
+  unwrap(client.POST('/api/users/{name}/restore', { params: namePath(name) }))
 
 type GroupBody = { description: string; members: string[] }
-export const makeGroup = (name: string, body: GroupBody) =>
-  answer(client.POST('/api/groups', { body: { name, ...body } }))
-export const changeGroup = (name: string, body: GroupBody) =>
-  answer(client.PUT('/api/groups/{name}', { params: ofName(name), body }))
-export const removeGroup = (name: string) =>
-  answer(client.DELETE('/api/groups/{name}', { params: ofName(name) }))
+export const createGroup = (name: string, body: GroupBody) =>
+  unwrap(client.POST('/api/groups', { body: { name, ...body } }))
+export const updateGroup = (name: string, body: GroupBody) =>
+  unwrap(client.PUT('/api/groups/{name}', { params: namePath(name), body }))
+export const deleteGroup = (name: string) =>
+  unwrap(client.DELETE('/api/groups/{name}', { params: namePath(name) }))
 
-export const makeToken = (body: NewTokenRequest) => answer(client.POST('/api/tokens', { body }))
+export const createToken = (body: CreateTokenRequest) => unwrap(client.POST('/api/tokens', { body }))
 export const revokeToken = (token_id: string) =>
-  answer(client.DELETE('/api/tokens/{token_id}', { params: { path: { token_id } } }))
+  unwrap(client.DELETE('/api/tokens/{token_id}', { params: { path: { token_id } } }))
 
-export const makeOwnToken = (body: NewOwnTokenRequest) => answer(client.POST('/api/me/tokens', { body }))
+export const createOwnToken = (body: CreateOwnTokenRequest) => unwrap(client.POST('/api/me/tokens', { body }))
 export const revokeOwnToken = (token_id: string) =>
-  answer(client.DELETE('/api/me/tokens/{token_id}', { params: { path: { token_id } } }))
-export const changeMe = (display_name: string) => answer(client.PUT('/api/me', { body: { display_name } }))
+  unwrap(client.DELETE('/api/me/tokens/{token_id}', { params: { path: { token_id } } }))
+export const updateProfile = (display_name: string) =>
+  unwrap(client.PUT('/api/me', { body: { display_name } }))
 
 export const endSession = (session_id: string) =>
-  answer(client.DELETE('/api/sessions/{session_id}', { params: { path: { session_id } } }))
+  unwrap(client.DELETE('/api/sessions/{session_id}', { params: { path: { session_id } } }))
 /** All of a user's; without a name all one's own but this one. */
 export const endSessions = (user?: string) =>
-  answer(client.DELETE('/api/sessions', { params: { query: { user } } }))
+  unwrap(client.DELETE('/api/sessions', { params: { query: { user } } }))
 export const changePassword = (current: string, password: string) =>
-  answer(client.PUT('/api/session/password', { body: { current, new: password } }))
+  unwrap(client.PUT('/api/session/password', { body: { current, new: password } }))
 
-export const delegate = (body: { to_user: string; until: string; from_user?: string; reason: string }) =>
-  answer(client.POST('/api/delegations', { body }))
+export const createDelegation = (body: {
+  to_user: string
+  until: string
+  from_user?: string
+  reason: string
+}) => unwrap(client.POST('/api/delegations', { body }))
 export const endDelegation = (delegation_id: string) =>
-  answer(client.DELETE('/api/delegations/{delegation_id}', { params: { path: { delegation_id } } }))
+  unwrap(client.DELETE('/api/delegations/{delegation_id}', { params: { path: { delegation_id } } }))
 
-export const putSecret = (name: string, value: string) =>
-  answer(client.PUT('/api/secrets/{name}', { params: ofName(name), body: { value } }))
-export const removeSecret = (name: string) =>
-  answer(client.DELETE('/api/secrets/{name}', { params: ofName(name) }))
-export const rotateSecrets = () => answer(client.POST('/api/secrets/rotate'))
+export const setSecret = (name: string, value: string) =>
+  unwrap(client.PUT('/api/secrets/{name}', { params: namePath(name), body: { value } }))
+export const deleteSecret = (name: string) =>
+  unwrap(client.DELETE('/api/secrets/{name}', { params: namePath(name) }))
+export const rotateSecrets = () => unwrap(client.POST('/api/secrets/rotate'))

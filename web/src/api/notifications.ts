@@ -1,6 +1,12 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { answer, client } from './client'
-import type { ChannelChange, DeliveryStatus, NewChannel, NoticeKind, PreferencesRequest } from './types'
+import { client, unwrap } from './client'
+import type {
+  CreateChannelRequest,
+  DeliveryStatus,
+  NotificationKind,
+  SetPreferencesRequest,
+  UpdateChannelRequest,
+} from './types'
 
 // Everything about notices stands below ['notices'], so that one call refreshes it.
 
@@ -9,14 +15,14 @@ export const channels = () =>
   queryOptions({
     queryKey: ['notices', 'channels'],
     queryFn: ({ signal }) =>
-      answer(client.GET('/api/channels', { params: { query: { limit: 500 } }, signal })),
+      unwrap(client.GET('/api/channels', { params: { query: { limit: 500 } }, signal })),
   })
 
 export const channelPages = () =>
   infiniteQueryOptions({
     queryKey: ['notices', 'channels', 'pages'],
     queryFn: ({ signal, pageParam }) =>
-      answer(
+      unwrap(
         client.GET('/api/channels', {
           params: { query: { limit: 50, cursor: pageParam ?? undefined } },
           signal,
@@ -29,7 +35,7 @@ export const channelPages = () =>
 export type DeliveryFilter = {
   channel_id?: string
   status?: DeliveryStatus
-  kind?: NoticeKind
+  kind?: NotificationKind
   approval_id?: string
 }
 
@@ -37,7 +43,7 @@ export const deliveries = ({ status, kind, ...filter }: DeliveryFilter) =>
   infiniteQueryOptions({
     queryKey: ['notices', 'deliveries', { status, kind, ...filter }],
     queryFn: ({ signal, pageParam }) =>
-      answer(
+      unwrap(
         client.GET('/api/deliveries', {
           params: {
             query: {
@@ -59,27 +65,28 @@ export const delivery = (delivery_id: string) =>
   queryOptions({
     queryKey: ['notices', 'delivery', delivery_id],
     queryFn: ({ signal }) =>
-      answer(client.GET('/api/deliveries/{delivery_id}', { params: { path: { delivery_id } }, signal })),
+      unwrap(client.GET('/api/deliveries/{delivery_id}', { params: { path: { delivery_id } }, signal })),
   })
 
 export const preferences = () =>
   queryOptions({
     queryKey: ['notices', 'preferences'],
-    queryFn: ({ signal }) => answer(client.GET('/api/preferences', { signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/preferences', { signal })),
   })
 
-const ofChannel = (channel_id: string) => ({ path: { channel_id } })
+const channelPath = (channel_id: string) => ({ path: { channel_id } })
 
-export const makeChannel = (body: NewChannel) => answer(client.POST('/api/channels', { body }))
-export const changeChannel = (id: string, revision: number, body: ChannelChange) =>
-  answer(
+export const createChannel = (body: CreateChannelRequest) => unwrap(client.POST('/api/channels', { body }))
+export const updateChannel = (id: string, revision: number, body: UpdateChannelRequest) =>
+  unwrap(
     client.PUT('/api/channels/{channel_id}', {
-      params: { ...ofChannel(id), header: { 'If-Match': `"${revision}"` } },
+      params: { ...channelPath(id), header: { 'If-Match': `"${revision}"` } },
       body,
     }),
   )
-export const removeChannel = (id: string) =>
-  answer(client.DELETE('/api/channels/{channel_id}', { params: ofChannel(id) }))
+export const deleteChannel = (id: string) =>
+  unwrap(client.DELETE('/api/channels/{channel_id}', { params: channelPath(id) }))
 export const testChannel = (id: string, recipient: string | null) =>
-  answer(client.POST('/api/channels/{channel_id}/test', { params: ofChannel(id), body: { recipient } }))
-export const setPreferences = (body: PreferencesRequest) => answer(client.PUT('/api/preferences', { body }))
+  unwrap(client.POST('/api/channels/{channel_id}/test', { params: channelPath(id), body: { recipient } }))
+export const setPreferences = (body: SetPreferencesRequest) =>
+  unwrap(client.PUT('/api/preferences', { body }))

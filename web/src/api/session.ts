@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { session } from './queries'
 import type { Role, Session } from './types'
 
-const NOBODY: Session = {
+const SIGNED_OUT: Session = {
   actor: '',
   display_name: '',
   email: '',
@@ -19,7 +19,7 @@ const NOBODY: Session = {
 /** Who is signed in; only pages behind the sign-in ask. */
 export function useSession(): Session {
   const { data } = useQuery(session())
-  return data ?? NOBODY
+  return data ?? SIGNED_OUT
 }
 
 export function useRoles(): readonly Role[] {

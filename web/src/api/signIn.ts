@@ -1,27 +1,27 @@
 import { queryOptions } from '@tanstack/react-query'
-import { answer, client } from './client'
+import { client, unwrap } from './client'
 
 /** How people sign in here, besides with a token; also who is not signed in may ask. */
-export const signInWays = () =>
+export const signInOptions = () =>
   queryOptions({
     queryKey: ['sign-in'],
-    queryFn: ({ signal }) => answer(client.GET('/api/sign-in', { signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/sign-in', { signal })),
   })
 
-export const signIn = (token: string) => answer(client.POST('/api/session', { body: { token } }))
-export const signInByName = (name: string, password: string) =>
-  answer(client.POST('/api/session', { body: { name, password } }))
-export const signOut = () => answer(client.DELETE('/api/session'))
+export const signInWithToken = (token: string) => unwrap(client.POST('/api/session', { body: { token } }))
+export const signInWithPassword = (name: string, password: string) =>
+  unwrap(client.POST('/api/session', { body: { name, password } }))
+export const signOut = () => unwrap(client.DELETE('/api/session'))
 
-const ofProvider = (provider: string) => ({ path: { provider } })
-export const beginSignIn = (provider: string, return_to: string) =>
-  answer(client.POST('/api/sign-in/{provider}', { params: ofProvider(provider), body: { return_to } }))
+const providerPath = (provider: string) => ({ path: { provider } })
+export const startSignIn = (provider: string, return_to: string) =>
+  unwrap(client.POST('/api/sign-in/{provider}', { params: providerPath(provider), body: { return_to } }))
 export const finishSignIn = (provider: string, code: string, state: string) =>
-  answer(
-    client.POST('/api/sign-in/{provider}/finish', { params: ofProvider(provider), body: { code, state } }),
+  unwrap(
+    client.POST('/api/sign-in/{provider}/finish', { params: providerPath(provider), body: { code, state } }),
   )
 
-export const lookAtInvitation = (token: string) =>
-  answer(client.POST('/api/invitations/preview', { body: { token } }))
+export const previewInvitation = (token: string) =>
+  unwrap(client.POST('/api/invitations/preview', { body: { token } }))
 export const acceptInvitation = (token: string, password: string, display_name: string) =>
-  answer(client.POST('/api/invitations/accept', { body: { token, password, display_name } }))
+  unwrap(client.POST('/api/invitations/accept', { body: { token, password, display_name } }))

@@ -53,7 +53,7 @@ export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props
             <span className={styles.label} data-actor>
               {actor}
             </span>
-            <span className={styles.moreLabel}>More</span>
+            <span className={styles.menuShortLabel}>More</span>
             <span className="unseen">, your account</span>
           </UnstyledButton>
         </Menu.Target>

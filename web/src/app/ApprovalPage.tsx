@@ -8,26 +8,26 @@ import * as queries from '~/api/approvals'
 import { run as runQuery } from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { ApprovalDetail } from '~/api/types'
-import { Proposal, Reasoning, Supporting } from '~/features/actions/ActionDetails'
-import { Outcome } from '~/features/actions/ActionOutcome'
-import { Modify } from '~/features/actions/ModifyDrawer'
-import { Aside, Strip } from '~/features/approvals/ApprovalDetails'
-import { Turning, useTurning } from '~/features/approvals/ApprovalPager'
-import { Discussion } from '~/features/approvals/Comments'
-import { BeatenNotice, DecidedBar } from '~/features/approvals/DecidedBar'
+import { ActionDetails, Reasoning, SupportingData } from '~/features/actions/ActionDetails'
+import { ActionOutcome } from '~/features/actions/ActionOutcome'
+import { ModifyDrawer } from '~/features/actions/ModifyDrawer'
+import { ApprovalDetails, ApprovalSummary } from '~/features/approvals/ApprovalDetails'
+import { ApprovalPager, useApprovalPager } from '~/features/approvals/ApprovalPager'
+import { Comments } from '~/features/approvals/Comments'
+import { AlreadyDecidedNotice, DecidedBar } from '~/features/approvals/DecidedBar'
 import { ChangedNotice, DecisionButtons, RefusedNotice } from '~/features/approvals/DecisionButtons'
-import { HandOver } from '~/features/approvals/ReassignDialog'
-import { useDeciding, usePinned } from '~/features/approvals/useDecision'
-import { Artifacts } from '~/features/artifacts/ArtifactBrowser'
+import { ReassignDialog } from '~/features/approvals/ReassignDialog'
+import { useDecision, usePinned } from '~/features/approvals/useDecision'
+import { ArtifactBrowser } from '~/features/artifacts/ArtifactBrowser'
 import type { Parameters } from '~/lib/actions'
-import { beforeOf } from '~/lib/artifactChanges'
-import { count } from '~/lib/formatting'
-import { mayAnswer, mayDecide } from '~/lib/states'
-import { Bar } from '~/ui/BottomBar'
+import { previousRun } from '~/lib/artifactChanges'
+import { pluralize } from '~/lib/formatting'
+import { canAnswer, canDecide } from '~/lib/states'
+import { BottomBar } from '~/ui/BottomBar'
 import { LoadingRows } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
 import { Page, Section } from '~/ui/Page'
-import { Failure } from '~/ui/ProblemNotice'
+import { LoadError } from '~/ui/ProblemNotice'
 import { Time } from '~/ui/Time'
 import styles from './ApprovalPage.module.css'
 
@@ -37,12 +37,12 @@ const route = getRouteApi('/approvals/$approvalId')
 export function ApprovalPage() {
   const { approvalId } = route.useParams()
   const { data: approval, error, refetch } = useQuery(queries.approval(approvalId))
-  if (approval !== undefined) return <OpenApproval key={approvalId} approval={approval} />
+  if (approval !== undefined) return <ApprovalView key={approvalId} approval={approval} />
   return (
     <Page title="Approval" crumbs={[{ label: 'Approvals', link: { to: '/approvals' } }]}>
       <h1 className="unseen">Approval</h1>
       {error !== null ? (
-        <Failure what="This approval could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="This approval could not be read." error={error} retry={() => void refetch()} />
       ) : (
         <LoadingRows rows={6} label="Loading the approval" />
       )}
@@ -52,37 +52,37 @@ export function ApprovalPage() {
 
 const NONE: Parameters = {}
 
-function OpenApproval({ approval }: { approval: ApprovalDetail }) {
-  const { do: first } = route.useSearch()
+function ApprovalView({ approval }: { approval: ApprovalDetail }) {
+  const { do: initialShortcut } = route.useSearch()
   const roles = useRoles()
   const phone = useMediaQuery('(max-width: 760px)', false)
   const [comment, setComment] = useState('')
   const [modifying, setModifying] = useState(false)
-  const [handing, setHanding] = useState(false)
+  const [reassigning, setReassigning] = useState(false)
   const pinned = usePinned(approval.digest, approval)
   const pending = approval.status === 'pending'
   // What is over is shown as it ended; what is open as it was read.
   const shown = pending ? pinned.shown : approval
-  const [mine, setMine] = useState(pending ? false : null)
-  const deciding = useDeciding(pinned.shown)
-  const turn = useTurning(approval.approval_id)
-  const beaten = !pending && mine === false
+  const [decidedHere, setDecidedHere] = useState(pending ? false : null)
+  const decision = useDecision(pinned.shown)
+  const pager = useApprovalPager(approval.approval_id)
+  const decidedByOthers = !pending && decidedHere === false
   const allowed = pending && approval.may_decide
   const { action } = shown
   const parameters: Parameters = action?.current_parameters ?? NONE
   const closeModify = () => {
     setModifying(false)
-    deciding.forget()
+    decision.clearProblem()
   }
   const approveModified = async (modified_params: Parameters, changes: number) => {
     const feedback = comment.trim() === '' ? {} : { feedback: comment.trim() }
-    const words = `Approved with ${count(changes, 'change')}.`
-    if (await deciding.take('approve', words, { ...feedback, modified_params })) {
-      setMine(true)
+    const message = `Approved with ${pluralize(changes, 'change')}.`
+    if (await decision.submit('approve', message, { ...feedback, modified_params })) {
+      setDecidedHere(true)
       closeModify()
     }
   }
-  const said = (
+  const commentField = (
     <TextInput
       className={styles.comment}
       label={phone ? 'Comment (optional)' : undefined}
@@ -96,39 +96,39 @@ function OpenApproval({ approval }: { approval: ApprovalDetail }) {
   )
   return (
     <Page
-      bleed
+      fullBleed
       title={`${approval.pipeline_name} ${approval.run_version === null ? 'test' : `v${approval.run_version}`}`}
       crumbs={[{ label: 'Approvals', link: { to: '/approvals' } }]}
-      actions={<Turning {...turn} />}
+      actions={<ApprovalPager {...pager} />}
     >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
       <section className={styles.scroll} tabIndex={0} aria-label="What is decided">
         <div className={styles.columns}>
           <div className={styles.main}>
             <h1>{shown.title}</h1>
-            <Where approval={approval} />
+            <ApprovalLocation approval={approval} />
             {approval.warning !== null && (
               <Notice tone="ochre" title="Too few people can decide this">
                 {approval.warning}
               </Notice>
             )}
-            <Strip approval={shown} />
-            <Outcome approval={approval} />
+            <ApprovalSummary approval={shown} />
+            <ActionOutcome approval={approval} />
             {action !== null && (
               <>
-                <Proposal action={action} parameters={parameters} />
+                <ActionDetails action={action} parameters={parameters} />
                 <Reasoning text={action.reasoning} />
-                <Supporting data={action.supporting_data} />
+                <SupportingData data={action.supporting_data} />
               </>
             )}
-            <Work approval={shown} />
-            <Discussion approval={approval} maySay={mayAnswer(roles)} />
-            {phone && allowed && said}
+            <ResultSection approval={shown} />
+            <Comments approval={approval} canComment={canAnswer(roles)} />
+            {phone && allowed && commentField}
           </div>
           <aside className={styles.aside} aria-label="What weighs on it">
-            <Aside approval={shown} />
+            <ApprovalDetails approval={shown} />
             {allowed && (
-              <Button leftSection={<IconUserShare size={15} />} onClick={() => setHanding(true)}>
+              <Button leftSection={<IconUserShare size={15} />} onClick={() => setReassigning(true)}>
                 Hand over…
               </Button>
             )}
@@ -138,33 +138,33 @@ function OpenApproval({ approval }: { approval: ApprovalDetail }) {
       {!pending ? (
         <DecidedBar
           approval={approval}
-          next={turn.next}
-          notice={beaten && <BeatenNotice approval={approval} comment={comment} />}
+          next={pager.next}
+          notice={decidedByOthers && <AlreadyDecidedNotice approval={approval} comment={comment} />}
         />
       ) : (
-        <Bar
-          state={{ tone: 'ochre', sign: 'person', word: '' }}
+        <BottomBar
+          state={{ tone: 'ochre', icon: 'person', label: '' }}
           title={
             allowed
               ? ''
-              : mayDecide(roles)
+              : canDecide(roles)
                 ? `Waits for ${approval.asked_of.join(', ') || 'another person'}`
                 : 'Your role may look, not decide'
           }
-          lead={allowed && !phone ? said : undefined}
+          leading={allowed && !phone ? commentField : undefined}
           notice={
             pinned.changed ? (
               <ChangedNotice
-                onLook={() => {
-                  pinned.look()
-                  deciding.forget()
+                onShowCurrent={() => {
+                  pinned.showCurrent()
+                  decision.clearProblem()
                   setModifying(false)
                 }}
               >
                 What you decide on is no longer the same.
               </ChangedNotice>
             ) : (
-              deciding.problem !== null && !modifying && <RefusedNotice problem={deciding.problem} />
+              decision.problem !== null && !modifying && <RefusedNotice problem={decision.problem} />
             )
           }
           actions={
@@ -173,43 +173,43 @@ function OpenApproval({ approval }: { approval: ApprovalDetail }) {
               <DecisionButtons
                 approval={approval}
                 possible={approval.possible}
-                deciding={deciding}
+                decision={decision}
                 comment={comment}
                 onModify={action === null ? undefined : () => setModifying(true)}
-                first={first}
-                onDecided={() => setMine(true)}
+                initialShortcut={initialShortcut}
+                onDecided={() => setDecidedHere(true)}
               />
             )
           }
         />
       )}
       {action !== null && (
-        <Modify
+        <ModifyDrawer
           approvalId={approval.approval_id}
           action={action}
           parameters={pinned.shown.action?.current_parameters ?? NONE}
           opened={modifying}
-          approving={deciding.busy === 'approve'}
-          isDecided={beaten}
+          approving={decision.busy === 'approve'}
+          isDecided={decidedByOthers}
           notice={
-            beaten ? (
-              <BeatenNotice approval={approval} comment={comment} />
+            decidedByOthers ? (
+              <AlreadyDecidedNotice approval={approval} comment={comment} />
             ) : (
-              deciding.problem !== null && <RefusedNotice problem={deciding.problem} />
+              decision.problem !== null && <RefusedNotice problem={decision.problem} />
             )
           }
           onApprove={approveModified}
           onClose={closeModify}
         />
       )}
-      <HandOver approval={approval} opened={handing} onClose={() => setHanding(false)} />
+      <ReassignDialog approval={approval} opened={reassigning} onClose={() => setReassigning(false)} />
     </Page>
   )
 }
 
-function Where({ approval }: { approval: ApprovalDetail }) {
+function ApprovalLocation({ approval }: { approval: ApprovalDetail }) {
   return (
-    <p className={styles.where}>
+    <p className={styles.location}>
       <Link
         to="/runs/$runId"
         params={{ runId: approval.run_id }}
@@ -224,8 +224,8 @@ function Where({ approval }: { approval: ApprovalDetail }) {
 }
 
 /** What was made, where a result is decided on. */
-function Work({ approval }: { approval: ApprovalDetail }) {
-  const [chosen, setChosen] = useState<string>()
+function ResultSection({ approval }: { approval: ApprovalDetail }) {
+  const [selected, setSelected] = useState<string>()
   const { data: run } = useQuery({
     ...runQuery(approval.run_id),
     enabled: approval.artifacts.length > 0,
@@ -233,20 +233,20 @@ function Work({ approval }: { approval: ApprovalDetail }) {
   if (approval.kind === 'action' || approval.kind === 'start') {
     return approval.checkpoint_description === '' || approval.action !== null ? null : (
       <Section title="What it does">
-        <p className={styles.text}>{approval.checkpoint_description}</p>
+        <p className={styles.description}>{approval.checkpoint_description}</p>
       </Section>
     )
   }
   return (
     <Section title="What was made" count={approval.artifacts.length || undefined}>
-      {approval.reason !== '' && <p className={styles.text}>{approval.reason}</p>}
+      {approval.reason !== '' && <p className={styles.description}>{approval.reason}</p>}
       <div className={styles.files}>
-        <Artifacts
+        <ArtifactBrowser
           artifacts={approval.artifacts}
-          chosen={chosen}
-          onChoose={setChosen}
-          none="There are no artifacts."
-          before={beforeOf(run)}
+          selected={selected}
+          onSelect={setSelected}
+          emptyText="There are no artifacts."
+          previousRun={previousRun(run)}
         />
       </div>
     </Section>

@@ -1,31 +1,31 @@
 import { Button } from '@mantine/core'
 import { type ErrorComponentProps, Link } from '@tanstack/react-router'
-import { Empty } from '~/ui/EmptyState'
+import { EmptyState } from '~/ui/EmptyState'
 import { Page } from '~/ui/Page'
 
 /** An address that leads nowhere. */
-export function Lost() {
+export function NotFoundPage() {
   return (
     <Page title="Not found">
       <h1 className="unseen">Not found</h1>
-      <Empty
+      <EmptyState
         title="There is nothing at this address"
         action={<Button renderRoot={(props) => <Link to="/" {...props} />}>Go home</Button>}
       >
         The page may have moved, or the link is incomplete.
-      </Empty>
+      </EmptyState>
     </Page>
   )
 }
 
 /** A page that broke while it was drawn: a new version may have replaced its files. */
-export function Shaken({ error }: ErrorComponentProps) {
+export function PageError({ error }: ErrorComponentProps) {
   return (
-    <Empty
+    <EmptyState
       title="This page could not be drawn"
       action={<Button onClick={() => location.reload()}>Load it again</Button>}
     >
       {error instanceof Error ? error.message : String(error)}
-    </Empty>
+    </EmptyState>
   )
 }

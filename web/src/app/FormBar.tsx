@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core'
-import type { Approval, TrailItem } from '~/api/types'
+import type { Approval, RunCheckpoint } from '~/api/types'
 import { FORM_ID } from '~/features/approvals/ExecutionForm'
-import { left } from '~/lib/durations'
-import { Bar } from '~/ui/BottomBar'
+import { timeLeft } from '~/lib/durations'
+import { BottomBar } from '~/ui/BottomBar'
 import { useNow } from '~/ui/Time'
 
 type Props = {
-  item: TrailItem | undefined
+  item: RunCheckpoint | undefined
   approval: Approval | null
   paused: boolean
   allowed: boolean
@@ -21,13 +21,13 @@ export function FormBar({ item, approval, paused, allowed, sending, shown, onSho
   const now = useNow()
   const facts = [
     item !== undefined && item.revision_iteration > 0 && `revision ${item.revision_iteration}`,
-    left(approval?.expires_at ?? null, now),
+    timeLeft(approval?.expires_at ?? null, now),
     paused && 'the run is paused: your answers are stored, the next checkpoint waits',
     !allowed && 'your role may look, not answer',
   ].filter((fact): fact is string => typeof fact === 'string')
   return (
-    <Bar
-      state={{ tone: 'ochre', sign: 'form', word: '' }}
+    <BottomBar
+      state={{ tone: 'ochre', icon: 'form', label: '' }}
       title={`Fill in ${item?.name ?? 'the form'}`}
       detail={facts.length > 0 ? facts.join(' · ') : 'What you type is kept in this tab until you send it.'}
       actions={

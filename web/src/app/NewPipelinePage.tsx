@@ -5,41 +5,41 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { createPipeline } from '~/api/commands'
 import { DefinitionEditor } from '~/features/definitions/DefinitionEditor'
-import { Gallery } from '~/features/templates/TemplateGallery'
-import { dropNew, keepNew, readNew } from '~/lib/newPipelineDraft'
+import { TemplateGallery } from '~/features/templates/TemplateGallery'
+import { deleteNewPipelineDraft, readNewPipelineDraft, saveNewPipelineDraft } from '~/lib/newPipelineDraft'
 import { asProblem } from '~/lib/problems'
 import { Page } from '~/ui/Page'
-import { Refusal } from '~/ui/ProblemNotice'
-import { tell } from '~/ui/toasts'
+import { ProblemNotice } from '~/ui/ProblemNotice'
+import { showToast } from '~/ui/toasts'
 import styles from './NewPipelinePage.module.css'
 
 const route = getRouteApi('/pipelines/new')
 
 /** A new pipeline, from a template or written in YAML. What is written survives a reload. */
-export function NewPage() {
+export function NewPipelinePage() {
   const { from } = route.useSearch()
   const navigate = route.useNavigate()
   const client = useQueryClient()
-  const [text, setText] = useState(readNew)
+  const [text, setText] = useState(readNewPipelineDraft)
   const [busy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState<unknown>(null)
+  const [error, setError] = useState<unknown>(null)
 
-  const write = (next: string) => {
+  const updateText = (next: string) => {
     setText(next)
-    setRefusal(null)
-    keepNew(next)
+    setError(null)
+    saveNewPipelineDraft(next)
   }
   const create = async () => {
     setBusy(true)
-    setRefusal(null)
+    setError(null)
     try {
       const pipeline = await createPipeline(text)
-      dropNew()
+      deleteNewPipelineDraft()
       void client.invalidateQueries({ queryKey: ['pipelines'] })
-      tell(`${pipeline.pipeline_name} is created.`)
+      showToast(`${pipeline.pipeline_name} is created.`)
       await navigate({ to: '/pipelines/$pipelineId', params: { pipelineId: pipeline.pipeline_id } })
     } catch (error) {
-      setRefusal(error)
+      setError(error)
       setBusy(false)
     }
   }
@@ -58,9 +58,9 @@ export function NewPage() {
           <Tabs.Tab value="yaml">Write YAML</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="template">
-          <Gallery
+          <TemplateGallery
             onEdit={(template) => {
-              write(template.text)
+              updateText(template.text)
               void navigate({ search: { from: 'yaml' } })
             }}
           />
@@ -68,15 +68,13 @@ export function NewPage() {
         <Tabs.Panel value="yaml">
           <DefinitionEditor
             text={text}
-            onChange={write}
-            extra={
-              refusal === null
-                ? []
-                : asProblem(refusal).errors.map((fault) => ({ ...fault, severity: 'error' }))
+            onChange={updateText}
+            extraFindings={
+              error === null ? [] : asProblem(error).errors.map((item) => ({ ...item, severity: 'error' }))
             }
-            foot={
-              <div className={styles.foot}>
-                {refusal !== null && <Refusal title="The pipeline was not created." error={refusal} />}
+            footer={
+              <div className={styles.footer}>
+                {error !== null && <ProblemNotice title="The pipeline was not created." error={error} />}
                 <Button
                   variant="filled"
                   leftSection={<IconPlus size={16} />}

@@ -6,19 +6,19 @@ import { useState } from 'react'
 import * as queries from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { Pipeline } from '~/api/types'
-import { Checkpoints } from '~/features/checkpoints/CheckpointList'
-import { History } from '~/features/definitions/DefinitionHistory'
-import { Definition } from '~/features/definitions/DefinitionView'
-import { Runs } from '~/features/pipelines/PipelineRuns'
-import { nextVersion, startWords } from '~/features/pipelines/runVersions'
+import { CheckpointList } from '~/features/checkpoints/CheckpointList'
+import { DefinitionHistory } from '~/features/definitions/DefinitionHistory'
+import { DefinitionView } from '~/features/definitions/DefinitionView'
+import { PipelineRuns } from '~/features/pipelines/PipelineRuns'
+import { nextVersion, startLabel as versionStartLabel } from '~/features/pipelines/runVersions'
 import { StartDialog } from '~/features/pipelines/StartDialog'
-import { useRemoval } from '~/features/pipelines/useDeletePipeline'
-import { count } from '~/lib/formatting'
-import { mayEdit } from '~/lib/states'
+import { useDeletePipeline } from '~/features/pipelines/useDeletePipeline'
+import { pluralize } from '~/lib/formatting'
+import { canEdit } from '~/lib/states'
 import { LoadingRows } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
 import { Page } from '~/ui/Page'
-import { Failure } from '~/ui/ProblemNotice'
+import { LoadError } from '~/ui/ProblemNotice'
 import styles from './PipelinePage.module.css'
 
 const route = getRouteApi('/pipelines/$pipelineId')
@@ -27,12 +27,12 @@ const route = getRouteApi('/pipelines/$pipelineId')
 export function PipelinePage() {
   const { pipelineId } = route.useParams()
   const { data, error, refetch } = useQuery(queries.pipeline(pipelineId))
-  if (data !== undefined) return <OpenPipeline key={pipelineId} pipeline={data} />
+  if (data !== undefined) return <PipelineView key={pipelineId} pipeline={data} />
   return (
     <Page title="Pipeline" crumbs={[{ label: 'Pipelines', link: { to: '/pipelines' } }]}>
       <h1 className="unseen">Pipeline</h1>
       {error !== null ? (
-        <Failure what="This pipeline could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="This pipeline could not be read." error={error} retry={() => void refetch()} />
       ) : (
         <LoadingRows rows={5} label="Loading the pipeline" />
       )}
@@ -40,18 +40,18 @@ export function PipelinePage() {
   )
 }
 
-function OpenPipeline({ pipeline }: { pipeline: Pipeline }) {
-  const allowed = mayEdit(useRoles())
+function PipelineView({ pipeline }: { pipeline: Pipeline }) {
+  const allowed = canEdit(useRoles())
   const { tab, edit } = route.useSearch()
   const navigate = route.useNavigate()
   const [starting, setStarting] = useState(false)
-  const removal = useRemoval(pipeline, () => void navigate({ to: '/pipelines' }))
+  const deletion = useDeletePipeline(pipeline, () => void navigate({ to: '/pipelines' }))
   const { data: runs } = useQuery(queries.pipelineRuns(pipeline.pipeline_id, true))
   const deleted = pipeline.deleted_at !== null
-  const words =
+  const startLabel =
     runs === undefined
       ? 'Start a run'
-      : startWords(nextVersion(runs.items, pipeline.pipeline_definition_version))
+      : versionStartLabel(nextVersion(runs.items, pipeline.pipeline_definition_version))
   return (
     <Page
       title={pipeline.pipeline_name}
@@ -65,7 +65,7 @@ function OpenPipeline({ pipeline }: { pipeline: Pipeline }) {
               leftSection={<IconPlayerPlay size={16} />}
               onClick={() => setStarting(true)}
             >
-              {words}
+              {startLabel}
             </Button>
             <Menu width={200}>
               <Menu.Target>
@@ -83,7 +83,7 @@ function OpenPipeline({ pipeline }: { pipeline: Pipeline }) {
                 <Menu.Item
                   leftSection={<IconTrash size={16} />}
                   data-danger
-                  onClick={() => void removal.remove()}
+                  onClick={() => void deletion.deleteNow()}
                 >
                   Delete
                 </Menu.Item>
@@ -97,7 +97,7 @@ function OpenPipeline({ pipeline }: { pipeline: Pipeline }) {
       <p className={styles.lead}>
         {pipeline.pipeline_description && <span>{pipeline.pipeline_description} </span>}
         <span className={styles.figures}>
-          {count(pipeline.checkpoints.length, 'checkpoint')}, definition{' '}
+          {pluralize(pipeline.checkpoints.length, 'checkpoint')}, definition{' '}
           {pipeline.pipeline_definition_version}, revision {pipeline.revision},{' '}
           <Link to="/rules" search={{ pipeline: pipeline.pipeline_id }}>
             its rules
@@ -111,7 +111,7 @@ function OpenPipeline({ pipeline }: { pipeline: Pipeline }) {
             title="This pipeline is deleted."
             actions={
               allowed && (
-                <Button loading={removal.busy} onClick={() => void removal.restore()}>
+                <Button loading={deletion.busy} onClick={() => void deletion.restore()}>
                   Restore
                 </Button>
               )
@@ -142,23 +142,23 @@ function OpenPipeline({ pipeline }: { pipeline: Pipeline }) {
           <Tabs.Tab value="history">History</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="overview">
-          <Checkpoints pipeline={pipeline} />
-          <Runs pipeline={pipeline} />
+          <CheckpointList pipeline={pipeline} />
+          <PipelineRuns pipeline={pipeline} />
         </Tabs.Panel>
         <Tabs.Panel value="definition">
-          <Definition
+          <DefinitionView
             pipeline={pipeline}
             editing={edit === true && allowed && !deleted}
-            mayEdit={allowed && !deleted}
+            canEdit={allowed && !deleted}
             onEdit={(on) => void navigate({ search: { tab: 'definition', edit: on || undefined } })}
           />
         </Tabs.Panel>
         <Tabs.Panel value="history">
-          <History pipeline={pipeline} mayRevert={allowed && !deleted} />
+          <DefinitionHistory pipeline={pipeline} canRevert={allowed && !deleted} />
         </Tabs.Panel>
       </Tabs>
       <StartDialog pipelineId={pipeline.pipeline_id} opened={starting} onClose={() => setStarting(false)} />
-      {removal.dialog}
+      {deletion.dialog}
     </Page>
   )
 }

@@ -7,30 +7,30 @@ import { useLiveRun } from '~/api/live'
 import * as queries from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { Run } from '~/api/types'
-import { ActionBar, DecisionBar } from '~/features/approvals/DecisionBar'
+import { DecisionBar, ReviewActionBar } from '~/features/approvals/DecisionBar'
 import { BudgetBar } from '~/features/costs/BudgetBar'
-import { CostFacts } from '~/features/costs/CostDetails'
+import { CostDetails } from '~/features/costs/CostDetails'
 import { RunCost } from '~/features/costs/RunCost'
-import { type Asker, ReworkDialog } from '~/features/rework/ReworkDialog'
+import { ReworkDialog, type ReworkRequester } from '~/features/rework/ReworkDialog'
 import { RollbackDialog } from '~/features/rollbacks/RollbackDialog'
-import { RollbackNote } from '~/features/rollbacks/RollbackNotice'
-import { type Undo, useUndo } from '~/features/rollbacks/useUndoRollback'
-import { mayTake, opening, questionOf } from '~/features/runs/barContent'
+import { RollbackNotice } from '~/features/rollbacks/RollbackNotice'
+import { type UndoRollback, useUndoRollback } from '~/features/rollbacks/useUndoRollback'
+import { barContent, canAct, initialCheckpoint } from '~/features/runs/barContent'
 import { RunBar, taskNotice } from '~/features/runs/RunBar'
-import { RunFacts } from '~/features/runs/RunDetails'
-import { RunHead } from '~/features/runs/RunHeader'
+import { RunDetails } from '~/features/runs/RunDetails'
+import { RunHeader } from '~/features/runs/RunHeader'
 import { RunMenu } from '~/features/runs/RunMenu'
 import { Timeline } from '~/features/runs/Timeline'
 import type { Problem } from '~/lib/problems'
-import { versionWord } from '~/lib/runVersion'
-import { useKeys } from '~/lib/shortcuts'
-import { mayDecide, mayEdit } from '~/lib/states'
+import { versionLabel } from '~/lib/runVersion'
+import { useShortcuts } from '~/lib/shortcuts'
+import { canDecide, canEdit } from '~/lib/states'
 import { LoadingRows } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
 import { Page } from '~/ui/Page'
-import { Failure } from '~/ui/ProblemNotice'
-import { tell, tellWithUndo } from '~/ui/toasts'
-import { useTask } from '~/ui/useRunCommand'
+import { LoadError } from '~/ui/ProblemNotice'
+import { showToast, showUndoToast } from '~/ui/toasts'
+import { useRunCommand } from '~/ui/useRunCommand'
 import { CheckpointPicker } from './CheckpointPicker'
 import { ExecutionPane } from './ExecutionPane'
 import { FormBar } from './FormBar'
@@ -42,14 +42,14 @@ const route = getRouteApi('/runs/$runId')
 export function RunPage() {
   const { runId } = route.useParams()
   useLiveRun(runId)
-  const undo = useUndo()
+  const undo = useUndoRollback()
   const { data: run, error, refetch } = useQuery(queries.run(runId))
-  if (run !== undefined) return <OpenRun key={runId} run={run} undo={undo} />
+  if (run !== undefined) return <RunView key={runId} run={run} undo={undo} />
   return (
     <Page title="Run" crumbs={[{ label: 'Runs', link: { to: '/runs' } }]}>
       <h1 className="unseen">Run</h1>
       {error !== null ? (
-        <Failure what="This run could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="This run could not be read." error={error} retry={() => void refetch()} />
       ) : (
         <LoadingRows rows={6} label="Loading the run" />
       )}
@@ -57,36 +57,37 @@ export function RunPage() {
   )
 }
 
-function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
+function RunView({ run, undo }: { run: Run; undo: UndoRollback }) {
   const roles = useRoles()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const task = useTask(run.run_id)
+  const task = useRunCommand(run.run_id)
   const [rollingBack, setRollingBack] = useState(false)
   // Who sends work back stays the same while the run moves on below the dialog.
-  const [asker, setAsker] = useState<Asker | null>(null)
+  const [requester, setRequester] = useState<ReworkRequester | null>(null)
   const [sending, setSending] = useState(false)
-  const [tooLate, setTooLate] = useState<Problem | null>(null)
-  const selected = run.trail.find((item) => item.checkpoint_id === search.checkpoint) ?? opening(run.trail)
+  const [staleDecision, setStaleDecision] = useState<Problem | null>(null)
+  const selected =
+    run.trail.find((item) => item.checkpoint_id === search.checkpoint) ?? initialCheckpoint(run.trail)
   const executionId = selected?.execution_id ?? null
   const { data: execution } = useQuery({
     ...queries.execution(run.run_id, executionId ?? ''),
     enabled: executionId !== null,
   })
   const current = executionId === null ? undefined : execution
-  const question = questionOf(run, selected, current)
+  const content = barContent(run, selected, current)
 
   const select = useCallback(
     (checkpoint: string | undefined, tab?: string) =>
       void navigate({ search: { checkpoint, tab }, replace: true }),
     [navigate],
   )
-  useStepKeys(run, selected?.position ?? 0, select)
+  useCheckpointShortcuts(run, selected?.position ?? 0, select)
 
   return (
     <Page
-      bleed
-      title={versionWord(run)}
+      fullBleed
+      title={versionLabel(run)}
       crumbs={[
         { label: 'Pipelines', link: { to: '/pipelines' } },
         {
@@ -95,23 +96,23 @@ function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
         },
       ]}
       actions={
-        <RunMenu run={run} task={task} allowed={mayEdit(roles)} onRollback={() => setRollingBack(true)} />
+        <RunMenu run={run} task={task} allowed={canEdit(roles)} onRollback={() => setRollingBack(true)} />
       }
     >
-      <RunHead run={run} cost={<RunCost run={run} />} />
-      <Notes
+      <RunHeader run={run} cost={<RunCost run={run} />} />
+      <RunNotices
         run={run}
-        mayUndo={mayEdit(roles)}
+        canUndo={canEdit(roles)}
         undo={undo}
-        tooLate={question.kind === 'decide' ? null : tooLate}
-        onSeen={() => setTooLate(null)}
+        staleDecision={content.kind === 'decide' ? null : staleDecision}
+        onDismiss={() => setStaleDecision(null)}
       />
       <CheckpointPicker run={run} selected={selected} onSelect={select} />
       <div className={styles.columns}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
         <section className={styles.timeline} tabIndex={0} aria-label="Timeline">
-          <Timeline trail={run.trail} selected={selected?.checkpoint_id} onSelect={select} />
-          <RunFacts run={run} costs={<CostFacts run={run} />} />
+          <Timeline checkpoints={run.trail} selected={selected?.checkpoint_id} onSelect={select} />
+          <RunDetails run={run} costs={<CostDetails run={run} />} />
         </section>
         {selected !== undefined && (
           <ExecutionPane
@@ -120,24 +121,24 @@ function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
             execution={current}
             tab={search.tab}
             artifact={search.artifact}
-            asksForForm={question.kind === 'fill in'}
-            mayAnswer={mayTake(question, roles)}
+            showsForm={content.kind === 'fill in'}
+            canAnswer={canAct(content, roles)}
             onTab={(tab) => void navigate({ search: (before) => ({ ...before, tab }), replace: true })}
             onArtifact={(artifact) =>
               void navigate({ search: (before) => ({ ...before, artifact }), replace: true })
             }
             onSending={setSending}
-            mayEdit={mayEdit(roles)}
-            onRework={() => current !== undefined && setAsker({ item: selected, execution: current })}
+            canEdit={canEdit(roles)}
+            onRework={() => current !== undefined && setRequester({ item: selected, execution: current })}
           />
         )}
       </div>
-      {question.kind === 'decide' && question.approval.kind === 'action' ? (
-        <ActionBar approval={question.approval} />
-      ) : question.kind === 'decide' ? (
+      {content.kind === 'decide' && content.approval.kind === 'action' ? (
+        <ReviewActionBar approval={content.approval} />
+      ) : content.kind === 'decide' ? (
         <DecisionBar
-          key={question.approval.execution_id}
-          approval={question.approval}
+          key={content.approval.execution_id}
+          approval={content.approval}
           artifacts={current?.artifacts_generated ?? []}
           revision={
             current === undefined || current.revision_iteration === 0
@@ -145,28 +146,28 @@ function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
               : `revision ${current.revision_iteration} of ${current.max_revision_iterations}`
           }
           isSimulated={(current?.usage.simulated_calls ?? 0) > 0}
-          mayDecide={mayDecide(roles)}
-          onTooLate={setTooLate}
-          onLook={() => select(selected?.checkpoint_id, 'artifacts')}
+          canDecide={canDecide(roles)}
+          onStale={setStaleDecision}
+          onShowCurrent={() => select(selected?.checkpoint_id, 'artifacts')}
         />
-      ) : question.kind === 'fill in' ? (
+      ) : content.kind === 'fill in' ? (
         <FormBar
           item={selected}
-          approval={question.approval}
+          approval={content.approval}
           paused={run.status === 'paused'}
-          allowed={mayTake(question, roles)}
+          allowed={canAct(content, roles)}
           sending={sending}
           onShow={() => select(selected?.checkpoint_id)}
           shown={search.tab === undefined || search.tab === 'overview'}
         />
-      ) : question.kind === 'resume' && run.over_budget !== null ? (
-        <BudgetBar run={run} allowed={mayTake(question, roles)} task={task} notice={taskNotice(task)} />
+      ) : content.kind === 'resume' && run.over_budget !== null ? (
+        <BudgetBar run={run} allowed={canAct(content, roles)} task={task} notice={taskNotice(task)} />
       ) : (
         <RunBar
           run={run}
-          question={question}
+          content={content}
           execution={current}
-          allowed={mayTake(question, roles)}
+          allowed={canAct(content, roles)}
           task={task}
           onSelect={select}
           onRollback={() => setRollingBack(true)}
@@ -178,21 +179,21 @@ function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
         onClose={() => setRollingBack(false)}
         onDone={(rollback) => {
           setRollingBack(false)
-          const told = 'Rolled back. What was taken away is in the archive.'
+          const message = 'Rolled back. What was taken away is in the archive.'
           if (rollback.can_undo)
-            tellWithUndo(told, () => void undo.run(rollback.rollback_id), <IconArrowBackUp size={16} />)
-          else tell(told)
+            showUndoToast(message, () => void undo.run(rollback.rollback_id), <IconArrowBackUp size={16} />)
+          else showToast(message)
           const target = rollback.target_run_id ?? run.run_id
           void navigate({ to: '/runs/$runId', params: { runId: target }, search: {} })
         }}
       />
       <ReworkDialog
         run={run}
-        asker={asker}
-        onClose={() => setAsker(null)}
+        requester={requester}
+        onClose={() => setRequester(null)}
         onDone={(rework) => {
-          setAsker(null)
-          tell(`${rework.checkpoint_name} is sent back.`)
+          setRequester(null)
+          showToast(`${rework.checkpoint_name} is sent back.`)
           select(rework.checkpoint_id)
         }}
       />
@@ -200,18 +201,24 @@ function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
   )
 }
 
-type NotesProps = { run: Run; mayUndo: boolean; undo: Undo; tooLate: Problem | null; onSeen: () => void }
+type RunNoticesProps = {
+  run: Run
+  canUndo: boolean
+  undo: UndoRollback
+  staleDecision: Problem | null
+  onDismiss: () => void
+}
 
-function Notes({ run, mayUndo, undo, tooLate, onSeen }: NotesProps) {
+function RunNotices({ run, canUndo, undo, staleDecision, onDismiss }: RunNoticesProps) {
   return (
     <div className={styles.notes}>
-      {tooLate !== null && (
+      {staleDecision !== null && (
         <Notice
           tone="ochre"
           title="Your decision came too late and was not recorded."
-          actions={<Button onClick={onSeen}>Understood</Button>}
+          actions={<Button onClick={onDismiss}>Understood</Button>}
         >
-          {tooLate.detail}
+          {staleDecision.detail}
         </Notice>
       )}
       {run.archived_by !== null && (
@@ -222,13 +229,13 @@ function Notes({ run, mayUndo, undo, tooLate, onSeen }: NotesProps) {
       {run.warnings.map((warning) => (
         <Notice key={warning} tone="grey" title={warning} />
       ))}
-      <RollbackNote runId={run.run_id} mayUndo={mayUndo} undo={undo} />
+      <RollbackNotice runId={run.run_id} canUndo={canUndo} undo={undo} />
     </div>
   )
 }
 
 /** `J` and `K` walk through the checkpoints. */
-function useStepKeys(run: Run, position: number, select: (checkpoint: string) => void): void {
+function useCheckpointShortcuts(run: Run, position: number, select: (checkpoint: string) => void): void {
   const keys = useMemo(() => {
     const step = (by: number) => () => {
       const next = run.trail[run.trail.findIndex((item) => item.position === position) + by]
@@ -236,5 +243,5 @@ function useStepKeys(run: Run, position: number, select: (checkpoint: string) =>
     }
     return { j: step(1), k: step(-1) }
   }, [run, position, select])
-  useKeys(keys)
+  useShortcuts(keys)
 }

@@ -2,7 +2,7 @@ import { Modal } from '@mantine/core'
 import { NAV } from './navigation'
 import styles from './ShortcutsDialog.module.css'
 
-const ON_A_RUN: [string, string][] = [
+const RUN_SHORTCUTS: [string, string][] = [
   ['A', 'Approve, or start what waits'],
   ['V', 'Request a revision'],
   ['R', 'Reject'],
@@ -10,7 +10,7 @@ const ON_A_RUN: [string, string][] = [
   ['K', 'Previous checkpoint'],
   ['/', 'Find in the log, on its tab'],
 ]
-const ON_APPROVALS: [string, string][] = [
+const APPROVAL_SHORTCUTS: [string, string][] = [
   ['J', 'Next'],
   ['K', 'Previous'],
   ['Enter', 'Open it, in the queue'],
@@ -20,7 +20,7 @@ const ON_APPROVALS: [string, string][] = [
   ['V', 'Request a revision'],
   ['R', 'Reject'],
 ]
-const ANYWHERE: [string, string][] = [
+const GLOBAL_SHORTCUTS: [string, string][] = [
   ...NAV.map(({ key, label }): [string, string] => [`G ${key.toUpperCase()}`, `Go to ${label}`]),
   ['C', 'New pipeline, on Pipelines'],
   ['/', 'Search, on Pipelines'],
@@ -29,29 +29,29 @@ const ANYWHERE: [string, string][] = [
 ]
 
 /** All keys at a glance. */
-export function Keys({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
     <Modal opened={opened} onClose={onClose} title="Keys">
-      <KeyList title="Anywhere" keys={ANYWHERE} />
-      <KeyList title="On Approvals" keys={ON_APPROVALS} />
-      <KeyList title="On a run" keys={ON_A_RUN} />
+      <ShortcutList title="Anywhere" keys={GLOBAL_SHORTCUTS} />
+      <ShortcutList title="On Approvals" keys={APPROVAL_SHORTCUTS} />
+      <ShortcutList title="On a run" keys={RUN_SHORTCUTS} />
     </Modal>
   )
 }
 
-function KeyList({ title, keys }: { title: string; keys: [string, string][] }) {
+function ShortcutList({ title, keys }: { title: string; keys: [string, string][] }) {
   return (
-    <section className={styles.part}>
+    <section className={styles.section}>
       <h2>{title}</h2>
-      <dl className={styles.keys}>
-        {keys.map(([key, does]) => (
+      <dl className={styles.shortcuts}>
+        {keys.map(([key, description]) => (
           <div key={key}>
             <dt>
-              {key.split(' ').map((part) => (
-                <kbd key={part}>{part}</kbd>
+              {key.split(' ').map((key) => (
+                <kbd key={key}>{key}</kbd>
               ))}
             </dt>
-            <dd>{does}</dd>
+            <dd>{description}</dd>
           </div>
         ))}
       </dl>

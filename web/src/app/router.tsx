@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import type { ApprovalFilter } from '~/api/approvals'
 import type { EventFilter } from '~/api/queries'
-import { Lost, Shaken } from './ErrorPages'
+import { NotFoundPage, PageError } from './ErrorPages'
 import { Settings } from './Settings'
 import { Shell } from './Shell'
 
@@ -10,12 +10,13 @@ const text = (value: unknown) => (typeof value === 'string' && value !== '' ? va
 const RULE_TABS = ['autonomy', 'samples', 'versions', 'stops'] as const
 type RulesSearch = { pipeline?: string; tab?: (typeof RULE_TABS)[number]; edit?: boolean }
 
-const oneOf = <T extends string>(words: readonly T[], value: unknown) => words.find((word) => word === value)
+const oneOf = <T extends string>(values: readonly T[], value: unknown) =>
+  values.find((candidate) => candidate === value)
 const KINDS = ['action', 'completion', 'start', 'input', 'validation', 'escalation'] as const
 const RISKS = ['critical', 'high', 'medium', 'low'] as const
 const SORTS = ['deadline', 'age', 'risk', 'priority'] as const
 
-const root = createRootRoute({ component: Shell, notFoundComponent: Lost, errorComponent: Shaken })
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFoundPage, errorComponent: PageError })
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -32,7 +33,7 @@ const approvals = createRoute({
     everybody: search.everybody === true || undefined,
     sort: oneOf(SORTS, search.sort),
   }),
-  component: lazyRouteComponent(() => import('~/features/approvals/ApprovalsPage'), 'InboxPage'),
+  component: lazyRouteComponent(() => import('~/features/approvals/ApprovalsPage'), 'ApprovalsPage'),
 })
 const approval = createRoute({
   getParentRoute: () => root,
@@ -43,13 +44,13 @@ const approval = createRoute({
 const pipelines = createRoute({
   getParentRoute: () => root,
   path: '/pipelines',
-  component: lazyRouteComponent(() => import('~/features/pipelines/PipelinesPage'), 'ListPage'),
+  component: lazyRouteComponent(() => import('~/features/pipelines/PipelinesPage'), 'PipelinesPage'),
 })
 const newPipeline = createRoute({
   getParentRoute: () => root,
   path: '/pipelines/new',
   validateSearch: (search): { from?: 'yaml' } => (search.from === 'yaml' ? { from: 'yaml' } : {}),
-  component: lazyRouteComponent(() => import('./NewPipelinePage'), 'NewPage'),
+  component: lazyRouteComponent(() => import('./NewPipelinePage'), 'NewPipelinePage'),
 })
 const pipeline = createRoute({
   getParentRoute: () => root,
@@ -69,7 +70,7 @@ const agents = createRoute({
   getParentRoute: () => root,
   path: '/agents',
   validateSearch: (search): { new?: boolean } => ({ new: search.new === true || undefined }),
-  component: lazyRouteComponent(() => import('~/features/agents/AgentsPage'), 'ListPage'),
+  component: lazyRouteComponent(() => import('~/features/agents/AgentsPage'), 'AgentsPage'),
 })
 const agent = createRoute({
   getParentRoute: () => root,
@@ -84,7 +85,7 @@ const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
   validateSearch: (search): { status?: string } => ({ status: text(search.status) }),
-  component: lazyRouteComponent(() => import('~/features/runs/RunsPage'), 'ListPage'),
+  component: lazyRouteComponent(() => import('~/features/runs/RunsPage'), 'RunsPage'),
 })
 const run = createRoute({
   getParentRoute: () => root,

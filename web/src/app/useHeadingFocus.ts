@@ -2,7 +2,7 @@ import { useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 
 /** A page may show a heading while it loads, and then its own. */
-const PATIENCE = 3000
+const LOADING_TIMEOUT = 3000
 
 /** On another page the focus moves to its heading: whoever listens hears where they are, and Tab goes on from there. */
 export function useHeadingFocus(): void {
@@ -15,20 +15,20 @@ export function useHeadingFocus(): void {
     const main = document.getElementById('main')
     if (main === null) return
     let focused = focusHeading(main)
-    const watch = new MutationObserver(() => {
+    const observer = new MutationObserver(() => {
       // Only where the focus was lost with what is gone: nobody is torn away from what they have begun.
-      if (focused?.isConnected !== true && isNowhere()) focused = focusHeading(main)
+      if (focused?.isConnected !== true && isFocusLost()) focused = focusHeading(main)
     })
-    watch.observe(main, { childList: true, subtree: true })
-    const enough = setTimeout(() => watch.disconnect(), PATIENCE)
+    observer.observe(main, { childList: true, subtree: true })
+    const timer = setTimeout(() => observer.disconnect(), LOADING_TIMEOUT)
     return () => {
-      clearTimeout(enough)
-      watch.disconnect()
+      clearTimeout(timer)
+      observer.disconnect()
     }
   }, [path])
 }
 
-const isNowhere = () => document.activeElement === null || document.activeElement === document.body
+const isFocusLost = () => document.activeElement === null || document.activeElement === document.body
 
 function focusHeading(main: HTMLElement): HTMLElement | null {
   const heading = main.querySelector('h1')

@@ -1,7 +1,7 @@
 import type { LibraryAgent } from '~/api/types'
 
 /** Whose it is: one as it came, one of people's own, or one of their own that stands before one that came. */
-export function originWords(
+export function originLabel(
   agent: Pick<LibraryAgent, 'is_ready_made' | 'replaces_ready_made' | 'revision'>,
 ): string {
   if (agent.is_ready_made) return 'comes with Cairn'
@@ -9,18 +9,18 @@ export function originWords(
 }
 
 /** The name that a text gives its agent, if it says one. */
-export function nameIn(text: string): string | null {
+export function agentNameIn(text: string): string | null {
   const [, quoted, plain] = /^name:[ \t]*(?:["']([^"'\n]+)["']|([^\s#"'][^#\n]*))/m.exec(text) ?? []
   return (quoted ?? plain ?? '').trim() || null
 }
 
-export function toolsWords(tools: readonly string[] | null): string {
+export function toolsLabel(tools: readonly string[] | null): string {
   if (tools === null) return 'those of the checkpoint'
   return tools.length === 0 ? 'none' : tools.join(', ')
 }
 
 /** What an agent of one's own may begin with. */
-export const SAMPLE = `name: fact-checker
+export const EXAMPLE_AGENT = `name: fact-checker
 title: Fact checker
 description: Holds a text against its sources.
 role: You trust nothing that is not shown.

@@ -1,9 +1,12 @@
 import type { Artifact, Run } from '~/api/types'
 
-type Facts = Pick<Artifact, 'artifact_name' | 'checksum'>
+type ArtifactContent = Pick<Artifact, 'artifact_name' | 'checksum'>
 
 /** Names what is different between two sets of artifacts. */
-export function changedArtifacts(before: readonly Facts[], after: readonly Facts[]): string[] {
+export function changedArtifacts(
+  before: readonly ArtifactContent[],
+  after: readonly ArtifactContent[],
+): string[] {
   const earlier = new Map(before.map((item) => [item.artifact_name, item.checksum]))
   const later = new Map(after.map((item) => [item.artifact_name, item.checksum]))
   const lines: string[] = []
@@ -15,11 +18,11 @@ export function changedArtifacts(before: readonly Facts[], after: readonly Facts
   return lines
 }
 
-type Placed = Pick<Artifact, 'checkpoint_id' | 'artifact_name' | 'format' | 'checksum'>
+type ArtifactIdentity = Pick<Artifact, 'checkpoint_id' | 'artifact_name' | 'format' | 'checksum'>
 
 /** The same file of the same checkpoint, as an earlier version made it. */
-export function earlierOf<T extends Placed>(
-  artifact: Placed,
+export function previousVersionOf<T extends ArtifactIdentity>(
+  artifact: ArtifactIdentity,
   earlier: readonly T[] | undefined,
 ): T | undefined {
   return earlier?.findLast(
@@ -30,13 +33,17 @@ export function earlierOf<T extends Placed>(
   )
 }
 
-export function sinceWords(artifact: Placed, earlier: Placed | undefined, version: number): string {
+export function changeLabel(
+  artifact: ArtifactIdentity,
+  earlier: ArtifactIdentity | undefined,
+  version: number,
+): string {
   if (earlier === undefined) return 'new'
   return earlier.checksum === artifact.checksum ? `as in v${version}` : `changed since v${version}`
 }
 
 /** The run whose version another one extends. */
-export function beforeOf(run: Pick<Run, 'previous_run_id' | 'extends_from_run_version'> | undefined) {
+export function previousRun(run: Pick<Run, 'previous_run_id' | 'extends_from_run_version'> | undefined) {
   if (run === undefined || run.previous_run_id === null || run.extends_from_run_version === null)
     return undefined
   return { runId: run.previous_run_id, version: run.extends_from_run_version }

@@ -28,18 +28,18 @@ export function batch<T>(
 /** Calls at most once in so many milliseconds, and once more at the end for what came meanwhile. */
 export function throttle(run: () => void, pause: number): { call: () => void; stop: () => void } {
   let timer: ReturnType<typeof setTimeout> | undefined
-  let again = false
-  const due = () => {
+  let isPending = false
+  const onTimer = () => {
     timer = undefined
-    if (again) call()
+    if (isPending) call()
   }
   const call = () => {
     if (timer !== undefined) {
-      again = true
+      isPending = true
       return
     }
-    again = false
-    timer = setTimeout(due, pause)
+    isPending = false
+    timer = setTimeout(onTimer, pause)
     run()
   }
   return { call, stop: () => clearTimeout(timer) }

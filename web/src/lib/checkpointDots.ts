@@ -1,15 +1,15 @@
-import type { RunSummary, TrailItem } from '~/api/types'
-import { count } from './formatting'
+import type { RunCheckpoint, RunSummary } from '~/api/types'
+import { pluralize } from './formatting'
 import { executionState, hasFailed } from './states'
-import { onlyWaitsForAStart } from './waiting'
+import { needsManualStart } from './waiting'
 
 /** One pebble of the trail: done, open, or what the current one is about. */
-export type Pebble = 'done' | 'ochre' | 'blue' | 'red' | 'grey' | 'open'
+export type CheckpointDot = 'done' | 'ochre' | 'blue' | 'red' | 'grey' | 'open'
 
-export function pebblesOf(
-  trail: readonly Pick<TrailItem, 'status' | 'waiting_on' | 'retry_due_at'>[],
-): Pebble[] {
-  return trail.map((item) => {
+export function dotsOfCheckpoints(
+  checkpoints: readonly Pick<RunCheckpoint, 'status' | 'waiting_on' | 'retry_due_at'>[],
+): CheckpointDot[] {
+  return checkpoints.map((item) => {
     if (item.status === 'completed') return 'done'
     if (item.status === 'upcoming') return 'open'
     const tone = executionState(item).tone
@@ -18,21 +18,23 @@ export function pebblesOf(
 }
 
 /** The same from a run's figures alone, where a list has no trail. */
-export function pebblesOfFigures(
+export function dotsOfCounts(
   run: Pick<RunSummary, 'status' | 'waiting' | 'to_start' | 'open' | 'metadata'>,
-): Pebble[] {
+): CheckpointDot[] {
   const { total_checkpoints: total, completed_checkpoints: completed } = run.metadata
-  const pebbles: Pebble[] = Array.from({ length: total }, (_, index) => (index < completed ? 'done' : 'open'))
+  const dots: CheckpointDot[] = Array.from({ length: total }, (_, index) =>
+    index < completed ? 'done' : 'open',
+  )
   if (completed < total) {
-    if (hasFailed(run)) pebbles[completed] = 'red'
-    else if (run.status === 'paused') pebbles[completed] = run.waiting > 0 ? 'ochre' : 'grey'
+    if (hasFailed(run)) dots[completed] = 'red'
+    else if (run.status === 'paused') dots[completed] = run.waiting > 0 ? 'ochre' : 'grey'
     else if (run.status === 'in_progress')
-      pebbles[completed] = run.waiting > 0 || onlyWaitsForAStart(run) ? 'ochre' : 'blue'
+      dots[completed] = run.waiting > 0 || needsManualStart(run) ? 'ochre' : 'blue'
   }
-  return pebbles
+  return dots
 }
 
-const WORDS: Record<Pebble, string> = {
+const DOT_LABELS: Record<CheckpointDot, string> = {
   done: 'completed',
   ochre: 'waiting for a person',
   blue: 'running',
@@ -42,11 +44,13 @@ const WORDS: Record<Pebble, string> = {
 }
 
 /** The trail in words, for those who cannot see it. */
-export function trailInWords(pebbles: readonly Pebble[]): string {
-  const kinds: Pebble[] = ['done', 'blue', 'ochre', 'red', 'grey', 'open']
+export function dotsLabel(dots: readonly CheckpointDot[]): string {
+  const kinds: CheckpointDot[] = ['done', 'blue', 'ochre', 'red', 'grey', 'open']
   const parts = kinds
-    .map((kind) => [kind, pebbles.filter((pebble) => pebble === kind).length] as const)
+    .map((kind) => [kind, dots.filter((dot) => dot === kind).length] as const)
     .filter(([, number]) => number > 0)
-    .map(([kind, number]) => `${number} ${WORDS[kind]}`)
-  return parts.length === 0 ? 'No checkpoints' : `${count(pebbles.length, 'checkpoint')}: ${parts.join(', ')}`
+    .map(([kind, number]) => `${number} ${DOT_LABELS[kind]}`)
+  return parts.length === 0
+    ? 'No checkpoints'
+    : `${pluralize(dots.length, 'checkpoint')}: ${parts.join(', ')}`
 }

@@ -1,7 +1,7 @@
 import type { Usage } from '~/api/types'
 
 /** 940, 1.9k, 38.4k, 2.1M. */
-export function short(number: number): string {
+export function compactNumber(number: number): string {
   if (number < 1000) return String(number)
   const [value, unit] = number < 999_500 ? [number / 1000, 'k'] : [number / 1_000_000, 'M']
   return `${value < 99.95 ? value.toFixed(1) : Math.round(value)}${unit}`
@@ -15,19 +15,19 @@ export function money(dollars: number): string {
   return `$${dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
 }
 
-export const tokensOf = (usage: Pick<Usage, 'input_tokens' | 'output_tokens'>) =>
+export const totalTokens = (usage: Pick<Usage, 'input_tokens' | 'output_tokens'>) =>
   usage.input_tokens + usage.output_tokens
 
 /** What it has cost, in words: simulated calls cost nothing, and some prices nobody knows. */
-export function costWords(usage: Usage): string {
+export function costLabel(usage: Usage): string {
   if (usage.calls > 0 && usage.simulated_calls === usage.calls) return 'simulated, free'
   if (usage.cost_usd === null) return 'cost not known'
-  const known = money(usage.cost_usd)
-  return usage.unpriced_calls > 0 ? `${known} and what is not known` : known
+  const cost = money(usage.cost_usd)
+  return usage.unpriced_calls > 0 ? `${cost} and what is not known` : cost
 }
 
 /** All of it, for a tooltip: 1,204 tokens in (300 of them cached), 87 out, 2 calls. */
-export function usageWords(usage: Usage): string {
+export function usageSummary(usage: Usage): string {
   const figure = (number: number) => number.toLocaleString('en-US')
   const cached = usage.cache_read_tokens > 0 ? ` (${figure(usage.cache_read_tokens)} of them cached)` : ''
   const calls = usage.calls > 1 ? `, ${figure(usage.calls)} calls` : ''

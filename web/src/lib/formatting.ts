@@ -1,5 +1,5 @@
 /** 512 B, 1.4 kB, 3.0 MB. */
-export function size(bytes: number): string {
+export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`
   const units = ['kB', 'MB', 'GB', 'TB']
   let value = bytes
@@ -13,7 +13,7 @@ export function size(bytes: number): string {
 }
 
 /** 1 artifact, 2 artifacts. */
-export function count(number: number, one: string, many = `${one}s`): string {
+export function pluralize(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`
 }
 
@@ -29,12 +29,12 @@ export function shortId(id: string): string {
 
 /** Alex Chen → AC. */
 export function initials(name: string): string {
-  const words = name.split(/[\s@._-]+/).filter(Boolean)
-  const [first, last] = [words[0] ?? '?', words.length > 1 ? (words.at(-1) ?? '') : '']
+  const parts = name.split(/[\s@._-]+/).filter(Boolean)
+  const [first, last] = [parts[0] ?? '?', parts.length > 1 ? (parts.at(-1) ?? '') : '']
   return (first.slice(0, 1) + last.slice(0, 1)).toUpperCase()
 }
 
 /** 51 users, or 50+ users where there are more than are known. */
-export function countOf(amount: number, more: boolean, noun: string): string {
-  return more ? `${amount}+ ${noun}s` : count(amount, noun)
+export function pluralizeAtLeast(amount: number, more: boolean, noun: string): string {
+  return more ? `${amount}+ ${noun}s` : pluralize(amount, noun)
 }

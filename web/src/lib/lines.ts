@@ -1,7 +1,7 @@
-import type { Fault } from './problems'
+import type { ProblemError } from './problems'
 
 /** Findings by the line they stand at; those without a line stand at 0. */
-export function byLine<T extends Fault>(findings: readonly T[]): Map<number, T[]> {
+export function groupByLine<T extends ProblemError>(findings: readonly T[]): Map<number, T[]> {
   const lines = new Map<number, T[]>()
   for (const finding of findings) {
     const line = finding.line ?? 0

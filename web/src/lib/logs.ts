@@ -2,16 +2,16 @@ import type { LogLine } from '~/api/types'
 import { writeJson } from './json'
 
 /** The least that is shown. */
-export type Threshold = 'debug' | 'info' | 'warning' | 'error'
-export type LogFilter = { from: Threshold; search: string }
+export type LogLevel = 'debug' | 'info' | 'warning' | 'error'
+export type LogFilter = { minLevel: LogLevel; search: string }
 
-const LEVELS: readonly Threshold[] = ['debug', 'info', 'warning', 'error']
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warning', 'error']
 
-export function levelsFrom(from: Threshold): Threshold[] {
+export function levelsAtLeast(from: LogLevel): LogLevel[] {
   return LEVELS.slice(LEVELS.indexOf(from))
 }
 
-export function matches(line: LogLine, { from, search }: LogFilter): boolean {
+export function matches(line: LogLine, { minLevel: from, search }: LogFilter): boolean {
   return (
     LEVELS.indexOf(line.level) >= LEVELS.indexOf(from) &&
     (search === '' || line.message.toLowerCase().includes(search.toLowerCase()))
@@ -19,7 +19,7 @@ export function matches(line: LogLine, { from, search }: LogFilter): boolean {
 }
 
 /** Two stretches of one log as one: in order, each line once. */
-export function join(one: readonly LogLine[], other: readonly LogLine[]): readonly LogLine[] {
+export function mergeLines(one: readonly LogLine[], other: readonly LogLine[]): readonly LogLine[] {
   const [first, second] = idOf(one[0]) <= idOf(other[0]) ? [one, other] : [other, one]
   if (second.length === 0) return first
   if (idOf(first.at(-1)) < idOf(second[0])) return [...first, ...second]
@@ -47,7 +47,7 @@ function detailsOf({ details }: LogLine): Record<string, unknown> {
 }
 
 /** What was logged beside the message: rows=12 file="a.csv". */
-export function detailWords(line: LogLine): string {
+export function detailText(line: LogLine): string {
   return Object.entries(detailsOf(line))
     .filter(([name]) => name !== 'stream' || streamOf(line) === null)
     .map(([name, value]) => `${name}=${writeJson(value)}`)
@@ -55,49 +55,49 @@ export function detailWords(line: LogLine): string {
 }
 
 /** The word of a line's second column. */
-export function markOf(line: LogLine): string {
+export function levelLabel(line: LogLine): string {
   return streamOf(line) ?? line.level
 }
 
 /** 14:07:31.042, where the reader is. */
 export function logTime(instant: string): string {
-  const at = new Date(instant)
+  const date = new Date(instant)
   const part = (number: number, digits = 2) => String(number).padStart(digits, '0')
-  return `${part(at.getHours())}:${part(at.getMinutes())}:${part(at.getSeconds())}.${part(at.getMilliseconds(), 3)}`
+  return `${part(date.getHours())}:${part(date.getMinutes())}:${part(date.getSeconds())}.${part(date.getMilliseconds(), 3)}`
 }
 
 /** Lines as a text to paste. */
-export function asText(lines: readonly LogLine[]): string {
-  return lines.map((line) => [writtenTime(line.timestamp), ...wordsOf(line)].join(' ')).join('\n')
+export function toText(lines: readonly LogLine[]): string {
+  return lines.map((line) => [logDateTime(line.timestamp), ...lineParts(line)].join(' ')).join('\n')
 }
 
-function wordsOf(line: LogLine): string[] {
-  const details = detailWords(line)
-  return details === '' ? [markOf(line), line.message] : [markOf(line), line.message, details]
+function lineParts(line: LogLine): string[] {
+  const details = detailText(line)
+  return details === '' ? [levelLabel(line), line.message] : [levelLabel(line), line.message, details]
 }
 
-function writtenTime(instant: string): string {
-  const at = new Date(instant)
+function logDateTime(instant: string): string {
+  const date = new Date(instant)
   const part = (number: number) => String(number).padStart(2, '0')
-  return `${at.getFullYear()}-${part(at.getMonth() + 1)}-${part(at.getDate())} ${logTime(instant)}`
+  return `${date.getFullYear()}-${part(date.getMonth() + 1)}-${part(date.getDate())} ${logTime(instant)}`
 }
 
 /** How many rows of text a message takes: an estimate that measuring corrects. */
-export function rowsOf(message: string, columns: number): number {
+export function estimateRows(message: string, columns: number): number {
   if (message.length <= columns && !message.includes('\n')) return 1
   return message.split('\n').reduce((rows, row) => rows + Math.max(1, Math.ceil(row.length / columns)), 0)
 }
 
 /** The parts of a text that are searched for stand at odd places. */
-export function split(text: string, search: string): string[] {
+export function splitMatches(text: string, search: string): string[] {
   if (search === '') return [text]
-  const [lower, wanted] = [text.toLowerCase(), search.toLowerCase()]
+  const [lower, needle] = [text.toLowerCase(), search.toLowerCase()]
   if (lower.length !== text.length) return [text]
   const parts: string[] = []
   let from = 0
-  for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, from)) {
-    parts.push(text.slice(from, at), text.slice(at, at + wanted.length))
-    from = at + wanted.length
+  for (let date = lower.indexOf(needle); date >= 0; date = lower.indexOf(needle, from)) {
+    parts.push(text.slice(from, date), text.slice(date, date + needle.length))
+    from = date + needle.length
   }
   return [...parts, text.slice(from)]
 }

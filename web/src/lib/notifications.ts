@@ -1,8 +1,8 @@
-import type { ChannelKind, DeliveryStatus, NoticeKind } from '~/api/types'
+import type { ChannelKind, DeliveryStatus, NotificationKind } from '~/api/types'
 import type { State } from './states'
 
 /** What people are told of; a test is never wished for. */
-export const NOTICES: readonly { value: Exclude<NoticeKind, 'test'>; label: string }[] = [
+export const NOTIFICATION_KINDS: readonly { value: Exclude<NotificationKind, 'test'>; label: string }[] = [
   { value: 'approval_asked', label: 'An approval is asked' },
   { value: 'approval_reminded', label: 'Half of the time to decide is over' },
   { value: 'approval_escalated', label: 'Nobody decided in time, others are asked' },
@@ -17,33 +17,33 @@ export const NOTICES: readonly { value: Exclude<NoticeKind, 'test'>; label: stri
   { value: 'run_completed', label: 'A run is complete' },
 ]
 
-export const noticeWords = (kind: NoticeKind) =>
-  NOTICES.find((notice) => notice.value === kind)?.label ?? 'A test'
+export const notificationLabel = (kind: NotificationKind) =>
+  NOTIFICATION_KINDS.find(({ value }) => value === kind)?.label ?? 'A test'
 
-export const CHANNELS: readonly { value: ChannelKind; label: string; address: string }[] = [
+export const CHANNEL_KINDS: readonly { value: ChannelKind; label: string; hint: string }[] = [
   {
     value: 'teams',
     label: 'Microsoft Teams',
-    address: 'Of the workflow “When a Teams webhook request is received”.',
+    hint: 'Of the workflow “When a Teams webhook request is received”.',
   },
-  { value: 'slack', label: 'Slack', address: 'Of an incoming webhook.' },
-  { value: 'email', label: 'E-mail', address: '' },
-  { value: 'webhook', label: 'Webhook', address: 'Where signed JSON is posted to.' },
+  { value: 'slack', label: 'Slack', hint: 'Of an incoming webhook.' },
+  { value: 'email', label: 'E-mail', hint: '' },
+  { value: 'webhook', label: 'Webhook', hint: 'Where signed JSON is posted to.' },
   {
     value: 'apprise',
     label: 'Another service (apprise)',
-    address: 'As apprise writes it, such as ntfys://ntfy.sh/topic.',
+    hint: 'As apprise writes it, such as ntfys://ntfy.sh/topic.',
   },
 ]
 
-export const channelWords = (kind: string) =>
-  CHANNELS.find((channel) => channel.value === kind)?.label ?? kind
+export const channelLabel = (kind: string) =>
+  CHANNEL_KINDS.find((channel) => channel.value === kind)?.label ?? kind
 
-export const DELIVERIES: Record<DeliveryStatus, State> = {
-  waiting: { tone: 'grey', sign: 'dotted', word: 'Waits' },
-  sending: { tone: 'blue', sign: 'running', word: 'Being sent' },
-  sent: { tone: 'green', sign: 'completed', word: 'Sent' },
-  unknown: { tone: 'grey', sign: 'alert', word: 'Unknown' },
-  failed: { tone: 'red', sign: 'failed', word: 'Failed' },
-  skipped: { tone: 'grey', sign: 'cancelled', word: 'Not needed' },
+export const DELIVERY_STATES: Record<DeliveryStatus, State> = {
+  waiting: { tone: 'grey', icon: 'dotted', label: 'Waits' },
+  sending: { tone: 'blue', icon: 'running', label: 'Being sent' },
+  sent: { tone: 'green', icon: 'completed', label: 'Sent' },
+  unknown: { tone: 'grey', icon: 'alert', label: 'Unknown' },
+  failed: { tone: 'red', icon: 'failed', label: 'Failed' },
+  skipped: { tone: 'grey', icon: 'cancelled', label: 'Not needed' },
 }

@@ -1,12 +1,12 @@
-import { type Parameters, spoken } from './actions'
-import { jsonFault, parseJson, prettyValue, readNumber, showNumber, writeJson } from './json'
+import { humanize, type Parameters } from './actions'
+import { formatValue, jsonError, numberInputValue, parseJson, parseNumberInput, writeJson } from './json'
 
 /** How a parameter is written in a form. */
-export type Way = 'line' | 'text' | 'number' | 'boolean' | 'choice' | 'list' | 'json'
+export type InputKind = 'line' | 'text' | 'number' | 'boolean' | 'choice' | 'list' | 'json'
 export type ParameterField = {
   name: string
   label: string
-  way: Way
+  input: InputKind
   required: boolean
   hint: string
   choices: string[]
@@ -15,28 +15,28 @@ export type ParameterField = {
 /** What stands in the inputs, as typed. */
 export type TypedParameters = Record<string, string | boolean>
 
-type Part = Record<string, unknown>
-const isPart = (value: unknown): value is Part =>
+type JsonObject = Record<string, unknown>
+const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const isTexts = (value: unknown): value is string[] =>
+const isStringList = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((item) => typeof item === 'string')
 
-function wayOf(schema: Part, value: unknown): Way {
+function inputKindOf(schema: JsonObject, value: unknown): InputKind {
   if (Array.isArray(schema.enum)) return 'choice'
-  if (isTexts(value) && value.length > 0) return 'list'
+  if (isStringList(value) && value.length > 0) return 'list'
   if (typeof value === 'boolean' || schema.type === 'boolean') return 'boolean'
-  if (showNumber(value) !== '' || schema.type === 'number' || schema.type === 'integer') return 'number'
+  if (numberInputValue(value) !== '' || schema.type === 'number' || schema.type === 'integer') return 'number'
   if (typeof value === 'string') return value.includes('\n') || isProse(schema) ? 'text' : 'line'
   if (value !== undefined && value !== null)
     return Array.isArray(value) && value.length === 0 ? 'list' : 'json'
-  if (schema.type === 'array' && isPart(schema.items) && schema.items.type === 'string') return 'list'
+  if (schema.type === 'array' && isObject(schema.items) && schema.items.type === 'string') return 'list'
   if (schema.type === 'string' || Array.isArray(schema.anyOf)) return isProse(schema) ? 'text' : 'line'
   return 'json'
 }
 
-const isProse = (schema: Part) => schema.contentMediaType !== undefined
+const isProse = (schema: JsonObject) => schema.contentMediaType !== undefined
 
-function hintOf(schema: Part): string {
+function hintOf(schema: JsonObject): string {
   const parts = [
     schema.minimum !== undefined && `at least ${schema.minimum}`,
     schema.exclusiveMinimum !== undefined && `over ${schema.exclusiveMinimum}`,
@@ -49,18 +49,18 @@ function hintOf(schema: Part): string {
 
 /** The fields of an action: those that its schema names, then those that it has besides. */
 export function parameterFields(schema: unknown, parameters: Parameters): ParameterField[] {
-  const properties = isPart(schema) && isPart(schema.properties) ? schema.properties : {}
-  const required = isPart(schema) && isTexts(schema.required) ? schema.required : []
+  const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {}
+  const required = isObject(schema) && isStringList(schema.required) ? schema.required : []
   const names = [...new Set([...Object.keys(properties), ...Object.keys(parameters)])]
   return names.map((name) => {
-    const part = isPart(properties[name]) ? properties[name] : {}
-    const way = wayOf(part, parameters[name])
+    const part = isObject(properties[name]) ? properties[name] : {}
+    const input = inputKindOf(part, parameters[name])
     return {
       name,
-      label: typeof part.title === 'string' ? part.title : spoken(name),
-      way,
+      label: typeof part.title === 'string' ? part.title : humanize(name),
+      input,
       required: required.includes(name),
-      hint: [hintOf(part), way === 'list' ? 'One per line.' : way === 'json' ? 'As JSON.' : '']
+      hint: [hintOf(part), input === 'list' ? 'One per line.' : input === 'json' ? 'As JSON.' : '']
         .filter(Boolean)
         .join(' '),
       choices: Array.isArray(part.enum) ? part.enum.map(String) : [],
@@ -69,16 +69,16 @@ export function parameterFields(schema: unknown, parameters: Parameters): Parame
 }
 
 /** What a field opens with. */
-function shown(way: Way, value: unknown): string | boolean {
-  switch (way) {
+function inputValue(input: InputKind, value: unknown): string | boolean {
+  switch (input) {
     case 'boolean':
       return value === true
     case 'number':
-      return showNumber(value)
+      return numberInputValue(value)
     case 'list':
-      return isTexts(value) ? value.join('\n') : ''
+      return isStringList(value) ? value.join('\n') : ''
     case 'json':
-      return value === undefined ? '' : prettyValue(value)
+      return value === undefined ? '' : formatValue(value)
     case 'line':
     case 'text':
     case 'choice':
@@ -86,67 +86,69 @@ function shown(way: Way, value: unknown): string | boolean {
   }
 }
 
-export function openParameters(fields: readonly ParameterField[], parameters: Parameters): TypedParameters {
-  return Object.fromEntries(fields.map((field) => [field.name, shown(field.way, parameters[field.name])]))
+export function inputValues(fields: readonly ParameterField[], parameters: Parameters): TypedParameters {
+  return Object.fromEntries(
+    fields.map((field) => [field.name, inputValue(field.input, parameters[field.name])]),
+  )
 }
 
-const GONE = Symbol('taken away')
+const REMOVED = Symbol('taken away')
 
-function read(field: ParameterField, typed: string | boolean): unknown {
+function parseInput(field: ParameterField, typed: string | boolean): unknown {
   if (typeof typed === 'boolean') return typed
-  if (typed.trim() === '' && (field.way === 'number' || field.way === 'json' || field.way === 'choice'))
-    return GONE
-  switch (field.way) {
+  if (typed.trim() === '' && (field.input === 'number' || field.input === 'json' || field.input === 'choice'))
+    return REMOVED
+  switch (field.input) {
     case 'number': {
-      const number = readNumber(typed)
+      const number = parseNumberInput(typed)
       if (number === null) throw new Error('This is not a number. Write it like 1200 or 12.5.')
       return number
     }
     case 'list': {
       const lines = typed.split('\n').map((line) => line.trim())
       const items = lines.filter((line) => line !== '')
-      return items.length === 0 ? GONE : items
+      return items.length === 0 ? REMOVED : items
     }
     case 'json': {
-      const fault = jsonFault(typed)
-      if (fault !== null) throw new Error(`This is not JSON. ${fault}`)
+      const error = jsonError(typed)
+      if (error !== null) throw new Error(`This is not JSON. ${error}`)
       return parseJson(typed)
     }
     default:
-      return typed === '' && !field.required ? GONE : typed
+      return typed === '' && !field.required ? REMOVED : typed
   }
 }
 
 /** What is changed, by name; null takes a parameter away. Faults by field are what cannot be read. */
-export type Patch = { patch: Parameters; faults: Record<string, string> }
+export type Patch = { patch: Parameters; errors: Record<string, string> }
 
-export function patchOf(
+export function patchFromInputs(
   fields: readonly ParameterField[],
   parameters: Parameters,
   typed: TypedParameters,
 ): Patch {
   const patch: Parameters = {}
-  const faults: Record<string, string> = {}
+  const errors: Record<string, string> = {}
   for (const field of fields) {
-    const now = typed[field.name] ?? ''
+    const current = typed[field.name] ?? ''
     const before = parameters[field.name]
-    if (now === shown(field.way, before)) continue
+    if (current === inputValue(field.input, before)) continue
     try {
-      const value = read(field, now)
-      if (value === GONE) {
+      const value = parseInput(field, current)
+      if (value === REMOVED) {
         if (before !== undefined) patch[field.name] = null
       } else if (writeJson(value) !== writeJson(before)) {
         patch[field.name] = value
       }
-    } catch (fault) {
-      faults[field.name] = fault instanceof Error ? fault.message : String(fault)
+    } catch (error) {
+      errors[field.name] = error instanceof Error ? error.message : String(error)
     }
   }
-  return { patch, faults }
+  return { patch, errors }
 }
 
 /** The parameters with a patch in them. */
-export function patched(parameters: Parameters, patch: Parameters): Parameters {
+export function applyPatch(parameters: Parameters, patch: Parameters): Parameters {
   const next = { ...parameters }
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete next[name]
@@ -156,11 +158,14 @@ export function patched(parameters: Parameters, patch: Parameters): Parameters {
 }
 
 /** What a text of all parameters changes, or why it cannot be read. */
-export function patchOfText(parameters: Parameters, text: string): { patch: Parameters } | { fault: string } {
-  const fault = jsonFault(text)
-  if (fault !== null) return { fault }
+export function patchFromJson(
+  parameters: Parameters,
+  text: string,
+): { patch: Parameters } | { error: string } {
+  const error = jsonError(text)
+  if (error !== null) return { error }
   const value = parseJson(text)
-  if (!isPart(value)) return { fault: 'Parameters are an object: { "name": value }.' }
+  if (!isObject(value)) return { error: 'Parameters are an object: { "name": value }.' }
   const patch: Parameters = {}
   for (const name of new Set([...Object.keys(parameters), ...Object.keys(value)])) {
     if (!(name in value)) patch[name] = null

@@ -1,4 +1,4 @@
-export type Fault = { path: string; message: string; line?: number | null; column?: number | null }
+export type ProblemError = { path: string; message: string; line?: number | null; column?: number | null }
 
 /** What the server answered when it refused, as RFC 9457 has it, with words for people. */
 export class Problem extends Error {
@@ -7,14 +7,14 @@ export class Problem extends Error {
     readonly status: number,
     readonly title: string,
     readonly detail: string,
-    readonly errors: readonly Fault[] = [],
+    readonly errors: readonly ProblemError[] = [],
     readonly possible: readonly string[] = [],
   ) {
     super(detail || title)
   }
 }
 
-const WORDS: Record<number, string> = {
+const DEFAULT_TEXT: Record<number, string> = {
   401: 'You are not signed in.',
   403: 'Your role does not allow this.',
   404: 'This does not exist, or no longer does.',
@@ -29,7 +29,7 @@ const WORDS: Record<number, string> = {
 
 const asText = (value: unknown) => (typeof value === 'string' ? value : '')
 
-function asFaults(value: unknown): Fault[] {
+function asErrors(value: unknown): ProblemError[] {
   if (!Array.isArray(value)) return []
   return value
     .filter((item): item is Record<string, unknown> => typeof item === 'object' && item !== null)
@@ -43,20 +43,20 @@ function asFaults(value: unknown): Fault[] {
 
 /** Reads an answer that is not a success; also one that no server of ours wrote. */
 export function problemOf(status: number, body: unknown): Problem {
-  const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
-  const words =
-    WORDS[status] ?? (status >= 500 ? 'The server failed. Its log says why.' : 'This was refused.')
+  const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+  const text =
+    DEFAULT_TEXT[status] ?? (status >= 500 ? 'The server failed. Its log says why.' : 'This was refused.')
   return new Problem(
     status,
-    asText(given.title) || words,
-    asText(given.detail) || words,
-    asFaults(given.errors),
-    Array.isArray(given.possible) ? given.possible.filter((item) => typeof item === 'string') : [],
+    asText(fields.title) || text,
+    asText(fields.detail) || text,
+    asErrors(fields.errors),
+    Array.isArray(fields.possible) ? fields.possible.filter((item) => typeof item === 'string') : [],
   )
 }
 
 /** The request never got an answer. */
-export function unreachable(): Problem {
+export function unreachableProblem(): Problem {
   return new Problem(0, 'No answer', 'The server does not answer. It may be stopped, or the network is gone.')
 }
 
@@ -71,12 +71,12 @@ export function isStale(error: unknown): boolean {
 }
 
 /** Faults of a form by the name of the field they stand at. */
-export function faultsByField(problem: Problem, names: readonly string[]): Record<string, string> {
-  const found: Record<string, string> = {}
-  for (const fault of problem.errors) {
-    const steps = fault.path.split(/[./[\]]+/).filter(Boolean)
+export function errorsByField(problem: Problem, names: readonly string[]): Record<string, string> {
+  const errors: Record<string, string> = {}
+  for (const error of problem.errors) {
+    const steps = error.path.split(/[./[\]]+/).filter(Boolean)
     const name = names.find((candidate) => steps.includes(candidate))
-    if (name !== undefined && found[name] === undefined) found[name] = fault.message
+    if (name !== undefined && errors[name] === undefined) errors[name] = error.message
   }
-  return found
+  return errors
 }

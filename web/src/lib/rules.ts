@@ -1,4 +1,4 @@
-import type { RuleAutonomy, RuleSummary, Share } from '~/api/types'
+import type { Proportion, RuleAutonomy, RuleSummary } from '~/api/types'
 
 const percent = (rate: number) => {
   const value = rate * 100
@@ -6,14 +6,14 @@ const percent = (rate: number) => {
 }
 
 /** 1.4 % (0.4–5.0): so many of so many, with the range that it lies in by 95 %. */
-export function shareWords(share: Share): string {
-  return share.rate === null
+export function formatProportion(proportion: Proportion): string {
+  return proportion.rate === null
     ? 'nothing yet'
-    : `${percent(share.rate)} % (${percent(share.low)}–${percent(share.high)})`
+    : `${percent(proportion.rate)} % (${percent(proportion.low)}–${percent(proportion.high)})`
 }
 
 /** How far a rule reaches. */
-export function reachWords(rule: Pick<RuleAutonomy, 'mode' | 'rollout_percentage'>): string {
+export function reachLabel(rule: Pick<RuleAutonomy, 'mode' | 'rollout_percentage'>): string {
   switch (rule.mode) {
     case 'disabled':
       return 'switched off'
@@ -29,17 +29,17 @@ export function reachWords(rule: Pick<RuleAutonomy, 'mode' | 'rollout_percentage
 }
 
 /** What a rule does when it matches. */
-export function doesWords(rule: RuleSummary): string {
+export function effectText(rule: RuleSummary): string {
   if (!rule.approves) return rule.shadow ? 'scores when it would ask' : 'asks people'
   if (rule.shadow) return 'scores what it would approve, approves nothing'
-  const words = ['approves by itself']
-  if (rule.rollout_percentage < 100) words.push(`${rule.rollout_percentage} % of them`)
-  if (rule.audit_sample_percentage > 0) words.push(`${rule.audit_sample_percentage} % looked at afterwards`)
-  return words.join(', ')
+  const parts = ['approves by itself']
+  if (rule.rollout_percentage < 100) parts.push(`${rule.rollout_percentage} % of them`)
+  if (rule.audit_sample_percentage > 0) parts.push(`${rule.audit_sample_percentage} % looked at afterwards`)
+  return parts.join(', ')
 }
 
 /** The title of the page of rules is the answer: how many ask, how many approve. */
-export function rulesWords(rules: readonly RuleSummary[]): string {
+export function rulesSummary(rules: readonly RuleSummary[]): string {
   if (rules.length === 0) return 'No rules yet'
   const live = rules.filter((rule) => rule.enabled && !rule.shadow)
   const asking = live.filter((rule) => !rule.approves).length

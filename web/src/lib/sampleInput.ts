@@ -1,18 +1,18 @@
-type Part = Record<string, unknown>
+type JsonObject = Record<string, unknown>
 
-const isPart = (value: unknown): value is Part =>
+const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function given(schema: Part): unknown {
+function defaultOf(schema: JsonObject): unknown {
   if (schema.default !== undefined) return schema.default
   return Array.isArray(schema.examples) ? schema.examples[0] : undefined
 }
 
 /** An input to begin with, from the defaults and examples that a schema names; undefined when it names none. */
 export function sampleInput(schema: unknown): unknown {
-  if (!isPart(schema)) return undefined
-  const whole = given(schema)
-  if (whole !== undefined || !isPart(schema.properties)) return whole
+  if (!isObject(schema)) return undefined
+  const value = defaultOf(schema)
+  if (value !== undefined || !isObject(schema.properties)) return value
   const parts = Object.entries(schema.properties).flatMap(([name, part]) => {
     const value = sampleInput(part)
     return value === undefined ? [] : [[name, value] as const]

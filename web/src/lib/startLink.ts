@@ -1,12 +1,12 @@
 /** Finds the token in what a person pasted: the whole start link, its fragment, or the token alone. */
-export function tokenIn(pasted: string): string | null {
+export function extractToken(pasted: string): string | null {
   const text = pasted.trim()
-  const found = /(?:^|[#?&])token=([^&\s]+)/.exec(text)
-  if (found?.[1] !== undefined) {
+  const match = /(?:^|[#?&])token=([^&\s]+)/.exec(text)
+  if (match?.[1] !== undefined) {
     try {
-      return decodeURIComponent(found[1])
+      return decodeURIComponent(match[1])
     } catch {
-      return found[1]
+      return match[1]
     }
   }
   return text === '' || /[\s/]/.test(text) ? null : text

@@ -13,10 +13,11 @@ const SYSTEMS: [RegExp, string][] = [
   [/Linux|X11/, 'Linux'],
 ]
 
-const first = (known: [RegExp, string][], text: string) => known.find(([sign]) => sign.test(text))?.[1]
+const first = (patterns: [RegExp, string][], text: string) =>
+  patterns.find(([pattern]) => pattern.test(text))?.[1]
 
 /** Firefox on Linux; what is not known is shown as it said itself. */
-export function browserWords(userAgent: string): string {
+export function browserLabel(userAgent: string): string {
   const browser = first(BROWSERS, userAgent)
   const system = first(SYSTEMS, userAgent)
   if (browser === undefined) return userAgent.split(' ')[0] || 'Unknown'

@@ -1,8 +1,8 @@
 import type { OpenExecution, RunSummary, WaitingOn } from '~/api/types'
-import { duration } from './durations'
-import { progressWords } from './progress'
+import { formatDuration } from './durations'
+import { progressText } from './progress'
 
-const WAITS: Record<WaitingOn, string> = {
+const WAITING_TEXT: Record<WaitingOn, string> = {
   human_form: 'waits for its form to be filled in',
   script_input: 'waits for its questions to be answered',
   action_approval: 'waits for an action to be approved',
@@ -21,7 +21,7 @@ type Facts = {
 }
 
 /** What an execution waits for, as the end of a sentence that begins with its name; null if it does not wait. */
-export function waitWords({ status, waiting_on, retry_due_at }: Facts, now?: Date): string | null {
+export function waitingText({ status, waiting_on, retry_due_at }: Facts, now?: Date): string | null {
   switch (status) {
     case 'pending':
       return 'waits for somebody to start it'
@@ -37,27 +37,27 @@ export function waitWords({ status, waiting_on, retry_due_at }: Facts, now?: Dat
   if (waiting_on === null) return null
   if (waiting_on === 'retry_delay' && retry_due_at !== null && now !== undefined) {
     const seconds = (new Date(retry_due_at).getTime() - now.getTime()) / 1000
-    if (seconds > 0) return `is tried again in ${duration(Math.ceil(seconds))}`
+    if (seconds > 0) return `is tried again in ${formatDuration(Math.ceil(seconds))}`
   }
-  return WAITS[waiting_on]
+  return WAITING_TEXT[waiting_on]
 }
 
-const isAtWork = (item: OpenExecution) => item.status === 'in_progress' && item.waiting_on === null
+const isRunning = (item: OpenExecution) => item.status === 'in_progress' && item.waiting_on === null
 
 /** A run that nothing moves on but a start by hand. */
-export function onlyWaitsForAStart(run: Pick<RunSummary, 'to_start' | 'open' | 'waiting'>): boolean {
-  return run.to_start > 0 && run.waiting === 0 && !run.open.some(isAtWork)
+export function needsManualStart(run: Pick<RunSummary, 'to_start' | 'open' | 'waiting'>): boolean {
+  return run.to_start > 0 && run.waiting === 0 && !run.open.some(isRunning)
 }
 
 /** What goes on in a run, in one line: Report: 45 %, reading rows. */
-export function nowWords(run: Pick<RunSummary, 'open'>, now?: Date): string {
-  const first = run.open.find((item) => item.progress !== null) ?? run.open.find(isAtWork) ?? run.open[0]
+export function activityText(run: Pick<RunSummary, 'open'>, now?: Date): string {
+  const first = run.open.find((item) => item.progress !== null) ?? run.open.find(isRunning) ?? run.open[0]
   if (first === undefined) return ''
-  const told = first.progress === null ? '' : progressWords(first.progress)
-  const wait = waitWords(first, now)
-  const words = told !== '' ? `: ${told}` : ` ${wait ?? 'is being carried out'}`
+  const progress = first.progress === null ? '' : progressText(first.progress)
+  const waiting = waitingText(first, now)
+  const text = progress !== '' ? `: ${progress}` : ` ${waiting ?? 'is being carried out'}`
   const more = run.open.length > 1 ? `, and ${run.open.length - 1} more` : ''
-  return `${first.checkpoint_name}${words}${more}`
+  return `${first.checkpoint_name}${text}${more}`
 }
 
 type Urgency = { deadline: string | null; since: string }

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
 import { useRoles } from '~/api/session'
-import { Empty } from './EmptyState'
+import { EmptyState } from './EmptyState'
 import { Page } from './Page'
 
 /** A page of the settings that only admins see; others are told whom to ask. */
-export function ForAdmins({
+export function AdminPage({
   title,
   actions,
   children,
@@ -25,7 +25,7 @@ export function ForAdmins({
       ) : (
         <>
           <h1 className="unseen">{title}</h1>
-          <Empty title="For admins">Ask an admin to see to it.</Empty>
+          <EmptyState title="For admins">Ask an admin to see to it.</EmptyState>
         </>
       )}
     </Page>

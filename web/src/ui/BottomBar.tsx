@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react'
 import type { State } from '~/lib/states'
 import styles from './BottomBar.module.css'
-import { StateSign } from './StateTag'
+import { StateIcon } from './StateTag'
 
 /** The bottom bar of a run: it narrates, or it asks. It is always there, so that nothing shifts. */
-export function Bar({
+export function BottomBar({
   state,
   title,
-  lead,
+  leading,
   detail,
   actions,
   notice,
@@ -15,7 +15,7 @@ export function Bar({
   state: State
   title: string
   /** In place of the words. */
-  lead?: ReactNode
+  leading?: ReactNode
   detail?: ReactNode
   actions?: ReactNode
   /** What went wrong with the last try, above the question. */
@@ -25,11 +25,11 @@ export function Bar({
     <section className={styles.bar} data-tone={state.tone} aria-label="What happens now">
       {notice !== undefined && notice !== null && <div className={styles.notice}>{notice}</div>}
       <div className={styles.row}>
-        {lead !== undefined && <div className={styles.lead}>{lead}</div>}
+        {leading !== undefined && <div className={styles.leading}>{leading}</div>}
         {title !== '' && (
-          <div className={styles.words}>
+          <div className={styles.text}>
             <p className={styles.title} aria-live="polite">
-              <StateSign state={state} size={17} />
+              <StateIcon state={state} size={17} />
               {title}
             </p>
             {detail !== undefined && <p className={styles.detail}>{detail}</p>}

@@ -1,31 +1,31 @@
-import { type Pebble, trailInWords } from '~/lib/checkpointDots'
+import { type CheckpointDot, dotsLabel } from '~/lib/checkpointDots'
 import styles from './CheckpointDots.module.css'
 
-const MOST = 24
+const MAX_DOTS = 24
 
 /** One pebble per checkpoint. A long trail shows its figures instead of a hundred pebbles. */
-export function Trail({ pebbles }: { pebbles: readonly Pebble[] }) {
-  const shown = pebbles.length > MOST ? gather(pebbles) : pebbles
+export function CheckpointDots({ dots }: { dots: readonly CheckpointDot[] }) {
+  const shown = dots.length > MAX_DOTS ? groupDots(dots) : dots
   return (
-    <span className={styles.trail} role="img" aria-label={trailInWords(pebbles)}>
-      {shown.map((pebble, index) => (
+    <span className={styles.dots} role="img" aria-label={dotsLabel(dots)}>
+      {shown.map((dot, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a pebble is its place.
-        <span key={index} className={`${styles.pebble} ${styles[pebble]}`} />
+        <span key={index} className={`${styles.dot} ${styles[dot]}`} />
       ))}
     </span>
   )
 }
 
 /** Many checkpoints share a pebble; what needs the eye wins. */
-function gather(pebbles: readonly Pebble[]): Pebble[] {
-  const weight: Pebble[] = ['done', 'open', 'grey', 'blue', 'ochre', 'red']
-  const step = pebbles.length / MOST
-  return Array.from({ length: MOST }, (_, index) =>
-    pebbles
+function groupDots(dots: readonly CheckpointDot[]): CheckpointDot[] {
+  const severity: CheckpointDot[] = ['done', 'open', 'grey', 'blue', 'ochre', 'red']
+  const step = dots.length / MAX_DOTS
+  return Array.from({ length: MAX_DOTS }, (_, index) =>
+    dots
       .slice(Math.floor(index * step), Math.max(Math.floor((index + 1) * step), Math.floor(index * step) + 1))
       .reduce(
-        (most, pebble) => (weight.indexOf(pebble) > weight.indexOf(most) ? pebble : most),
-        'done' as Pebble,
+        (worst, dot) => (severity.indexOf(dot) > severity.indexOf(worst) ? dot : worst),
+        'done' as CheckpointDot,
       ),
   )
 }

@@ -1,6 +1,6 @@
 import { type RefObject, useId, useRef } from 'react'
-import { byLine } from '~/lib/lines'
-import type { Fault } from '~/lib/problems'
+import { groupByLine } from '~/lib/lines'
+import type { ProblemError } from '~/lib/problems'
 import styles from './CodeTextarea.module.css'
 
 type Props = {
@@ -8,17 +8,17 @@ type Props = {
   value: string
   onChange: (value: string) => void
   /** Marks their lines in the gutter. */
-  faults: readonly (Fault & { severity?: string })[]
-  area: RefObject<HTMLTextAreaElement | null>
+  findings: readonly (ProblemError & { severity?: string })[]
+  textareaRef: RefObject<HTMLTextAreaElement | null>
 }
 
 /** A text to write in, with line numbers that show where something is wrong. */
-export function LinedText({ label, value, onChange, faults, area }: Props) {
+export function CodeTextarea({ label, value, onChange, findings, textareaRef }: Props) {
   const id = useId()
   const gutter = useRef<HTMLDivElement>(null)
-  const lines = byLine(faults)
-  const follow = () => {
-    if (gutter.current && area.current) gutter.current.scrollTop = area.current.scrollTop
+  const lines = groupByLine(findings)
+  const syncScroll = () => {
+    if (gutter.current && textareaRef.current) gutter.current.scrollTop = textareaRef.current.scrollTop
   }
   return (
     <div className={styles.frame}>
@@ -28,11 +28,17 @@ export function LinedText({ label, value, onChange, faults, area }: Props) {
       <div className={styles.box}>
         <div ref={gutter} className={styles.gutter} aria-hidden="true">
           {value.split('\n').map((_, index) => {
-            const found = lines.get(index + 1)
-            const kind = found?.some((fault) => fault.severity !== 'warning') ? 'error' : found && 'warning'
+            const lineFindings = lines.get(index + 1)
+            const kind = lineFindings?.some((finding) => finding.severity !== 'warning')
+              ? 'error'
+              : lineFindings && 'warning'
             return (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a line is its number.
-              <div key={index} data-kind={kind} title={found?.map((fault) => fault.message).join('\n')}>
+              <div
+                // biome-ignore lint/suspicious/noArrayIndexKey: a line is its number.
+                key={index}
+                data-kind={kind}
+                title={lineFindings?.map((finding) => finding.message).join('\n')}
+              >
                 {index + 1}
               </div>
             )
@@ -40,16 +46,16 @@ export function LinedText({ label, value, onChange, faults, area }: Props) {
         </div>
         <textarea
           id={id}
-          ref={area}
+          ref={textareaRef}
           className={styles.text}
           value={value}
           onChange={(event) => onChange(event.currentTarget.value)}
-          onScroll={follow}
+          onScroll={syncScroll}
           spellCheck={false}
           autoCapitalize="off"
           autoComplete="off"
           wrap="off"
-          aria-invalid={faults.some((fault) => fault.severity !== 'warning') || undefined}
+          aria-invalid={findings.some((finding) => finding.severity !== 'warning') || undefined}
         />
       </div>
     </div>

@@ -3,26 +3,26 @@ import styles from './DataTable.module.css'
 import { Panel } from './Page'
 
 /** `width` is a grid track; `end` sets figures at the right. `bare` needs no title beside what it shows: a name, buttons. */
-export type Column = { title: string; width: string; end?: boolean; bare?: boolean }
-export type SheetRow = { key: string; cells: readonly ReactNode[]; faded?: boolean; below?: ReactNode }
+export type Column = { title: string; width: string; alignEnd?: boolean; untitled?: boolean }
+export type DataRow = { key: string; cells: readonly ReactNode[]; faded?: boolean; below?: ReactNode }
 
 /** Rows with columns on a desk, and on a phone each row below the other with its titles beside. */
-export function Sheet({
+export function DataTable({
   label,
   columns,
   rows,
 }: {
   label: string
   columns: readonly Column[]
-  rows: readonly SheetRow[]
+  rows: readonly DataRow[]
 }) {
   return (
-    <div className={styles.sheet} style={tracksOf(columns)}>
+    <div className={styles.sheet} style={gridTracks(columns)}>
       <Panel>
         <div className={styles.head} aria-hidden="true">
           {columns.map((column) => (
-            <span key={column.title} data-end={column.end || undefined}>
-              {!(column.bare && column.end) && column.title}
+            <span key={column.title} data-end={column.alignEnd || undefined}>
+              {!(column.untitled && column.alignEnd) && column.title}
             </span>
           ))}
         </div>
@@ -34,11 +34,11 @@ export function Sheet({
                   <div
                     key={column.title}
                     className={styles.cell}
-                    data-end={column.end || undefined}
-                    data-bare={column.bare || undefined}
+                    data-end={column.alignEnd || undefined}
+                    data-bare={column.untitled || undefined}
                     data-empty={isEmpty(row.cells[index]) || undefined}
                   >
-                    {!column.bare && <span className={styles.title}>{column.title} </span>}
+                    {!column.untitled && <span className={styles.title}>{column.title} </span>}
                     <div className={styles.value}>{row.cells[index]}</div>
                   </div>
                 ))}
@@ -54,5 +54,5 @@ export function Sheet({
 
 const isEmpty = (cell: ReactNode) => cell === null || cell === undefined || cell === '' || cell === false
 
-const tracksOf = (columns: readonly Column[]) =>
+const gridTracks = (columns: readonly Column[]) =>
   ({ '--tracks': columns.map((column) => column.width).join(' ') }) as CSSProperties

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import styles from './DialogActions.module.css'
 
 /** The buttons that end a dialog, with a word on what can be taken back. */
-export function Actions({ note, children }: { note?: ReactNode; children: ReactNode }) {
+export function DialogActions({ note, children }: { note?: ReactNode; children: ReactNode }) {
   return (
     <div className={styles.actions}>
       <span className={styles.note}>{note}</span>

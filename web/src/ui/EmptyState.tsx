@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
 import styles from './EmptyState.module.css'
-import { Mark } from './Logo'
+import { Logo } from './Logo'
 
 /** Nothing here: a mark, a good-news sentence, one action. */
-export function Empty({
+export function EmptyState({
   title,
   children,
   action,
@@ -14,9 +14,9 @@ export function Empty({
 }) {
   return (
     <div className={styles.empty}>
-      <Mark size={32} />
+      <Logo size={32} />
       <p className={styles.title}>{title}</p>
-      {children !== undefined && <p className={styles.words}>{children}</p>}
+      {children !== undefined && <p className={styles.text}>{children}</p>}
       {action}
     </div>
   )

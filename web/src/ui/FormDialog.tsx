@@ -1,19 +1,19 @@
 import { Button, Modal } from '@mantine/core'
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { Actions } from './DialogActions'
+import { DialogActions } from './DialogActions'
 import styles from './FormDialog.module.css'
-import { Refusal } from './ProblemNotice'
+import { ProblemNotice } from './ProblemNotice'
 
 type Props = {
   title: string
   opened: boolean
   onClose: () => void
   /** Verb and object. */
-  send: string
-  keep: string
-  onSend: () => Promise<unknown>
+  submitLabel: string
+  cancelLabel: string
+  onSubmit: () => Promise<unknown>
   /** What is said when the server refuses: what did not happen. */
-  refused: string
+  errorTitle: string
   disabled?: boolean
   danger?: boolean
   note?: ReactNode
@@ -31,26 +31,26 @@ export function FormDialog({ opened, onClose, title, wide, ...form }: Props) {
 }
 
 function Form(props: Omit<Props, 'opened' | 'title' | 'wide'>) {
-  const { onClose, send, keep, onSend, refused, disabled, danger, note, children } = props
+  const { onClose, submitLabel, cancelLabel, onSubmit, errorTitle, disabled, danger, note, children } = props
   const [busy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState<unknown>(null)
+  const [error, setError] = useState<unknown>(null)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
-    setRefusal(null)
+    setError(null)
     try {
-      await onSend()
+      await onSubmit()
     } catch (error) {
-      setRefusal(error)
+      setError(error)
     }
     setBusy(false)
   }
   return (
     <form onSubmit={submit} className={styles.form}>
       {children}
-      {refusal !== null && <Refusal title={refused} error={refusal} />}
-      <Actions note={note}>
-        <Button onClick={onClose}>{keep}</Button>
+      {error !== null && <ProblemNotice title={errorTitle} error={error} />}
+      <DialogActions note={note}>
+        <Button onClick={onClose}>{cancelLabel}</Button>
         <Button
           type="submit"
           variant="filled"
@@ -58,9 +58,9 @@ function Form(props: Omit<Props, 'opened' | 'title' | 'wide'>) {
           loading={busy}
           disabled={disabled}
         >
-          {send}
+          {submitLabel}
         </Button>
-      </Actions>
+      </DialogActions>
     </form>
   )
 }

@@ -4,9 +4,9 @@ import type { ReactNode } from 'react'
 import styles from './ImpactPreview.module.css'
 
 /** One thing that will happen, said before. */
-export function Effect({ icon, name, children }: { icon: ReactNode; name: string; children: ReactNode }) {
+export function ImpactItem({ icon, name, children }: { icon: ReactNode; name: string; children: ReactNode }) {
   return (
-    <div className={styles.effect}>
+    <div className={styles.impactItem}>
       <dt>
         <span aria-hidden="true">{icon}</span>
         {name}
@@ -17,16 +17,16 @@ export function Effect({ icon, name, children }: { icon: ReactNode; name: string
 }
 
 /** One place to choose; without a value it cannot be chosen. */
-export function Option({
+export function TargetOption({
   value,
   name,
   note,
-  first = false,
+  autofocus = false,
 }: {
   value: string | null
   name: string
   note: string
-  first?: boolean
+  autofocus?: boolean
 }) {
   return (
     <div className={styles.option} data-locked={value === null || undefined}>
@@ -37,12 +37,12 @@ export function Option({
         </>
       ) : (
         <Radio
-          data-autofocus={first || undefined}
+          data-autofocus={autofocus || undefined}
           value={value}
           size="xs"
           label={name}
           className={styles.name}
-          classNames={{ label: styles.cover }}
+          classNames={{ label: styles.label }}
         />
       )}
       <span className={styles.note}>{note}</span>

@@ -1,7 +1,7 @@
 import styles from './KeyHint.module.css'
 
 /** A key that does the same as the button it stands in. */
-export function Kbd({ children }: { children: string }) {
+export function KeyHint({ children }: { children: string }) {
   return (
     <span className={styles.kbd} aria-hidden="true">
       {children}

@@ -3,7 +3,7 @@ import { Button } from '@mantine/core'
 type Pages = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
 
 /** Reads on, where a list has more than is shown. */
-export function More({ pages }: { pages: Pages }) {
+export function LoadMoreButton({ pages }: { pages: Pages }) {
   if (!pages.hasNextPage) return null
   return (
     <div>

@@ -1,5 +1,5 @@
 /** Three stones; the top one, a person's, is ochre. */
-export function Mark({ size = 20 }: { size?: number }) {
+export function Logo({ size = 20 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
       <path fill="var(--ochre)" d="M9.4 4.1 12.6 2.4l2.9 1.7-.6 3.2-3 1-2.7-1.3z" />

@@ -1,13 +1,13 @@
 import { Button, CopyButton, Modal, TextInput } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import { Actions } from './DialogActions'
+import { DialogActions } from './DialogActions'
 import styles from './OneTimeValueDialog.module.css'
 
 type Props = { title: string; label: string; value: string | null; onClose: () => void; children: ReactNode }
 
 /** What is shown this once and never again, to be copied. */
-export function ShownOnce({ title, label, value, onClose, children }: Props) {
+export function OneTimeValueDialog({ title, label, value, onClose, children }: Props) {
   return (
     <Modal opened={value !== null} onClose={onClose} title={title} size={560} closeOnClickOutside={false}>
       <p>{children}</p>
@@ -31,11 +31,11 @@ export function ShownOnce({ title, label, value, onClose, children }: Props) {
           )}
         </CopyButton>
       </div>
-      <Actions note="Closed, it cannot be shown again.">
+      <DialogActions note="Closed, it cannot be shown again.">
         <Button variant="filled" onClick={onClose}>
           I have kept it
         </Button>
-      </Actions>
+      </DialogActions>
     </Modal>
   )
 }

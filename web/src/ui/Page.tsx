@@ -9,21 +9,21 @@ export function Page({
   title,
   crumbs = [],
   actions,
-  bleed = false,
+  fullBleed = false,
   children,
 }: {
   title: string
   crumbs?: Crumb[]
   actions?: ReactNode
   /** The body fills the window and scrolls by itself. */
-  bleed?: boolean
+  fullBleed?: boolean
   children: ReactNode
 }) {
   useEffect(() => {
     document.title = `${title} · Cairn`
   }, [title])
   return (
-    <div className={styles.page} data-bleed={bleed || undefined}>
+    <div className={styles.page} data-bleed={fullBleed || undefined}>
       <header className={styles.top}>
         <nav aria-label="Where you are" className={styles.crumbs}>
           {crumbs.map((crumb) => (
@@ -34,13 +34,13 @@ export function Page({
               <span aria-hidden="true">/</span>
             </Fragment>
           ))}
-          <span aria-current="page" className={styles.here}>
+          <span aria-current="page" className={styles.current}>
             {title}
           </span>
         </nav>
         <div className={styles.actions}>{actions}</div>
       </header>
-      {bleed ? children : <div className={styles.body}>{children}</div>}
+      {fullBleed ? children : <div className={styles.body}>{children}</div>}
     </div>
   )
 }

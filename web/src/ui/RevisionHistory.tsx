@@ -1,21 +1,21 @@
 import { Button, UnstyledButton } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { clock } from '~/lib/durations'
+import { formatTime } from '~/lib/durations'
 import { Diff } from './Code'
 import { LoadingText } from './Loading'
 import { Panel } from './Page'
-import { Failure, Refusal } from './ProblemNotice'
+import { LoadError, ProblemNotice } from './ProblemNotice'
 import styles from './RevisionHistory.module.css'
 import { useNow } from './Time'
 
-type Revised = { revision: number; author: string; created_at: string; comment?: string | null }
+type RevisionItem = { revision: number; author: string; created_at: string; comment?: string | null }
 type Props<T> = { items: readonly T[]; current: number; children: (shown: T) => ReactNode }
 
 /** Every revision of a text beside what the chosen one changed. */
-export function Revisions<T extends Revised>({ items, current, children }: Props<T>) {
-  const [chosen, setChosen] = useState<number | null>(null)
+export function RevisionHistory<T extends RevisionItem>({ items, current, children }: Props<T>) {
+  const [selected, setSelected] = useState<number | null>(null)
   const revisions = items.toSorted((one, other) => other.revision - one.revision)
-  const shown = revisions.find((item) => item.revision === chosen) ?? revisions[0]
+  const shown = revisions.find((item) => item.revision === selected) ?? revisions[0]
   return (
     <div className={styles.history}>
       <Panel>
@@ -24,9 +24,9 @@ export function Revisions<T extends Revised>({ items, current, children }: Props
             <Row
               key={item.revision}
               item={item}
-              chosen={item === shown}
+              selected={item === shown}
               current={item.revision === current}
-              onChoose={setChosen}
+              onSelect={setSelected}
             />
           ))}
         </ol>
@@ -36,19 +36,24 @@ export function Revisions<T extends Revised>({ items, current, children }: Props
   )
 }
 
-type RowProps = { item: Revised; chosen: boolean; current: boolean; onChoose: (revision: number) => void }
+type RowProps = {
+  item: RevisionItem
+  selected: boolean
+  current: boolean
+  onSelect: (revision: number) => void
+}
 
-function Row({ item, chosen, current, onChoose }: RowProps) {
+function Row({ item, selected, current, onSelect }: RowProps) {
   const now = useNow()
   return (
     <li>
-      <UnstyledButton className={styles.row} aria-pressed={chosen} onClick={() => onChoose(item.revision)}>
+      <UnstyledButton className={styles.row} aria-pressed={selected} onClick={() => onSelect(item.revision)}>
         <span className={styles.revision}>
           Revision {item.revision}
           {current && <span className={styles.current}>current</span>}
         </span>
         <span className={styles.note}>
-          {item.author}, {clock(item.created_at, now)}
+          {item.author}, {formatTime(item.created_at, now)}
         </span>
         {item.comment && <span className={styles.note}>{item.comment}</span>}
       </UnstyledButton>
@@ -59,42 +64,42 @@ function Row({ item, chosen, current, onChoose }: RowProps) {
 type ChangeProps = {
   revision: number
   /** What the first one is called: there is nothing before it. */
-  first: string
+  firstTitle: string
   diff: { data?: { text: string }; error: unknown }
   /** Left out where one may not, or stands there already. */
   onRevert?: () => Promise<unknown>
 }
 
 /** What one revision changed, and the way back to it. */
-export function Change({ revision, first, diff, onRevert }: ChangeProps) {
+export function RevisionChange({ revision, firstTitle, diff, onRevert }: ChangeProps) {
   const [busy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState<unknown>(null)
+  const [error, setError] = useState<unknown>(null)
   const isFirst = revision <= 1
   const revert = async () => {
     setBusy(true)
-    setRefusal(null)
+    setError(null)
     try {
       await onRevert?.()
-    } catch (fault) {
-      setRefusal(fault)
+    } catch (failure) {
+      setError(failure)
     }
     setBusy(false)
   }
   return (
     <section className={styles.change} aria-label={`Revision ${revision}`}>
-      <div className={styles.head}>
-        <h2>{isFirst ? first : `What revision ${revision} changed`}</h2>
+      <div className={styles.header}>
+        <h2>{isFirst ? firstTitle : `What revision ${revision} changed`}</h2>
         {onRevert !== undefined && (
           <Button loading={busy} onClick={() => void revert()}>
             Go back to revision {revision}
           </Button>
         )}
       </div>
-      {refusal !== null && <Refusal title="Nothing was changed." error={refusal} />}
+      {error !== null && <ProblemNotice title="Nothing was changed." error={error} />}
       {isFirst ? (
         <p className={styles.note}>There is nothing before it to compare with.</p>
       ) : diff.error !== null ? (
-        <Failure what="The difference could not be read." error={diff.error} />
+        <LoadError title="The difference could not be read." error={diff.error} />
       ) : diff.data === undefined ? (
         <LoadingText />
       ) : diff.data.text === '' ? (

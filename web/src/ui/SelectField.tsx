@@ -6,7 +6,7 @@ type Option = { value: string; label: string; disabled?: boolean }
 type Props = { label: string; value: string; options: readonly Option[]; onChange: (value: string) => void }
 
 /** A choice from a list: the browser's own, which every keyboard, phone and reader knows. */
-export function Choice({ label, value, options, onChange }: Props) {
+export function SelectField({ label, value, options, onChange }: Props) {
   const id = useId()
   return (
     <Input.Wrapper label={label} id={id}>

@@ -1,6 +1,6 @@
 import { Tooltip } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import { ago, exact } from '~/lib/durations'
+import { formatDateTime, timeAgo } from '~/lib/durations'
 
 const listeners = new Set<(now: Date) => void>()
 let timer: ReturnType<typeof setInterval> | undefined
@@ -29,8 +29,8 @@ export function useNow(): Date {
 export function Time({ at }: { at: string }) {
   const now = useNow()
   return (
-    <Tooltip label={exact(at)}>
-      <time dateTime={at}>{ago(at, now)}</time>
+    <Tooltip label={formatDateTime(at)}>
+      <time dateTime={at}>{timeAgo(at, now)}</time>
     </Tooltip>
   )
 }

@@ -1,15 +1,15 @@
 import { UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { count } from '~/lib/formatting'
+import { pluralize } from '~/lib/formatting'
 import { rangeOfLine } from '~/lib/lines'
-import type { Fault } from '~/lib/problems'
-import { LinedText } from './CodeTextarea'
-import { Done } from './Notice'
+import type { ProblemError } from '~/lib/problems'
+import { CodeTextarea } from './CodeTextarea'
+import { SuccessNote } from './Notice'
 import styles from './YamlEditor.module.css'
 
-export type Found = Fault & { severity?: string }
-type Checked = { valid: boolean; errors: readonly Found[]; warnings: readonly Found[] }
+export type EditorFinding = ProblemError & { severity?: string }
+type CheckResult = { valid: boolean; errors: readonly EditorFinding[]; warnings: readonly EditorFinding[] }
 
 type Props = {
   label: string
@@ -18,82 +18,97 @@ type Props = {
   text: string
   onChange: (text: string) => void
   /** Named, so that one check is not taken for another. */
-  checks: string
+  checkName: string
   /** Without one the server looks at the text when it is saved. */
-  check?: (text: string, signal: AbortSignal) => Promise<Checked>
-  extra?: readonly Found[]
-  foot: ReactNode
+  check?: (text: string, signal: AbortSignal) => Promise<CheckResult>
+  extraFindings?: readonly EditorFinding[]
+  footer: ReactNode
 }
 
 /** YAML with the server's findings, each at its line, checked while one writes. */
-export function CheckedText({ label, hint, text, onChange, checks, check, extra = [], foot }: Props) {
-  const area = useRef<HTMLTextAreaElement>(null)
-  const settled = useSettled(text, 350)
+export function YamlEditor({
+  label,
+  hint,
+  text,
+  onChange,
+  checkName,
+  check,
+  extraFindings = [],
+  footer,
+}: Props) {
+  const textareaRef = useRef<HTMLTextAreaElement>(null)
+  const debounced = useSettled(text, 350)
   const { data, isFetching } = useQuery({
-    queryKey: [checks, settled],
-    queryFn: ({ signal }) => check?.(settled, signal) ?? null,
-    enabled: check !== undefined && settled.trim() !== '',
+    queryKey: [checkName, debounced],
+    queryFn: ({ signal }) => check?.(debounced, signal) ?? null,
+    enabled: check !== undefined && debounced.trim() !== '',
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   })
-  const findings: Found[] =
+  const findings: EditorFinding[] =
     text.trim() === ''
       ? []
       : [
           ...(data?.errors ?? []).map((finding) => ({ ...finding, severity: 'error' })),
           ...(data?.warnings ?? []).map((finding) => ({ ...finding, severity: 'warning' })),
-          ...extra,
+          ...extraFindings,
         ]
-  const show = (finding: Found) => {
-    const at = area.current
-    if (at === null) return
-    at.focus()
+  const selectLine = (finding: EditorFinding) => {
+    const textarea = textareaRef.current
+    if (textarea === null) return
+    textarea.focus()
     const [from, to] = rangeOfLine(text, finding.line ?? 1)
-    at.setSelectionRange(from, to)
-    at.scrollTop = Math.max(0, ((finding.line ?? 1) - 6) * 18)
+    textarea.setSelectionRange(from, to)
+    textarea.scrollTop = Math.max(0, ((finding.line ?? 1) - 6) * 18)
   }
   return (
     <div className={styles.editor}>
-      <LinedText label={label} value={text} onChange={onChange} faults={findings} area={area} />
+      <CodeTextarea
+        label={label}
+        value={text}
+        onChange={onChange}
+        findings={findings}
+        textareaRef={textareaRef}
+      />
       <div className={styles.side}>
         <h2>Check</h2>
         <div className={styles.findings} aria-live="polite">
           {text.trim() === '' || (check === undefined && findings.length === 0) ? (
-            <p className={styles.quiet}>{hint}</p>
+            <p className={styles.muted}>{hint}</p>
           ) : findings.length === 0 ? (
             data?.valid && !isFetching ? (
-              <Done>Nothing to object to.</Done>
+              <SuccessNote>Nothing to object to.</SuccessNote>
             ) : (
-              <p className={styles.quiet}>Checking…</p>
+              <p className={styles.muted}>Checking…</p>
             )
           ) : (
             <>
-              <p className={styles.quiet}>{summary(findings)}</p>
+              <p className={styles.muted}>{summary(findings)}</p>
               <ul>
                 {findings.map((finding) => (
                   <li key={`${finding.path}${finding.message}${finding.line}`}>
-                    <Finding finding={finding} onShow={show} />
+                    <Finding finding={finding} onShow={selectLine} />
                   </li>
                 ))}
               </ul>
             </>
           )}
         </div>
-        {foot}
+        {footer}
       </div>
     </div>
   )
 }
 
-function Finding({ finding, onShow }: { finding: Found; onShow: (finding: Found) => void }) {
+function Finding({ finding, onShow }: { finding: EditorFinding; onShow: (finding: EditorFinding) => void }) {
   return (
     <UnstyledButton
       className={styles.finding}
       data-severity={finding.severity}
       onClick={() => onShow(finding)}
     >
-      <span className={styles.place}>
+      <span className={styles.location}>
         {finding.severity === 'warning' ? 'Note' : 'Fault'}
         {finding.line != null && `, line ${finding.line}`}
         {finding.path !== '' && (
@@ -108,18 +123,23 @@ function Finding({ finding, onShow }: { finding: Found; onShow: (finding: Found)
   )
 }
 
-function summary(findings: readonly Found[]): string {
-  const notes = findings.filter((finding) => finding.severity === 'warning').length
-  const faults = findings.length - notes
-  return [faults > 0 && count(faults, 'fault'), notes > 0 && count(notes, 'note')].filter(Boolean).join(', ')
+function summary(findings: readonly EditorFinding[]): string {
+  const warningCount = findings.filter((finding) => finding.severity === 'warning').length
+  const errorCount = findings.length - warningCount
+  return [
+    errorCount > 0 && pluralize(errorCount, 'fault'),
+    warningCount > 0 && pluralize(warningCount, 'note'),
+  ]
+    .filter(Boolean)
+    .join(', ')
 }
 
 /** The value after nobody changed it for a moment. */
 function useSettled(value: string, delay: number): string {
-  const [settled, setSettled] = useState(value)
+  const [debounced, setSettled] = useState(value)
   useEffect(() => {
     const timer = setTimeout(() => setSettled(value), delay)
     return () => clearTimeout(timer)
   }, [value, delay])
-  return settled
+  return debounced
 }

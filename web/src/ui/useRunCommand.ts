@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useMemo, useState } from 'react'
 import { asProblem, type Problem } from '~/lib/problems'
 
-export type Task = {
+export type RunCommandState = {
   /** The name of what is under way. */
   busy: string | null
   /** Why the last one was refused. */
@@ -11,7 +11,7 @@ export type Task = {
 }
 
 /** One move of a run at a time: never optimistic, its refusal stays until the next. */
-export function useTask(runId: string): Task {
+export function useRunCommand(runId: string): RunCommandState {
   const client = useQueryClient()
   const [busy, setBusy] = useState<string | null>(null)
   const [problem, setProblem] = useState<Problem | null>(null)

@@ -2,25 +2,25 @@ import { Button } from '@mantine/core'
 import { IconPaperclip } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { ActionDetail } from '~/api/types'
-import { fillIn, line, type Parameters, spoken } from '~/lib/actions'
-import { prettyValue } from '~/lib/json'
+import { fillPlaceholders, humanize, type Parameters, toLine } from '~/lib/actions'
+import { formatValue } from '~/lib/json'
 import { Code } from '~/ui/Code'
 import { Section } from '~/ui/Page'
 import styles from './ActionDetails.module.css'
 
-const isParts = (value: unknown): value is Parameters =>
+const isRecord = (value: unknown): value is Parameters =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-const isPlain = (value: unknown) => !isParts(value) && !Array.isArray(value)
+const isScalar = (value: unknown) => !isRecord(value) && !Array.isArray(value)
 
 /** What would be done, as whoever is at the other end sees it. */
-export function Proposal({ action, parameters }: { action: ActionDetail; parameters: Parameters }) {
+export function ActionDetails({ action, parameters }: { action: ActionDetail; parameters: Parameters }) {
   return (
     <Section
       title="Proposed action"
       aside={
-        <span className={styles.by}>
+        <span className={styles.operation}>
           <code className={styles.tag}>{action.operation_type}</code>
-          <span className={styles.carried}>
+          <span className={styles.execution}>
             {action.is_carried_out ? 'carried out by Cairn on approval' : 'goes back to whoever proposes it'}
           </span>
         </span>
@@ -28,9 +28,9 @@ export function Proposal({ action, parameters }: { action: ActionDetail; paramet
     >
       <div className={styles.panel}>
         {action.operation_type === 'send_email' ? (
-          <Letter parameters={parameters} />
+          <EmailPreview parameters={parameters} />
         ) : (
-          <Facts parameters={parameters} />
+          <ParameterList parameters={parameters} />
         )}
       </div>
     </Section>
@@ -38,21 +38,21 @@ export function Proposal({ action, parameters }: { action: ActionDetail; paramet
 }
 
 /** An email as it is read: names of other parameters stand as their values. */
-function Letter({ parameters }: { parameters: Parameters }) {
+function EmailPreview({ parameters }: { parameters: Parameters }) {
   const { to, cc, subject, body, attachments, ...rest } = parameters
-  const files = Array.isArray(attachments) ? attachments.map(line) : []
+  const files = Array.isArray(attachments) ? attachments.map(toLine) : []
   return (
     <>
-      <dl className={styles.facts}>
-        <Fact name="To" value={to} />
-        {cc !== undefined && <Fact name="Copy" value={cc} />}
-        <Fact name="Subject" value={fillIn(line(subject), parameters)} />
+      <dl className={styles.parameters}>
+        <ParameterRow name="To" value={to} />
+        {cc !== undefined && <ParameterRow name="Copy" value={cc} />}
+        <ParameterRow name="Subject" value={fillPlaceholders(toLine(subject), parameters)} />
         {Object.entries(rest).map(([name, value]) => (
-          <Fact key={name} name={spoken(name)} value={value} />
+          <ParameterRow key={name} name={humanize(name)} value={value} />
         ))}
       </dl>
-      {line(body).trim() !== '' && (
-        <p className={styles.letter}>{fillIn(line(body), parameters).trimEnd()}</p>
+      {toLine(body).trim() !== '' && (
+        <p className={styles.email}>{fillPlaceholders(toLine(body), parameters).trimEnd()}</p>
       )}
       {files.length > 0 && (
         <ul className={styles.files} aria-label="Attachments">
@@ -68,22 +68,22 @@ function Letter({ parameters }: { parameters: Parameters }) {
   )
 }
 
-function Facts({ parameters }: { parameters: Parameters }) {
-  const plain = Object.entries(parameters).filter(([, value]) => isPlain(value))
-  const nested = Object.entries(parameters).filter(([, value]) => !isPlain(value))
+function ParameterList({ parameters }: { parameters: Parameters }) {
+  const plain = Object.entries(parameters).filter(([, value]) => isScalar(value))
+  const nested = Object.entries(parameters).filter(([, value]) => !isScalar(value))
   return (
     <>
       {plain.length > 0 && (
-        <dl className={styles.facts}>
+        <dl className={styles.parameters}>
           {plain.map(([name, value]) => (
-            <Fact key={name} name={spoken(name)} value={value} />
+            <ParameterRow key={name} name={humanize(name)} value={value} />
           ))}
         </dl>
       )}
       {nested.map(([name, value]) => (
         <div key={name} className={styles.nested}>
-          <span className={styles.name}>{spoken(name)}</span>
-          <Code text={prettyValue(value)} label={spoken(name)} wrap />
+          <span className={styles.name}>{humanize(name)}</span>
+          <Code text={formatValue(value)} label={humanize(name)} wrap />
         </div>
       ))}
       {plain.length + nested.length === 0 && <p className={styles.nested}>It has no parameters.</p>}
@@ -91,11 +91,11 @@ function Facts({ parameters }: { parameters: Parameters }) {
   )
 }
 
-function Fact({ name, value }: { name: string; value: unknown }) {
+function ParameterRow({ name, value }: { name: string; value: unknown }) {
   return (
     <div>
       <dt>{name}</dt>
-      <dd>{line(value)}</dd>
+      <dd>{toLine(value)}</dd>
     </div>
   )
 }
@@ -111,12 +111,12 @@ export function Reasoning({ text }: { text: string }) {
 }
 
 /** What the proposal leans on: each part in a panel of its own. */
-export function Supporting({ data }: { data: unknown }) {
+export function SupportingData({ data }: { data: unknown }) {
   const [asJson, setAsJson] = useState(false)
   if (data === null || data === undefined) return null
-  const parts = isParts(data) ? Object.entries(data) : []
-  const panels = parts.filter((part): part is [string, Parameters] => isParts(part[1]))
-  const loose = Object.fromEntries(parts.filter(([, value]) => !isParts(value)))
+  const parts = isRecord(data) ? Object.entries(data) : []
+  const panels = parts.filter((part): part is [string, Parameters] => isRecord(part[1]))
+  const scalars = Object.fromEntries(parts.filter(([, value]) => !isRecord(value)))
   return (
     <Section
       title="Supporting data"
@@ -127,18 +127,18 @@ export function Supporting({ data }: { data: unknown }) {
       }
     >
       {asJson || parts.length === 0 ? (
-        <Code text={prettyValue(data)} label="Supporting data as JSON" wrap />
+        <Code text={formatValue(data)} label="Supporting data as JSON" wrap />
       ) : (
         <div className={styles.cards}>
-          {Object.keys(loose).length > 0 && (
+          {Object.keys(scalars).length > 0 && (
             <div className={styles.panel}>
-              <Facts parameters={loose} />
+              <ParameterList parameters={scalars} />
             </div>
           )}
           {panels.map(([name, values]) => (
             <section key={name} className={styles.panel} aria-label={name}>
               <h3 className={styles.cardTitle}>{name}</h3>
-              <Facts parameters={values} />
+              <ParameterList parameters={values} />
             </section>
           ))}
         </div>

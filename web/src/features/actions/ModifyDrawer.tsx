@@ -3,14 +3,14 @@ import { IconBulb, IconCheck, IconCircleCheck } from '@tabler/icons-react'
 import { type ReactNode, useRef, useState } from 'react'
 import type { ActionDetail } from '~/api/types'
 import type { Parameters } from '~/lib/actions'
-import { count } from '~/lib/formatting'
-import { jsonFault, prettyValue } from '~/lib/json'
-import { openParameters, parameterFields, patched, patchOf, patchOfText } from '~/lib/parameters'
-import { LinedText } from '~/ui/CodeTextarea'
+import { pluralize } from '~/lib/formatting'
+import { formatValue, jsonError } from '~/lib/json'
+import { applyPatch, inputValues, parameterFields, patchFromInputs, patchFromJson } from '~/lib/parameters'
+import { CodeTextarea } from '~/ui/CodeTextarea'
 import styles from './ModifyDrawer.module.css'
-import { AsRead, Changes } from './ParameterChanges'
+import { ParameterChanges, RenderedText } from './ParameterChanges'
 import { ParameterInput } from './ParameterInput'
-import { usePreview } from './useModificationPreview'
+import { useModificationPreview } from './useModificationPreview'
 
 type Props = {
   approvalId: string
@@ -28,7 +28,7 @@ type Props = {
 }
 
 /** Corrects an action before it is approved: form and difference side by side. */
-export function Modify(props: Props) {
+export function ModifyDrawer(props: Props) {
   return (
     <Drawer
       opened={props.opened}
@@ -44,30 +44,30 @@ export function Modify(props: Props) {
 
 function Editor({ approvalId, action, parameters, approving, notice, isDecided, onApprove, onClose }: Props) {
   const fields = parameterFields(action.parameters_schema, parameters)
-  const [typed, setTyped] = useState(() => openParameters(fields, parameters))
+  const [typed, setTyped] = useState(() => inputValues(fields, parameters))
   const [text, setText] = useState<string | null>(null)
-  const area = useRef<HTMLTextAreaElement>(null)
-  const fromForm = patchOf(fields, parameters, typed)
-  const fromText = text === null ? null : patchOfText(parameters, text)
-  const textFault = fromText !== null && 'fault' in fromText ? fromText.fault : null
-  const patch = fromText === null ? fromForm.patch : 'patch' in fromText ? fromText.patch : {}
-  const readable = textFault === null && (text !== null || Object.keys(fromForm.faults).length === 0)
-  const preview = usePreview(approvalId, patch, readable)
-  const wrong: Record<string, string> = text === null ? { ...preview.faults, ...fromForm.faults } : {}
+  const textareaRef = useRef<HTMLTextAreaElement>(null)
+  const fromForm = patchFromInputs(fields, parameters, typed)
+  const fromJson = text === null ? null : patchFromJson(parameters, text)
+  const jsonError = fromJson !== null && 'error' in fromJson ? fromJson.error : null
+  const patch = fromJson === null ? fromForm.patch : 'patch' in fromJson ? fromJson.patch : {}
+  const readable = jsonError === null && (text !== null || Object.keys(fromForm.errors).length === 0)
+  const preview = useModificationPreview(approvalId, patch, readable)
+  const fieldErrors: Record<string, string> = text === null ? { ...preview.errors, ...fromForm.errors } : {}
   const changes = readable ? preview.diff : []
-  const isFit = readable && preview.isSettled && preview.passed
+  const isValid = readable && preview.isSettled && preview.isValid
 
-  const show = (way: string) => {
-    if (way === 'json') setText(prettyValue(patched(parameters, patch)))
-    else if (textFault === null) {
-      const next = patched(parameters, patch)
-      setTyped(openParameters(parameterFields(action.parameters_schema, parameters), next))
+  const switchView = (view: string) => {
+    if (view === 'json') setText(formatValue(applyPatch(parameters, patch)))
+    else if (jsonError === null) {
+      const next = applyPatch(parameters, patch)
+      setTyped(inputValues(parameterFields(action.parameters_schema, parameters), next))
       setText(null)
     }
   }
-  const undo = () => {
-    setTyped(openParameters(fields, parameters))
-    if (text !== null) setText(prettyValue(parameters))
+  const reset = () => {
+    setTyped(inputValues(fields, parameters))
+    if (text !== null) setText(formatValue(parameters))
   }
   return (
     <>
@@ -80,9 +80,9 @@ function Editor({ approvalId, action, parameters, approving, notice, isDecided, 
             <SegmentedControl
               aria-label="Write as"
               value={text === null ? 'form' : 'json'}
-              onChange={show}
+              onChange={switchView}
               data={[
-                { value: 'form', label: 'Form', disabled: textFault !== null },
+                { value: 'form', label: 'Form', disabled: jsonError !== null },
                 { value: 'json', label: 'JSON' },
               ]}
             />
@@ -94,55 +94,55 @@ function Editor({ approvalId, action, parameters, approving, notice, isDecided, 
                 field={field}
                 value={typed[field.name] ?? ''}
                 changed={field.name in fromForm.patch}
-                error={wrong[field.name]}
+                error={fieldErrors[field.name]}
                 onChange={(value) => setTyped({ ...typed, [field.name]: value })}
               />
             ))
           ) : (
-            <LinedText
+            <CodeTextarea
               label="Parameters as JSON"
               value={text}
               onChange={setText}
-              area={area}
-              faults={textFault === null ? [] : [{ path: '', message: textFault, line: lineOf(text) }]}
+              textareaRef={textareaRef}
+              findings={jsonError === null ? [] : [{ path: '', message: jsonError, line: errorLine(text) }]}
             />
           )}
         </div>
         <div className={styles.difference} aria-live="polite">
           <div className={styles.head}>
-            <h3>{changes.length === 0 ? 'No changes yet' : count(changes.length, 'change')}</h3>
+            <h3>{changes.length === 0 ? 'No changes yet' : pluralize(changes.length, 'change')}</h3>
             {(changes.length > 0 || !readable) && (
-              <Button variant="subtle" onClick={undo}>
+              <Button variant="subtle" onClick={reset}>
                 Undo all
               </Button>
             )}
           </div>
-          {textFault !== null && <p className={styles.fault}>{textFault}</p>}
-          <Changes changes={changes} />
+          {jsonError !== null && <p className={styles.error}>{jsonError}</p>}
+          <ParameterChanges changes={changes} />
           {text !== null &&
-            Object.entries(preview.faults).map(([name, message]) => (
-              <p key={name} className={styles.fault}>
+            Object.entries(preview.errors).map(([name, message]) => (
+              <p key={name} className={styles.error}>
                 <code>{name}</code> {message}
               </p>
             ))}
-          {preview.other.map((message) => (
-            <p key={message} className={styles.fault}>
+          {preview.otherErrors.map((message) => (
+            <p key={message} className={styles.error}>
               {message}
             </p>
           ))}
-          {readable && <AsRead parameters={preview.parameters ?? parameters} />}
+          {readable && <RenderedText parameters={preview.parameters ?? parameters} />}
           {changes.length > 0 && (
-            <p className={styles.learnt}>
+            <p className={styles.learningNote}>
               <IconBulb size={16} stroke={1.6} aria-hidden="true" />
               Kept as a learning case: whoever proposes such actions next is shown it.
             </p>
           )}
         </div>
       </div>
-      {notice && <div className={styles.refused}>{notice}</div>}
-      <footer className={styles.foot}>
-        <span className={styles.fit} data-fit={isFit || undefined}>
-          {isFit && (
+      {notice && <div className={styles.notice}>{notice}</div>}
+      <footer className={styles.footer}>
+        <span className={styles.validity} data-fit={isValid || undefined}>
+          {isValid && (
             <>
               <IconCircleCheck size={16} aria-hidden="true" /> Fits the schema of the action
             </>
@@ -156,10 +156,12 @@ function Editor({ approvalId, action, parameters, approving, notice, isDecided, 
           variant="filled"
           leftSection={<IconCheck size={16} aria-hidden="true" />}
           loading={approving}
-          disabled={!isFit || changes.length === 0 || isDecided}
+          disabled={!isValid || changes.length === 0 || isDecided}
           onClick={() => void onApprove(patch, changes.length)}
         >
-          {changes.length === 0 ? 'Approve with changes' : `Approve with ${count(changes.length, 'change')}`}
+          {changes.length === 0
+            ? 'Approve with changes'
+            : `Approve with ${pluralize(changes.length, 'change')}`}
         </Button>
       </footer>
     </>
@@ -167,7 +169,7 @@ function Editor({ approvalId, action, parameters, approving, notice, isDecided, 
 }
 
 /** The line that a fault of JSON stands at, as far as it can be told. */
-function lineOf(text: string): number | null {
-  const position = /position (\d+)/.exec(jsonFault(text) ?? '')?.[1]
+function errorLine(text: string): number | null {
+  const position = /position (\d+)/.exec(jsonError(text) ?? '')?.[1]
   return position === undefined ? null : text.slice(0, Number(position)).split('\n').length
 }

@@ -1,20 +1,20 @@
-import type { Change } from '~/api/types'
-import { fillIn, line, namesParameters, type Parameters } from '~/lib/actions'
+import type { ParameterChange } from '~/api/types'
+import { fillPlaceholders, hasPlaceholders, type Parameters, toLine } from '~/lib/actions'
 import { lineDiff } from '~/lib/diff'
-import { prettyValue } from '~/lib/json'
+import { formatValue } from '~/lib/json'
 import styles from './ModifyDrawer.module.css'
 
-const shown = (value: unknown) => (typeof value === 'string' ? value : prettyValue(value))
+const toText = (value: unknown) => (typeof value === 'string' ? value : formatValue(value))
 
 /** Each parameter that is changed: as it was, as it will be. */
-export function Changes({ changes }: { changes: readonly Change[] }) {
+export function ParameterChanges({ changes }: { changes: readonly ParameterChange[] }) {
   return (
     <ul className={styles.changes}>
       {changes.map((change) => (
         <li key={change.path}>
           <div className={styles.field}>
             <code>{change.field}</code>
-            <span>{difference(change)}</span>
+            <span>{changeSummary(change)}</span>
           </div>
           {linesOf(change).map((one, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a line of a fixed text is its place.
@@ -22,12 +22,12 @@ export function Changes({ changes }: { changes: readonly Change[] }) {
               <span aria-hidden="true">{one.sign}</span>
               <span className="unseen">{one.sign === '−' ? 'was:' : 'will be:'}</span>
               <span>
-                {one.pieces.map((piece, place) =>
+                {one.pieces.map((piece, index) =>
                   piece.kind === 'same' ? (
                     piece.text
                   ) : (
                     // biome-ignore lint/suspicious/noArrayIndexKey: a piece of a fixed text is its place.
-                    <mark key={place}>{piece.text}</mark>
+                    <mark key={index}>{piece.text}</mark>
                   ),
                 )}
               </span>
@@ -39,13 +39,13 @@ export function Changes({ changes }: { changes: readonly Change[] }) {
   )
 }
 
-function linesOf(change: Change) {
-  if (change.change_type === 'added') return lineDiff('', shown(change.modified))
-  if (change.change_type === 'removed') return lineDiff(shown(change.original), '')
-  return lineDiff(shown(change.original), shown(change.modified))
+function linesOf(change: ParameterChange) {
+  if (change.change_type === 'added') return lineDiff('', toText(change.modified))
+  if (change.change_type === 'removed') return lineDiff(toText(change.original), '')
+  return lineDiff(toText(change.original), toText(change.modified))
 }
 
-function difference(change: Change): string {
+function changeSummary(change: ParameterChange): string {
   if (change.change_type !== 'updated') return change.change_type
   if (change.difference == null || change.difference === 0) return ''
   const by = Math.abs(change.difference)
@@ -56,14 +56,14 @@ function difference(change: Change): string {
 const decimals = (value: unknown) => /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0
 
 /** A text that names other parameters changes with them: here it stands as it will be read. */
-export function AsRead({ parameters }: { parameters: Parameters }) {
-  const texts = ['subject', 'body'].filter((name) => namesParameters(parameters[name]))
+export function RenderedText({ parameters }: { parameters: Parameters }) {
+  const texts = ['subject', 'body'].filter((name) => hasPlaceholders(parameters[name]))
   if (texts.length === 0) return null
   return (
-    <section className={styles.read} aria-label="As it will be read">
+    <section className={styles.rendered} aria-label="As it will be read">
       <h3>As it will be read</h3>
       {texts.map((name) => (
-        <p key={name}>{fillIn(line(parameters[name]), parameters).trimEnd()}</p>
+        <p key={name}>{fillPlaceholders(toLine(parameters[name]), parameters).trimEnd()}</p>
       ))}
     </section>
   )

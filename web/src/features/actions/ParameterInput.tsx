@@ -1,7 +1,7 @@
 import { Checkbox, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { ParameterField } from '~/lib/parameters'
-import { Choice } from '~/ui/SelectField'
+import { SelectField } from '~/ui/SelectField'
 import styles from './ModifyDrawer.module.css'
 
 type Props = {
@@ -14,7 +14,7 @@ type Props = {
 
 /** One parameter of an action, by its type; those that are changed say so. */
 export function ParameterInput({ field, value, changed, error, onChange }: Props) {
-  const optional = field.required || field.way === 'boolean' ? '' : ' (optional)'
+  const optional = field.required || field.input === 'boolean' ? '' : ' (optional)'
   const label: ReactNode = (
     <>
       {field.label}
@@ -29,7 +29,7 @@ export function ParameterInput({ field, value, changed, error, onChange }: Props
     error,
     description: field.hint === '' ? undefined : field.hint,
   }
-  switch (field.way) {
+  switch (field.input) {
     case 'boolean':
       return (
         <Checkbox
@@ -40,7 +40,7 @@ export function ParameterInput({ field, value, changed, error, onChange }: Props
       )
     case 'choice':
       return (
-        <Choice
+        <SelectField
           label={`${field.label}${optional}`}
           value={text}
           options={[
@@ -56,8 +56,8 @@ export function ParameterInput({ field, value, changed, error, onChange }: Props
       return (
         <Textarea
           {...common}
-          minRows={field.way === 'text' ? 4 : 1}
-          classNames={field.way === 'json' ? { input: styles.mono } : undefined}
+          minRows={field.input === 'text' ? 4 : 1}
+          classNames={field.input === 'json' ? { input: styles.mono } : undefined}
           value={text}
           onChange={(event) => onChange(event.currentTarget.value)}
         />
@@ -67,7 +67,7 @@ export function ParameterInput({ field, value, changed, error, onChange }: Props
       return (
         <TextInput
           {...common}
-          inputMode={field.way === 'number' ? 'decimal' : undefined}
+          inputMode={field.input === 'number' ? 'decimal' : undefined}
           value={text}
           onChange={(event) => onChange(event.currentTarget.value)}
           autoComplete="off"

@@ -1,36 +1,36 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { modificationPreview } from '~/api/approvals'
-import type { Change } from '~/api/types'
+import type { ParameterChange } from '~/api/types'
 import type { Parameters } from '~/lib/actions'
 import { writeJson } from '~/lib/json'
 
-const PAUSE = 200
+const TYPING_DELAY = 200
 
 /** What the server makes of a patch, as it is typed. */
-export function usePreview(approvalId: string, patch: Parameters, enabled: boolean) {
-  const written = writeJson(patch)
-  const [settled] = useDebouncedValue(written, PAUSE)
+export function useModificationPreview(approvalId: string, patch: Parameters, enabled: boolean) {
+  const serialized = writeJson(patch)
+  const [debounced] = useDebouncedValue(serialized, TYPING_DELAY)
   const { data, error, isPlaceholderData } = useQuery({
-    ...modificationPreview(approvalId, settled),
-    enabled: enabled && settled === written,
+    ...modificationPreview(approvalId, debounced),
+    enabled: enabled && debounced === serialized,
     placeholderData: keepPreviousData,
   })
-  const faults: Record<string, string> = {}
-  const other: string[] = []
+  const errors: Record<string, string> = {}
+  const otherErrors: string[] = []
   for (const { path, message } of data?.validation.errors ?? []) {
     const name = path.split('/')[1]
-    if (name) faults[name] ??= message
-    else other.push(message)
+    if (name) errors[name] ??= message
+    else otherErrors.push(message)
   }
-  if (error !== null) other.push(error.message)
-  const diff: readonly Change[] = data?.diff ?? []
+  if (error !== null) otherErrors.push(error.message)
+  const diff: readonly ParameterChange[] = data?.diff ?? []
   return {
     diff,
-    faults,
-    other,
+    errors,
+    otherErrors,
     parameters: data?.parameters as Parameters | undefined,
-    passed: data?.validation.passed ?? false,
-    isSettled: settled === written && !isPlaceholderData && error === null,
+    isValid: data?.validation.passed ?? false,
+    isSettled: debounced === serialized && !isPlaceholderData && error === null,
   }
 }

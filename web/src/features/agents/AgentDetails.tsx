@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { LibraryAgent } from '~/api/types'
-import { toolsWords } from '~/lib/agents'
-import { prettyValue } from '~/lib/json'
+import { toolsLabel } from '~/lib/agents'
+import { formatValue } from '~/lib/json'
 import { Code } from '~/ui/Code'
 import styles from './Agents.module.css'
 
 /** What an agent is told, with which model and tools, in which form; and the pipelines that use it. */
-export function AgentFacts({ agent }: { agent: LibraryAgent }) {
+export function AgentDetails({ agent }: { agent: LibraryAgent }) {
   const texts = [
     ['System prompt', agent.system_prompt],
     ['Task', agent.task_prompt],
@@ -21,17 +21,17 @@ export function AgentFacts({ agent }: { agent: LibraryAgent }) {
     <div className={styles.agent}>
       {agent.description !== '' && <p>{agent.description}</p>}
       <dl className={styles.list}>
-        {agent.role !== null && <Fact name="Role">{agent.role}</Fact>}
-        <Fact name="Model">
+        {agent.role !== null && <Detail name="Role">{agent.role}</Detail>}
+        <Detail name="Model">
           {agent.model === null ? 'that of the checkpoint or of the settings' : <code>{agent.model}</code>}
-        </Fact>
-        <Fact name="Tools">{toolsWords(agent.tools)}</Fact>
-        <Fact name="Used by">{agent.used_count === 0 ? 'no pipeline yet' : <Users agent={agent} />}</Fact>
+        </Detail>
+        <Detail name="Tools">{toolsLabel(agent.tools)}</Detail>
+        <Detail name="Used by">{agent.used_count === 0 ? 'no pipeline yet' : <Users agent={agent} />}</Detail>
       </dl>
       {texts.map(
         ([title, text]) =>
           text !== null && (
-            <section key={title} className={styles.part}>
+            <section key={title} className={styles.section}>
               <h2>{title}</h2>
               <Code text={text} label={title} wrap />
             </section>
@@ -40,9 +40,9 @@ export function AgentFacts({ agent }: { agent: LibraryAgent }) {
       {documents.map(
         ([title, document]) =>
           document !== null && (
-            <section key={title} className={styles.part}>
+            <section key={title} className={styles.section}>
               <h2>{title}</h2>
-              <Code text={prettyValue(document)} label={title} wrap />
+              <Code text={formatValue(document)} label={title} wrap />
             </section>
           ),
       )}
@@ -66,7 +66,7 @@ function Users({ agent }: { agent: LibraryAgent }) {
   )
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
+function Detail({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div>
       <dt>{name}</dt>

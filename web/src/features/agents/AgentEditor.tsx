@@ -4,13 +4,13 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { agent as agentQuery, saveAgent } from '~/api/agents'
 import type { LibraryAgent } from '~/api/types'
-import { nameIn, SAMPLE } from '~/lib/agents'
-import { draftKey, dropDraft, keepDraft, readDraft } from '~/lib/drafts'
+import { agentNameIn, EXAMPLE_AGENT } from '~/lib/agents'
+import { deleteDraft, draftKey, readDraft, saveDraft } from '~/lib/drafts'
 import { asProblem, type Problem } from '~/lib/problems'
 import { Notice } from '~/ui/Notice'
-import { Refusal } from '~/ui/ProblemNotice'
-import { tell } from '~/ui/toasts'
-import { CheckedText } from '~/ui/YamlEditor'
+import { ProblemNotice } from '~/ui/ProblemNotice'
+import { showToast } from '~/ui/toasts'
+import { YamlEditor } from '~/ui/YamlEditor'
 import styles from './Agents.module.css'
 
 type Props = {
@@ -29,14 +29,14 @@ export function AgentEditor({ agent, stored, onLeave, onSaved }: Props) {
   const [text, setText] = useState(() => String(readDraft(sessionStorage, key)?.text ?? stored))
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<Problem | null>(null)
-  const name = agent?.name ?? nameIn(text)
-  const write = (next: string) => {
+  const name = agent?.name ?? agentNameIn(text)
+  const updateText = (next: string) => {
     setText(next)
     setProblem(null)
-    keepDraft(sessionStorage, key, { text: next })
+    saveDraft(sessionStorage, key, { text: next })
   }
   const leave = () => {
-    dropDraft(sessionStorage, key)
+    deleteDraft(sessionStorage, key)
     onLeave()
   }
   const save = async () => {
@@ -48,8 +48,8 @@ export function AgentEditor({ agent, stored, onLeave, onSaved }: Props) {
       client.setQueryData(agentQuery(name).queryKey, saved)
       onSaved?.(warnings)
       void client.invalidateQueries({ queryKey: ['agents'] })
-      dropDraft(sessionStorage, key)
-      tell(`${saved.title} is saved.`)
+      deleteDraft(sessionStorage, key)
+      showToast(`${saved.title} is saved.`)
       await navigate({ to: '/agents/$name', params: { name }, search: {} })
     } catch (error) {
       setProblem(asProblem(error))
@@ -57,20 +57,20 @@ export function AgentEditor({ agent, stored, onLeave, onSaved }: Props) {
     }
   }
   return (
-    <CheckedText
+    <YamlEditor
       label="Agent in YAML"
       hint="It is checked when you save it: every fault is told at its line."
       text={text}
-      onChange={write}
-      checks="agent check"
-      extra={(problem?.errors ?? []).map((fault) => ({ ...fault, severity: 'error' }))}
-      foot={
-        <div className={styles.foot}>
+      onChange={updateText}
+      checkName="agent check"
+      extraFindings={(problem?.errors ?? []).map((item) => ({ ...item, severity: 'error' }))}
+      footer={
+        <div className={styles.footer}>
           {agent === null && text.trim() === '' && (
-            <Button onClick={() => write(SAMPLE)}>Begin with an example</Button>
+            <Button onClick={() => updateText(EXAMPLE_AGENT)}>Begin with an example</Button>
           )}
           {agent === null && text.trim() !== '' && name === null && (
-            <p className={styles.quiet}>
+            <p className={styles.muted}>
               It needs a name: a line such as <code>name: fact-checker</code>.
             </p>
           )}
@@ -79,7 +79,7 @@ export function AgentEditor({ agent, stored, onLeave, onSaved }: Props) {
               What you save stands in its place. Remove yours, and Cairn's is back.
             </Notice>
           )}
-          {problem !== null && <Refusal title="Not saved. Your text is kept." error={problem} />}
+          {problem !== null && <ProblemNotice title="Not saved. Your text is kept." error={problem} />}
           <div className={styles.buttons}>
             <Button onClick={leave}>Discard the changes</Button>
             <Button

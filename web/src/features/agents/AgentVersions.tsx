@@ -3,22 +3,22 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { agentRevisions, saveAgent } from '~/api/agents'
 import type { LibraryAgent, LibraryAgentRevision } from '~/api/types'
-import { prettyValue } from '~/lib/json'
+import { formatValue } from '~/lib/json'
 import { LoadingText } from '~/ui/Loading'
-import { Failure, Refusal } from '~/ui/ProblemNotice'
-import { Revisions } from '~/ui/RevisionHistory'
-import { ComparedText } from '~/ui/TextDiff'
-import { tell } from '~/ui/toasts'
+import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
+import { RevisionHistory } from '~/ui/RevisionHistory'
+import { TextDiff } from '~/ui/TextDiff'
+import { showToast } from '~/ui/toasts'
 import styles from './Agents.module.css'
 
 /** Every revision that people saved, with what it changed. Runs keep the one they began with. */
-export function Versions({ agent, mayRevert }: { agent: LibraryAgent; mayRevert: boolean }) {
+export function AgentVersions({ agent, canRevert }: { agent: LibraryAgent; canRevert: boolean }) {
   const { data, error, refetch } = useQuery(agentRevisions(agent.name))
   if (error !== null)
-    return <Failure what="The versions could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="The versions could not be read." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText lines={4} />
   if (data.items.length === 0)
-    return <p className={styles.quiet}>Nobody has changed it: it is as it came with Cairn.</p>
+    return <p className={styles.muted}>Nobody has changed it: it is as it came with Cairn.</p>
   const items = data.items.map((item) => ({
     ...item,
     author: item.changed_by,
@@ -26,54 +26,54 @@ export function Versions({ agent, mayRevert }: { agent: LibraryAgent; mayRevert:
     comment: item.document === null ? 'Removed' : null,
   }))
   return (
-    <Revisions items={items} current={agent.revision}>
-      {(shown) => (
-        <Change
-          key={shown.revision}
+    <RevisionHistory items={items} current={agent.revision}>
+      {(revision) => (
+        <AgentRevisionChange
+          key={revision.revision}
           agent={agent}
-          shown={shown}
-          before={data.items.find((item) => item.revision === shown.revision - 1)}
-          mayRevert={mayRevert}
+          revision={revision}
+          before={data.items.find((item) => item.revision === revision.revision - 1)}
+          canRevert={canRevert}
         />
       )}
-    </Revisions>
+    </RevisionHistory>
   )
 }
 
 type ChangeProps = {
   agent: LibraryAgent
-  shown: LibraryAgentRevision
+  revision: LibraryAgentRevision
   before: LibraryAgentRevision | undefined
-  mayRevert: boolean
+  canRevert: boolean
 }
 
-function Change({ agent, shown, before, mayRevert }: ChangeProps) {
+function AgentRevisionChange({ agent, revision, before, canRevert }: ChangeProps) {
   const client = useQueryClient()
   const [busy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState<unknown>(null)
-  const text = (one: LibraryAgentRevision | undefined) =>
-    one?.document == null ? '' : `${prettyValue(one.document)}\n`
+  const [error, setError] = useState<unknown>(null)
+  const text = (item: LibraryAgentRevision | undefined) =>
+    item?.document == null ? '' : `${formatValue(item.document)}\n`
   const revert = async () => {
     setBusy(true)
-    setRefusal(null)
+    setError(null)
     try {
-      const saved = await saveAgent(agent.name, text(shown), agent.revision)
-      tell(`${saved.title} is as it was at revision ${shown.revision}.`)
+      const saved = await saveAgent(agent.name, text(revision), agent.revision)
+      showToast(`${saved.title} is as it was at revision ${revision.revision}.`)
     } catch (error) {
-      setRefusal(error)
+      setError(error)
     } finally {
       setBusy(false)
       void client.invalidateQueries({ queryKey: ['agents'] })
     }
   }
   return (
-    <section aria-label={`Revision ${shown.revision}`} className={styles.change}>
-      {refusal !== null && <Refusal title="Nothing was changed." error={refusal} />}
-      <ComparedText before={text(before)} after={text(shown)} of={`revision ${shown.revision}`} />
-      {mayRevert && shown.document !== null && shown.revision !== agent.revision && (
+    <section aria-label={`Revision ${revision.revision}`} className={styles.change}>
+      {error !== null && <ProblemNotice title="Nothing was changed." error={error} />}
+      <TextDiff before={text(before)} after={text(revision)} name={`revision ${revision.revision}`} />
+      {canRevert && revision.document !== null && revision.revision !== agent.revision && (
         <div>
           <Button loading={busy} onClick={() => void revert()}>
-            Put revision {shown.revision} in force again
+            Put revision {revision.revision} in force again
           </Button>
         </div>
       )}

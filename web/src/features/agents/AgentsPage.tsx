@@ -6,24 +6,24 @@ import { useState } from 'react'
 import { agentPages } from '~/api/agents'
 import { useRoles } from '~/api/session'
 import type { LibraryAgent } from '~/api/types'
-import { originWords, toolsWords } from '~/lib/agents'
-import { count } from '~/lib/formatting'
-import { mayEdit } from '~/lib/states'
-import { Empty } from '~/ui/EmptyState'
+import { originLabel, toolsLabel } from '~/lib/agents'
+import { pluralize } from '~/lib/formatting'
+import { canEdit } from '~/lib/states'
+import { EmptyState } from '~/ui/EmptyState'
 import { LoadingRows } from '~/ui/Loading'
-import { More } from '~/ui/LoadMore'
+import { LoadMoreButton } from '~/ui/LoadMore'
 import { Page, Panel } from '~/ui/Page'
-import { Failure } from '~/ui/ProblemNotice'
+import { LoadError } from '~/ui/ProblemNotice'
 import { AgentEditor } from './AgentEditor'
 import styles from './Agents.module.css'
 
 const route = getRouteApi('/agents')
 
 /** The agent library: agents that any pipeline can refer to. */
-export function ListPage() {
+export function AgentsPage() {
   const { new: isNew } = route.useSearch()
   const navigate = route.useNavigate()
-  const allowed = mayEdit(useRoles())
+  const allowed = canEdit(useRoles())
   if (isNew === true && allowed)
     return (
       <Page title="New agent" crumbs={[{ label: 'Agents', link: { to: '/agents', search: {} } }]}>
@@ -71,15 +71,15 @@ function Agents() {
         onChange={(event) => setSearch(event.currentTarget.value)}
       />
       {pages.error !== null ? (
-        <Failure
-          what="The agents could not be read."
+        <LoadError
+          title="The agents could not be read."
           error={pages.error}
           retry={() => void pages.refetch()}
         />
       ) : agents === undefined ? (
         <LoadingRows rows={6} label="Loading the agents" />
       ) : agents.length === 0 ? (
-        <Empty
+        <EmptyState
           title="No agent is like that"
           action={<Button onClick={() => setSearch('')}>Show all agents</Button>}
         />
@@ -92,7 +92,7 @@ function Agents() {
           </ul>
         </Panel>
       )}
-      <More pages={pages} />
+      <LoadMoreButton pages={pages} />
     </>
   )
 }
@@ -106,11 +106,11 @@ function Row({ agent }: { agent: LibraryAgent }) {
         </Link>
         <code>{agent.name}</code>
       </div>
-      <p className={styles.about}>{agent.description || agent.role}</p>
+      <p className={styles.description}>{agent.description || agent.role}</p>
       <p className={styles.facts}>
-        <span>{originWords(agent)}</span>
-        {agent.tools !== null && agent.tools.length > 0 && <span>{toolsWords(agent.tools)}</span>}
-        <span>{agent.used_count === 0 ? 'not used' : `in ${count(agent.used_count, 'pipeline')}`}</span>
+        <span>{originLabel(agent)}</span>
+        {agent.tools !== null && agent.tools.length > 0 && <span>{toolsLabel(agent.tools)}</span>}
+        <span>{agent.used_count === 0 ? 'not used' : `in ${pluralize(agent.used_count, 'pipeline')}`}</span>
       </p>
     </li>
   )

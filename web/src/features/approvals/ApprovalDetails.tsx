@@ -4,24 +4,24 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { explanation, modificationRates } from '~/api/approvals'
 import type { ApprovalDetail } from '~/api/types'
-import { clock, duration, left, thenWords } from '~/lib/durations'
+import { formatDuration, formatTime, timeLeft, timeoutText } from '~/lib/durations'
 import { shortDigest } from '~/lib/formatting'
 import { executionState } from '~/lib/states'
-import { RiskTag, riskWord } from '~/ui/RiskTag'
-import { StateSign } from '~/ui/StateTag'
+import { RiskTag, riskLabel } from '~/ui/RiskTag'
+import { StateIcon } from '~/ui/StateTag'
 import { useNow } from '~/ui/Time'
 import styles from './ApprovalDetails.module.css'
 
 /** What weighs on the decision: time, confidence, risk, rule, who, steps, digest. */
-export function Aside({ approval }: { approval: ApprovalDetail }) {
+export function ApprovalDetails({ approval }: { approval: ApprovalDetail }) {
   return (
     <>
       <TimeLeft approval={approval} />
       <Confidence approval={approval} />
       <Risk approval={approval} />
-      <Why approval={approval} />
-      <Who approval={approval} />
-      <Steps approval={approval} />
+      <MatchedRule approval={approval} />
+      <Deciders approval={approval} />
+      <PreviousSteps approval={approval} />
       <p className={styles.digest}>
         You decide on exactly what is shown here, digest <code>{shortDigest(approval.digest)}</code>. If it
         changes first, your decision is refused.
@@ -31,12 +31,12 @@ export function Aside({ approval }: { approval: ApprovalDetail }) {
 }
 
 /** The three that count most, on a phone above everything else. */
-export function Strip({ approval }: { approval: ApprovalDetail }) {
+export function ApprovalSummary({ approval }: { approval: ApprovalDetail }) {
   const now = useNow()
   const cells: [string, string, boolean][] = [
-    ['Time left', left(approval.expires_at, now)?.replace(/ left$/, '') ?? 'no limit', true],
+    ['Time left', timeLeft(approval.expires_at, now)?.replace(/ left$/, '') ?? 'no limit', true],
     ['Confidence', approval.confidence === null ? 'not said' : percent(approval.confidence), false],
-    ['Risk', approval.risk_level === null ? 'not said' : riskWord(approval.risk_level), false],
+    ['Risk', approval.risk_level === null ? 'not said' : riskLabel(approval.risk_level), false],
   ]
   return (
     <dl className={styles.strip}>
@@ -52,9 +52,17 @@ export function Strip({ approval }: { approval: ApprovalDetail }) {
 
 const percent = (share: number) => `${Math.round(share * 100)}%`
 
-function Part({ title, aside, children }: { title: string; aside?: ReactNode; children: ReactNode }) {
+function DetailSection({
+  title,
+  aside,
+  children,
+}: {
+  title: string
+  aside?: ReactNode
+  children: ReactNode
+}) {
   return (
-    <section className={styles.part} aria-label={title}>
+    <section className={styles.section} aria-label={title}>
       <div className={styles.head}>
         <h2>{title}</h2>
         {aside}
@@ -67,15 +75,15 @@ function Part({ title, aside, children }: { title: string; aside?: ReactNode; ch
 function TimeLeft({ approval }: { approval: ApprovalDetail }) {
   const now = useNow()
   if (approval.expires_at === null) return null
-  const then = thenWords(approval)
+  const timeout = timeoutText(approval)
   return (
     <section className={styles.time} aria-label="Time left">
       <IconClock size={24} stroke={1.6} aria-hidden="true" />
       <div>
-        <strong>{left(approval.expires_at, now)}</strong>
+        <strong>{timeLeft(approval.expires_at, now)}</strong>
         <span>
-          until {clock(approval.expires_at, now)}
-          {then !== null && `, ${then}`}
+          until {formatTime(approval.expires_at, now)}
+          {timeout !== null && `, ${timeout}`}
         </span>
         {approval.escalated && <span>Escalated: more people are asked now.</span>}
       </div>
@@ -88,7 +96,10 @@ function Confidence({ approval }: { approval: ApprovalDetail }) {
   if (approval.confidence === null) return null
   const rate = data?.items.find((item) => item.operation_type === approval.operation_type)
   return (
-    <Part title="Confidence" aside={<span className={styles.figure}>{percent(approval.confidence)}</span>}>
+    <DetailSection
+      title="Confidence"
+      aside={<span className={styles.figure}>{percent(approval.confidence)}</span>}
+    >
       <div className={styles.bar} aria-hidden="true">
         <span style={{ width: percent(approval.confidence) }} />
       </div>
@@ -97,7 +108,7 @@ function Confidence({ approval }: { approval: ApprovalDetail }) {
           People changed {rate.modified} of the {rate.approved} like this that they approved.
         </p>
       )}
-    </Part>
+    </DetailSection>
   )
 }
 
@@ -105,7 +116,7 @@ function Risk({ approval }: { approval: ApprovalDetail }) {
   const { action } = approval
   if (action === null) return null
   return (
-    <Part title="Risk" aside={<RiskTag risk={action.risk_level} />}>
+    <DetailSection title="Risk" aside={<RiskTag risk={action.risk_level} />}>
       <ul className={styles.list}>
         {action.risk_reasons.map((reason) => (
           <li key={reason}>
@@ -114,20 +125,20 @@ function Risk({ approval }: { approval: ApprovalDetail }) {
           </li>
         ))}
       </ul>
-    </Part>
+    </DetailSection>
   )
 }
 
 /** Which rule asks, and why each other one did not decide. */
-function Why({ approval }: { approval: ApprovalDetail }) {
+function MatchedRule({ approval }: { approval: ApprovalDetail }) {
   const { data } = useQuery(explanation(approval.approval_id))
   const considered = data?.considered ?? []
   const others = considered.filter((one) => one.rule !== approval.rule)
-  const own = considered.find((one) => one.rule === approval.rule)
+  const matched = considered.find((one) => one.rule === approval.rule)
   return (
-    <Part title={approval.rule === null ? 'Why you are asked' : 'Asked by rule'}>
+    <DetailSection title={approval.rule === null ? 'Why you are asked' : 'Asked by rule'}>
       {approval.rule === null ? (
-        <p className={styles.note}>{noRule(approval)}</p>
+        <p className={styles.note}>{noRuleText(approval)}</p>
       ) : (
         <>
           <p className={styles.rule}>
@@ -142,7 +153,7 @@ function Why({ approval }: { approval: ApprovalDetail }) {
           )}
         </>
       )}
-      {own !== undefined && <Conditions conditions={own.conditions} />}
+      {matched !== undefined && <Conditions conditions={matched.conditions} />}
       {others.length > 0 && (
         <details className={styles.others}>
           <summary>
@@ -160,11 +171,11 @@ function Why({ approval }: { approval: ApprovalDetail }) {
           </ul>
         </details>
       )}
-    </Part>
+    </DetailSection>
   )
 }
 
-function noRule({ action, reason }: ApprovalDetail): string {
+function noRuleText({ action, reason }: ApprovalDetail): string {
   if (action !== null) return 'No rule is about it. Actions above low risk are put to people.'
   return reason || 'No rule is about it: the pipeline asks here.'
 }
@@ -184,7 +195,7 @@ function Conditions({ conditions }: { conditions: readonly Condition[] }) {
   )
 }
 
-function Who({ approval }: { approval: ApprovalDetail }) {
+function Deciders({ approval }: { approval: ApprovalDetail }) {
   const { needed, given, asked_of, terms } = approval
   const now = useNow()
   const escalatesAt =
@@ -192,7 +203,7 @@ function Who({ approval }: { approval: ApprovalDetail }) {
       ? new Date(new Date(approval.asked_at).getTime() + terms.escalate_after_seconds * 1000).toISOString()
       : null
   return (
-    <Part title="Who decides">
+    <DetailSection title="Who decides">
       <p className={styles.note}>
         {needed === 1 ? 'One approval' : `${given} of ${needed} approvals given, each by another person`},{' '}
         {asked_of.length === 0 ? 'by anyone who may decide.' : `from ${asked_of.join(', ')}.`}
@@ -201,28 +212,28 @@ function Who({ approval }: { approval: ApprovalDetail }) {
       </p>
       {escalatesAt !== null && approval.status === 'pending' && (
         <p className={styles.note}>
-          {clock(escalatesAt, now)}: {terms.escalate_to.join(', ') || 'others'} may decide as well.
+          {formatTime(escalatesAt, now)}: {terms.escalate_to.join(', ') || 'others'} may decide as well.
         </p>
       )}
-    </Part>
+    </DetailSection>
   )
 }
 
-function Steps({ approval }: { approval: ApprovalDetail }) {
+function PreviousSteps({ approval }: { approval: ApprovalDetail }) {
   return (
-    <Part title="Steps so far">
+    <DetailSection title="Steps so far">
       <ol className={styles.steps}>
         {approval.steps.map((step) => {
-          const here = step.execution_id === approval.execution_id
-          const waits = here && approval.status === 'pending'
+          const isCurrent = step.execution_id === approval.execution_id
+          const isWaiting = isCurrent && approval.status === 'pending'
           const state = executionState({
             status: step.status,
-            waiting_on: waits && step.status === 'in_progress' ? 'action_approval' : null,
+            waiting_on: isWaiting && step.status === 'in_progress' ? 'action_approval' : null,
             retry_due_at: null,
           })
           return (
-            <li key={step.execution_id} data-here={here || undefined}>
-              <StateSign state={state} size={15} />
+            <li key={step.execution_id} data-here={isCurrent || undefined}>
+              <StateIcon state={state} size={15} />
               <Link
                 to="/runs/$runId"
                 params={{ runId: approval.run_id }}
@@ -230,15 +241,15 @@ function Steps({ approval }: { approval: ApprovalDetail }) {
                 className={styles.step}
               >
                 {step.checkpoint_name}
-                <span className="unseen">, {state.word}</span>
+                <span className="unseen">, {state.label}</span>
               </Link>
-              <span className={styles.took}>
-                {step.seconds === null ? (here ? 'now' : '') : duration(step.seconds)}
+              <span className={styles.duration}>
+                {step.seconds === null ? (isCurrent ? 'now' : '') : formatDuration(step.seconds)}
               </span>
             </li>
           )
         })}
       </ol>
-    </Part>
+    </DetailSection>
   )
 }

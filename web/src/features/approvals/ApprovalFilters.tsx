@@ -2,8 +2,8 @@ import { Button, Checkbox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ApprovalFilter, ApprovalSort } from '~/api/approvals'
 import { pipelines } from '~/api/queries'
-import type { ApprovalKind, Risk } from '~/api/types'
-import { Choice } from '~/ui/SelectField'
+import type { ApprovalKind, RiskLevel } from '~/api/types'
+import { SelectField } from '~/ui/SelectField'
 import styles from './ApprovalsPage.module.css'
 
 const KINDS: Record<ApprovalKind, string> = {
@@ -14,7 +14,7 @@ const KINDS: Record<ApprovalKind, string> = {
   validation: 'Results to check',
   escalation: 'Escalations',
 }
-const RISKS: Record<Risk, string> = { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low' }
+const RISKS: Record<RiskLevel, string> = { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low' }
 const SORTS: Record<ApprovalSort, string> = {
   deadline: 'Most urgent first',
   age: 'Oldest first',
@@ -22,31 +22,31 @@ const SORTS: Record<ApprovalSort, string> = {
   priority: 'Foremost first',
 }
 
-const options = (words: Record<string, string>) =>
-  Object.entries(words).map(([value, label]) => ({ value, label }))
+const options = (labels: Record<string, string>) =>
+  Object.entries(labels).map(([value, label]) => ({ value, label }))
 const ANY = ''
 
 type Props = { filter: ApprovalFilter; filtered: boolean; onFilter: (filter: ApprovalFilter) => void }
 
 /** Which of them, and in which order. */
-export function Filters({ filter, filtered, onFilter }: Props) {
+export function ApprovalFilters({ filter, filtered, onFilter }: Props) {
   const { data } = useQuery(pipelines())
-  const set = (part: Partial<ApprovalFilter>) => onFilter({ ...filter, ...part })
+  const set = (change: Partial<ApprovalFilter>) => onFilter({ ...filter, ...change })
   return (
     <search className={styles.filters}>
-      <Choice
+      <SelectField
         label="Kind"
         value={filter.kind ?? ANY}
         options={[{ value: ANY, label: 'Any kind' }, ...options(KINDS)]}
         onChange={(kind) => set({ kind: kind === ANY ? undefined : (kind as ApprovalKind) })}
       />
-      <Choice
+      <SelectField
         label="Risk"
         value={filter.risk ?? ANY}
         options={[{ value: ANY, label: 'Any risk' }, ...options(RISKS)]}
-        onChange={(risk) => set({ risk: risk === ANY ? undefined : (risk as Risk) })}
+        onChange={(risk) => set({ risk: risk === ANY ? undefined : (risk as RiskLevel) })}
       />
-      <Choice
+      <SelectField
         label="Pipeline"
         value={filter.pipeline ?? ANY}
         options={[
@@ -55,7 +55,7 @@ export function Filters({ filter, filtered, onFilter }: Props) {
         ]}
         onChange={(pipeline) => set({ pipeline: pipeline === ANY ? undefined : pipeline })}
       />
-      <Choice
+      <SelectField
         label="Order"
         value={filter.sort ?? 'deadline'}
         options={options(SORTS)}

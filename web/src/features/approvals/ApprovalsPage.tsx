@@ -2,22 +2,22 @@ import { Button } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { type ApprovalFilter, queue } from '~/api/approvals'
+import { type ApprovalFilter, approvalPages } from '~/api/approvals'
 import { useRoles } from '~/api/session'
-import { mayDecide } from '~/lib/states'
+import { canDecide } from '~/lib/states'
 import { byUrgency } from '~/lib/waiting'
-import { Bar } from '~/ui/BottomBar'
-import { Empty } from '~/ui/EmptyState'
+import { BottomBar } from '~/ui/BottomBar'
+import { EmptyState } from '~/ui/EmptyState'
 import { LoadingRows } from '~/ui/Loading'
 import { Page, Panel } from '~/ui/Page'
-import { ofApproval, type Waiting, WaitingRows } from '~/ui/PendingRows'
-import { Failure } from '~/ui/ProblemNotice'
-import { useWaiting, waitingWords } from '~/ui/usePendingItems'
-import { Filters } from './ApprovalFilters'
+import { approvalItem, type PendingItem, PendingRows } from '~/ui/PendingRows'
+import { LoadError } from '~/ui/ProblemNotice'
+import { pendingTitle, usePendingItems } from '~/ui/usePendingItems'
+import { ApprovalFilters } from './ApprovalFilters'
 import styles from './ApprovalsPage.module.css'
 import { BatchDialog } from './BatchDialog'
-import { isAlike, mayBeChosen } from './batch'
-import { useRowKeys } from './useListShortcuts'
+import { canBatch, isSameDecision } from './batch'
+import { useListShortcuts } from './useListShortcuts'
 
 const route = getRouteApi('/approvals')
 
@@ -25,159 +25,162 @@ const isFiltered = ({ kind, risk, pipeline, everybody }: ApprovalFilter) =>
   kind !== undefined || risk !== undefined || pipeline !== undefined || everybody === true
 
 /** Everything that waits for a person, the most urgent first; like ones are decided together. */
-export function InboxPage() {
+export function ApprovalsPage() {
   const filter = route.useSearch()
   const navigate = route.useNavigate()
-  const { items: waiting, more, error: waitingError } = useWaiting()
-  const asked = useInfiniteQuery(queue(filter))
+  const { items: waiting, hasMore, error: waitingError } = usePendingItems()
+  const pages = useInfiniteQuery(approvalPages(filter))
   const filtered = isFiltered(filter)
   const items = useMemo(() => {
-    if (asked.data === undefined) return undefined
-    const found = asked.data.pages.flatMap((page) => page.items).map(ofApproval)
-    const byHand = filtered ? [] : (waiting ?? []).filter((item) => item.approval === null)
+    if (pages.data === undefined) return undefined
+    const approvals = pages.data.pages.flatMap((page) => page.items).map(approvalItem)
+    const manualStarts = filtered ? [] : (waiting ?? []).filter((item) => item.approval === null)
     return (filter.sort ?? 'deadline') === 'deadline'
-      ? [...found, ...byHand].sort(byUrgency)
-      : [...found, ...byHand]
-  }, [asked.data, waiting, filtered, filter.sort])
-  const error = asked.error ?? waitingError
-  const choice = useChoice(items ?? [])
-  useRowKeys(items ?? [], choice.toggle)
+      ? [...approvals, ...manualStarts].sort(byUrgency)
+      : [...approvals, ...manualStarts]
+  }, [pages.data, waiting, filtered, filter.sort])
+  const error = pages.error ?? waitingError
+  const selection = useSelection(items ?? [])
+  useListShortcuts(items ?? [], selection.toggle)
 
   return (
-    <Page bleed title="Approvals">
+    <Page fullBleed title="Approvals">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
       <section className={styles.scroll} tabIndex={0} aria-label="Queue">
         <div className={styles.body}>
-          <h1>{waitingWords(waiting, more, 'Approvals')}</h1>
-          <Filters
+          <h1>{pendingTitle(waiting, hasMore, 'Approvals')}</h1>
+          <ApprovalFilters
             filter={filter}
             onFilter={(next) => void navigate({ search: next, replace: true })}
             filtered={filtered}
           />
           {error !== null && (
-            <Failure
-              what="The approvals could not be read."
+            <LoadError
+              title="The approvals could not be read."
               error={error}
-              retry={() => void asked.refetch()}
+              retry={() => void pages.refetch()}
             />
           )}
           <Panel ochre={items !== undefined && items.length > 0}>
             {items === undefined ? (
               error === null && <LoadingRows label="Loading approvals" />
             ) : items.length === 0 ? (
-              <Nothing filtered={filtered} onAll={() => void navigate({ search: {}, replace: true })} />
+              <NoApprovals filtered={filtered} onAll={() => void navigate({ search: {}, replace: true })} />
             ) : (
-              <WaitingRows items={items} choosing={choice.choosing} />
+              <PendingRows items={items} selection={selection.rowSelection} />
             )}
           </Panel>
-          {asked.hasNextPage && (
+          {pages.hasNextPage && (
             <Button
               className={styles.more}
-              loading={asked.isFetchingNextPage}
-              onClick={() => void asked.fetchNextPage()}
+              loading={pages.isFetchingNextPage}
+              onClick={() => void pages.fetchNextPage()}
             >
               Show more
             </Button>
           )}
         </div>
       </section>
-      <ChosenBar {...choice} />
+      <SelectionBar {...selection} />
     </Page>
   )
 }
 
-function Nothing({ filtered, onAll }: { filtered: boolean; onAll: () => void }) {
+function NoApprovals({ filtered, onAll }: { filtered: boolean; onAll: () => void }) {
   return filtered ? (
-    <Empty title="Nothing like this waits" action={<Button onClick={onAll}>Show all that wait</Button>} />
+    <EmptyState
+      title="Nothing like this waits"
+      action={<Button onClick={onAll}>Show all that wait</Button>}
+    />
   ) : (
-    <Empty
+    <EmptyState
       title="All decided"
       action={<Button renderRoot={(props) => <Link to="/runs" {...props} />}>See the runs</Button>}
     >
       A run that needs a form filled in, a decision taken or a start by hand shows up here.
-    </Empty>
+    </EmptyState>
   )
 }
 
 /** Which rows are chosen: always like ones, so that one decision fits them all. */
-function useChoice(items: readonly Waiting[]) {
-  const allowed = mayDecide(useRoles())
+function useSelection(items: readonly PendingItem[]) {
+  const allowed = canDecide(useRoles())
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
   // What was decided meanwhile is not chosen any more.
-  const chosen = items.filter((item) => ids.has(item.id))
-  const first = chosen[0]
-  const fits = (item: Waiting) =>
-    allowed && mayBeChosen(item) && (first === undefined || isAlike(first, item))
-  const alike = first === undefined ? [] : items.filter(fits)
-  const toggle = (item: Waiting, isChosen = !ids.has(item.id)) => {
-    if (!fits(item)) return
-    const next = new Set(chosen.map(({ id }) => id))
+  const selected = items.filter((item) => ids.has(item.id))
+  const first = selected[0]
+  const canSelect = (item: PendingItem) =>
+    allowed && canBatch(item) && (first === undefined || isSameDecision(first, item))
+  const sameDecision = first === undefined ? [] : items.filter(canSelect)
+  const toggle = (item: PendingItem, isChosen = !ids.has(item.id)) => {
+    if (!canSelect(item)) return
+    const next = new Set(selected.map(({ id }) => id))
     if (isChosen) next.add(item.id)
     else next.delete(item.id)
     setIds(next)
   }
   return {
-    chosen,
-    alike,
+    selected,
+    sameDecision,
     toggle,
-    chooseAll: () => setIds(new Set(alike.map(({ id }) => id))),
-    drop: () => setIds(new Set()),
-    choosing: allowed
-      ? { chosen: new Set(chosen.map(({ id }) => id)), mayChoose: fits, onChoose: toggle }
+    selectAll: () => setIds(new Set(sameDecision.map(({ id }) => id))),
+    clear: () => setIds(new Set()),
+    rowSelection: allowed
+      ? { selected: new Set(selected.map(({ id }) => id)), canSelect, onSelect: toggle }
       : undefined,
   }
 }
 
-function ChosenBar({ chosen, alike, chooseAll, drop }: ReturnType<typeof useChoice>) {
+function SelectionBar({ selected, sameDecision, selectAll, clear }: ReturnType<typeof useSelection>) {
   const [decision, setDecision] = useState<'approve' | 'reject' | null>(null)
   // A dialog goes on showing what it was opened with, also when rows leave the queue below it.
-  const [asked, setAsked] = useState<readonly Waiting[]>([])
-  const ask = (next: 'approve' | 'reject') => {
-    setAsked(chosen)
+  const [confirming, setConfirming] = useState<readonly PendingItem[]>([])
+  const confirm = (next: 'approve' | 'reject') => {
+    setConfirming(selected)
     setDecision(next)
   }
-  const mayReject = chosen.every((item) => item.approval?.possible.includes('reject'))
+  const canReject = selected.every((item) => item.approval?.possible.includes('reject'))
   return (
     <>
-      {chosen.length > 0 && (
-        <Bar
-          state={{ tone: 'ochre', sign: 'person', word: '' }}
-          title={`${chosen.length} chosen`}
+      {selected.length > 0 && (
+        <BottomBar
+          state={{ tone: 'ochre', icon: 'person', label: '' }}
+          title={`${selected.length} chosen`}
           detail={
-            alike.length > chosen.length
-              ? `${alike.length - chosen.length} more like ${chosen.length === 1 ? 'this' : 'these'}`
+            sameDecision.length > selected.length
+              ? `${sameDecision.length - selected.length} more like ${selected.length === 1 ? 'this' : 'these'}`
               : 'All that are like this'
           }
           actions={
             <>
-              <Button variant="subtle" size="md" onClick={drop}>
+              <Button variant="subtle" size="md" onClick={clear}>
                 Choose none
               </Button>
-              {alike.length > chosen.length && (
-                <Button size="md" onClick={chooseAll}>
-                  Choose all {alike.length}
+              {sameDecision.length > selected.length && (
+                <Button size="md" onClick={selectAll}>
+                  Choose all {sameDecision.length}
                 </Button>
               )}
-              {mayReject && (
-                <Button size="md" variant="subtle" color="red" onClick={() => ask('reject')}>
-                  Reject {chosen.length}…
+              {canReject && (
+                <Button size="md" variant="subtle" color="red" onClick={() => confirm('reject')}>
+                  Reject {selected.length}…
                 </Button>
               )}
-              <Button size="md" variant="filled" onClick={() => ask('approve')}>
-                Approve {chosen.length}…
+              <Button size="md" variant="filled" onClick={() => confirm('approve')}>
+                Approve {selected.length}…
               </Button>
             </>
           }
         />
       )}
       <BatchDialog
-        key={`${decision}${asked.map(({ id }) => id).join()}`}
-        items={asked}
+        key={`${decision}${confirming.map(({ id }) => id).join()}`}
+        items={confirming}
         decision={decision}
         onClose={() => setDecision(null)}
         onDone={() => {
           setDecision(null)
-          drop()
+          clear()
         }}
       />
     </>

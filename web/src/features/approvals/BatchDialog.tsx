@@ -2,19 +2,19 @@ import { Button, Modal, Textarea } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { decideBatch } from '~/api/commands'
-import type { BatchDecided } from '~/api/types'
-import { operationWord } from '~/lib/actions'
-import { count } from '~/lib/formatting'
-import { Actions } from '~/ui/DialogActions'
+import type { BatchDecisionResults } from '~/api/types'
+import { operationLabel } from '~/lib/actions'
+import { pluralize } from '~/lib/formatting'
+import { DialogActions } from '~/ui/DialogActions'
 import { Notice } from '~/ui/Notice'
-import type { Waiting } from '~/ui/PendingRows'
-import { Refusal } from '~/ui/ProblemNotice'
-import { tell } from '~/ui/toasts'
+import type { PendingItem } from '~/ui/PendingRows'
+import { ProblemNotice } from '~/ui/ProblemNotice'
+import { showToast } from '~/ui/toasts'
 import styles from './ApprovalsPage.module.css'
 
 type Decision = 'approve' | 'reject'
 type Props = {
-  items: readonly Waiting[]
+  items: readonly PendingItem[]
   decision: Decision | null
   onClose: () => void
   onDone: () => void
@@ -25,18 +25,18 @@ const DONE: Record<Decision, string> = { approve: 'approved', reject: 'rejected'
 /** The same decision on several: says first how many and which, then what came of each. */
 export function BatchDialog({ items, decision, onClose, onDone }: Props) {
   const client = useQueryClient()
-  const [words, setWords] = useState('')
+  const [text, setText] = useState('')
   const [missing, setMissing] = useState(false)
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(null)
-  const [result, setResult] = useState<BatchDecided | null>(null)
+  const [result, setResult] = useState<BatchDecisionResults | null>(null)
   const rejects = decision === 'reject'
-  const what = nameOf(items)
+  const name = nameOf(items)
 
   const send = async (event: FormEvent) => {
     event.preventDefault()
     if (decision === null) return
-    if (rejects && words.trim() === '') {
+    if (rejects && text.trim() === '') {
       setMissing(true)
       return
     }
@@ -44,14 +44,14 @@ export function BatchDialog({ items, decision, onClose, onDone }: Props) {
     setError(null)
     try {
       const approvals = items.flatMap((item) => (item.approval === null ? [] : [item.approval]))
-      const decided = await decideBatch(approvals, decision, words.trim())
+      const decided = await decideBatch(approvals, decision, text.trim())
       if (decided.refused > 0) setResult(decided)
       else {
-        tell(`${decided.decided} ${DONE[decision]}.`)
+        showToast(`${decided.decided} ${DONE[decision]}.`)
         onDone()
       }
-    } catch (fault) {
-      setError(fault)
+    } catch (failure) {
+      setError(failure)
     } finally {
       await client.invalidateQueries({ queryKey: ['approvals'] })
       setBusy(false)
@@ -62,59 +62,59 @@ export function BatchDialog({ items, decision, onClose, onDone }: Props) {
     <Modal
       opened={decision !== null}
       onClose={result === null ? onClose : onDone}
-      title={`${rejects ? 'Reject' : 'Approve'} ${items.length}: ${what}`}
+      title={`${rejects ? 'Reject' : 'Approve'} ${items.length}: ${name}`}
     >
       {result !== null && decision !== null ? (
-        <Came result={result} items={items} done={DONE[decision]} onClose={onDone} />
+        <BatchResult result={result} items={items} verb={DONE[decision]} onClose={onDone} />
       ) : (
         <form onSubmit={send}>
-          {error !== null && <Refusal title="Nothing was decided." error={error} />}
+          {error !== null && <ProblemNotice title="Nothing was decided." error={error} />}
           <Preview items={items} rejects={rejects} />
           <Textarea
             label={rejects ? 'Reason' : 'Comment (optional)'}
             description="Kept with each decision."
-            value={words}
+            value={text}
             error={missing && 'Say it in a few words first.'}
             onChange={(event) => {
-              setWords(event.currentTarget.value)
+              setText(event.currentTarget.value)
               setMissing(false)
             }}
             data-autofocus
           />
-          <Actions note="Each is decided as it is shown now; what changed since is refused.">
+          <DialogActions note="Each is decided as it is shown now; what changed since is refused.">
             <Button onClick={onClose}>Keep them waiting</Button>
             <Button type="submit" variant="filled" color={rejects ? 'red' : undefined} loading={busy}>
               {rejects ? `Reject ${items.length}` : `Approve ${items.length}`}
             </Button>
-          </Actions>
+          </DialogActions>
         </form>
       )}
     </Modal>
   )
 }
 
-function nameOf(items: readonly Waiting[]): string {
+function nameOf(items: readonly PendingItem[]): string {
   const first = items[0]
   const operation = first?.approval?.operation_type
-  return operation ? operationWord(operation) : (first?.title ?? '')
+  return operation ? operationLabel(operation) : (first?.title ?? '')
 }
 
-function Preview({ items, rejects }: { items: readonly Waiting[]; rejects: boolean }) {
+function Preview({ items, rejects }: { items: readonly PendingItem[]; rejects: boolean }) {
   const runs = new Set(items.map((item) => item.runId)).size
   const risky = items.filter((item) => item.risk === 'high' || item.risk === 'critical').length
   return (
     <>
       <p>
         {rejects
-          ? `${count(runs, 'run')} ${runs === 1 ? 'fails' : 'fail'} with your reason.`
-          : `${count(runs, 'run')} ${runs === 1 ? 'goes' : 'go'} on.`}
+          ? `${pluralize(runs, 'run')} ${runs === 1 ? 'fails' : 'fail'} with your reason.`
+          : `${pluralize(runs, 'run')} ${runs === 1 ? 'goes' : 'go'} on.`}
         {risky > 0 && ` ${risky} of ${items.length} ${risky === 1 ? 'is' : 'are'} of high risk.`}
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
       <ul className={styles.list} tabIndex={0} aria-label="What is decided">
         {items.map((item) => (
           <li key={item.id}>
-            {item.title} <span>{item.where}</span>
+            {item.title} <span>{item.location}</span>
           </li>
         ))}
       </ul>
@@ -122,14 +122,19 @@ function Preview({ items, rejects }: { items: readonly Waiting[]; rejects: boole
   )
 }
 
-type CameProps = { result: BatchDecided; items: readonly Waiting[]; done: string; onClose: () => void }
+type BatchResultProps = {
+  result: BatchDecisionResults
+  items: readonly PendingItem[]
+  verb: string
+  onClose: () => void
+}
 
-function Came({ result, items, done, onClose }: CameProps) {
-  const whereOf = new Map(items.map((item) => [item.id, item.where]))
+function BatchResult({ result, items, verb, onClose }: BatchResultProps) {
+  const whereOf = new Map(items.map((item) => [item.id, item.location]))
   return (
     <>
-      <Notice tone="ochre" title={`${result.decided} ${done}, ${result.refused} not.`}>
-        What was not {done} is told here.
+      <Notice tone="ochre" title={`${result.decided} ${verb}, ${result.refused} not.`}>
+        What was not {verb} is told here.
       </Notice>
       <ul className={styles.list}>
         {result.items
@@ -140,11 +145,11 @@ function Came({ result, items, done, onClose }: CameProps) {
             </li>
           ))}
       </ul>
-      <Actions>
+      <DialogActions>
         <Button variant="filled" onClick={onClose} data-autofocus>
           Back to the queue
         </Button>
-      </Actions>
+      </DialogActions>
     </>
   )
 }

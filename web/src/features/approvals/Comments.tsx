@@ -4,11 +4,11 @@ import { type FormEvent, useState } from 'react'
 import { addComment } from '~/api/commands'
 import type { ApprovalDetail } from '~/api/types'
 import { Section } from '~/ui/Page'
-import { Refusal } from '~/ui/ProblemNotice'
+import { ProblemNotice } from '~/ui/ProblemNotice'
 import { Time } from '~/ui/Time'
 import styles from './Comments.module.css'
 
-const DECIDED: Record<string, string> = {
+const DECISION_VERBS: Record<string, string> = {
   approve: 'approved',
   modify: 'approved with changes',
   revise: 'asked for a revision',
@@ -24,28 +24,28 @@ const DECIDED: Record<string, string> = {
   escalate: 'escalated it',
 }
 
-type Line = { key: string; by: string; at: string; deed: string; text: string }
+type CommentLine = { key: string; by: string; at: string; verb: string; text: string }
 
-function linesOf(approval: ApprovalDetail): Line[] {
-  const decided = approval.decisions.map((vote, index) => ({
+function linesOf(approval: ApprovalDetail): CommentLine[] {
+  const votes = approval.decisions.map((vote, index) => ({
     key: `vote ${index}`,
     by: vote.by,
     at: vote.at,
-    deed: DECIDED[vote.decision] ?? vote.decision,
+    verb: DECISION_VERBS[vote.decision] ?? vote.decision,
     text: vote.feedback,
   }))
-  const said = approval.comments.map(({ comment_id, by, at, text }) => ({
+  const comments = approval.comments.map(({ comment_id, by, at, text }) => ({
     key: comment_id,
     by,
     at,
-    deed: 'said',
+    verb: 'said',
     text,
   }))
-  return [...decided, ...said].sort((a, b) => a.at.localeCompare(b.at))
+  return [...votes, ...comments].sort((a, b) => a.at.localeCompare(b.at))
 }
 
 /** What people have decided and said about it. */
-export function Discussion({ approval, maySay }: { approval: ApprovalDetail; maySay: boolean }) {
+export function Comments({ approval, canComment }: { approval: ApprovalDetail; canComment: boolean }) {
   const client = useQueryClient()
   const [text, setText] = useState('')
   const [busy, setBusy] = useState(false)
@@ -59,22 +59,22 @@ export function Discussion({ approval, maySay }: { approval: ApprovalDetail; may
     try {
       await addComment(approval.approval_id, text.trim())
       setText('')
-    } catch (fault) {
-      setError(fault)
+    } catch (failure) {
+      setError(failure)
     } finally {
       await client.invalidateQueries({ queryKey: ['approvals'] })
       setBusy(false)
     }
   }
-  if (lines.length === 0 && !maySay) return null
+  if (lines.length === 0 && !canComment) return null
   return (
     <Section title="What people say" count={lines.length || undefined}>
-      <ol className={styles.said}>
+      <ol className={styles.comments}>
         {lines.map((line) => (
           <li key={line.key}>
             <header>
               <span>
-                <strong>{line.by}</strong> {line.deed}
+                <strong>{line.by}</strong> {line.verb}
               </span>
               <Time at={line.at} />
             </header>
@@ -82,8 +82,8 @@ export function Discussion({ approval, maySay }: { approval: ApprovalDetail; may
           </li>
         ))}
       </ol>
-      {maySay && (
-        <form className={styles.write} onSubmit={send}>
+      {canComment && (
+        <form className={styles.form} onSubmit={send}>
           <Textarea
             label="Say something without deciding"
             value={text}
@@ -95,7 +95,7 @@ export function Discussion({ approval, maySay }: { approval: ApprovalDetail; may
           </Button>
         </form>
       )}
-      {error !== null && <Refusal title="Not stored. Your words are kept." error={error} />}
+      {error !== null && <ProblemNotice title="Not stored. Your words are kept." error={error} />}
     </Section>
   )
 }

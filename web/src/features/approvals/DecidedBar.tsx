@@ -2,28 +2,28 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { ApprovalDetail } from '~/api/types'
-import { clock } from '~/lib/durations'
+import { formatTime } from '~/lib/durations'
 import { approvalState } from '~/lib/states'
-import { Bar } from '~/ui/BottomBar'
-import { Kbd } from '~/ui/KeyHint'
+import { BottomBar } from '~/ui/BottomBar'
+import { KeyHint } from '~/ui/KeyHint'
 import { Notice } from '~/ui/Notice'
 import { useNow } from '~/ui/Time'
-import { wordsOf } from './FeedbackDialog'
+import { unsentFeedback } from './FeedbackDialog'
 
 /** Somebody else, or the clock, was first: nothing that was written is lost. */
-export function BeatenNotice({ approval, comment }: { approval: ApprovalDetail; comment: string }) {
+export function AlreadyDecidedNotice({ approval, comment }: { approval: ApprovalDetail; comment: string }) {
   const last = approval.decisions.at(-1)
-  const written = [comment, ...wordsOf(approval.execution_id)].filter((words) => words.trim() !== '')
+  const unsent = [comment, ...unsentFeedback(approval.execution_id)].filter((text) => text.trim() !== '')
   return (
     <Notice
       tone="ochre"
       title={
         last === undefined || approval.closed_at === null
-          ? `This is over: ${approvalState(approval).word.toLowerCase()}.`
+          ? `This is over: ${approvalState(approval).label.toLowerCase()}.`
           : `${last.by} was first. You have decided nothing.`
       }
     >
-      {written.length > 0 && `You had written: ${written.join(' · ')}`}
+      {unsent.length > 0 && `You had written: ${unsent.join(' · ')}`}
     </Notice>
   )
 }
@@ -37,13 +37,13 @@ export function DecidedBar({ approval, next, notice }: BarProps) {
   const last = approval.decisions.at(-1)
   const by = approval.status === 'auto_approved' ? approval.rule : last?.by
   return (
-    <Bar
+    <BottomBar
       state={{ ...state, tone: state.tone === 'ochre' ? 'grey' : state.tone }}
-      title={[state.word, by != null && `by ${by}`].filter(Boolean).join(' ')}
+      title={[state.label, by != null && `by ${by}`].filter(Boolean).join(' ')}
       detail={
         approval.closed_at === null
           ? 'Nothing more to do here.'
-          : `${clock(approval.closed_at, now)}. Nothing more to do here.`
+          : `${formatTime(approval.closed_at, now)}. Nothing more to do here.`
       }
       notice={notice || undefined}
       actions={
@@ -70,7 +70,7 @@ export function DecidedBar({ approval, next, notice }: BarProps) {
               )}
             >
               Next approval
-              <Kbd>J</Kbd>
+              <KeyHint>J</KeyHint>
             </Button>
           )}
         </>

@@ -3,51 +3,51 @@ import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Approval, Artifact } from '~/api/types'
 import { changedArtifacts } from '~/lib/artifactChanges'
-import { left, thenWords } from '~/lib/durations'
-import { count, shortDigest } from '~/lib/formatting'
+import { timeLeft, timeoutText } from '~/lib/durations'
+import { pluralize, shortDigest } from '~/lib/formatting'
 import type { Problem } from '~/lib/problems'
-import { useKeys } from '~/lib/shortcuts'
-import { Bar } from '~/ui/BottomBar'
-import { Kbd } from '~/ui/KeyHint'
+import { useShortcuts } from '~/lib/shortcuts'
+import { BottomBar } from '~/ui/BottomBar'
+import { KeyHint } from '~/ui/KeyHint'
 import { useNow } from '~/ui/Time'
 import { ChangedNotice, DecisionButtons, RefusedNotice } from './DecisionButtons'
-import { useDeciding, usePinned } from './useDecision'
+import { useDecision, usePinned } from './useDecision'
 
-type Shown = { approval: Approval; artifacts: readonly Artifact[] }
-type Props = Shown & {
+type DecisionSubject = { approval: Approval; artifacts: readonly Artifact[] }
+type Props = DecisionSubject & {
   revision: string | null
   /** A simulated model had a part in it. */
   isSimulated: boolean
   /** By role. */
-  mayDecide: boolean
-  onLook: () => void
+  canDecide: boolean
+  onShowCurrent: () => void
   /** Another decision was first, or the work changed. The bar may be gone by then. */
-  onTooLate: (problem: Problem) => void
+  onStale: (problem: Problem) => void
 }
 
 /** The bar of a run that asks for a decision on exactly what is shown. */
 export function DecisionBar(props: Props) {
-  const { approval, artifacts, revision, isSimulated, mayDecide, onLook, onTooLate } = props
+  const { approval, artifacts, revision, isSimulated, canDecide, onShowCurrent, onStale } = props
   const now = useNow()
   const current = useMemo(() => ({ approval, artifacts }), [approval, artifacts])
   const pinned = usePinned(approval.digest, current)
-  const deciding = useDeciding(pinned.shown.approval, onTooLate)
-  const { problem } = deciding
+  const decision = useDecision(pinned.shown.approval, onStale)
+  const { problem } = decision
 
-  const deadline = left(approval.expires_at, now)
+  const deadline = timeLeft(approval.expires_at, now)
   const facts = [
-    artifacts.length > 0 && count(artifacts.length, 'artifact'),
+    artifacts.length > 0 && pluralize(artifacts.length, 'artifact'),
     isSimulated && 'the model was simulated',
     revision,
     approval.needed > 1 && `${approval.given} of ${approval.needed} approvals given`,
-    deadline && [deadline, thenWords(approval)].filter(Boolean).join(', '),
+    deadline && [deadline, timeoutText(approval)].filter(Boolean).join(', '),
     approval.reason,
     approval.warning,
   ].filter(Boolean)
 
   return (
-    <Bar
-      state={{ tone: 'ochre', sign: approval.kind === 'escalation' ? 'alert' : 'person', word: '' }}
+    <BottomBar
+      state={{ tone: 'ochre', icon: approval.kind === 'escalation' ? 'alert' : 'person', label: '' }}
       title={`${approval.title}?`}
       detail={
         <>
@@ -56,17 +56,17 @@ export function DecisionBar(props: Props) {
           <Link to="/approvals/$approvalId" params={{ approvalId: approval.approval_id }}>
             everything about it
           </Link>
-          {!mayDecide && ' · your role may look, not decide'}
-          {mayDecide && !approval.may_decide && ' · others are asked'}
+          {!canDecide && ' · your role may look, not decide'}
+          {canDecide && !approval.may_decide && ' · others are asked'}
         </>
       }
       notice={
         pinned.changed ? (
           <ChangedNotice
-            onLook={() => {
-              pinned.look()
-              deciding.forget()
-              onLook()
+            onShowCurrent={() => {
+              pinned.showCurrent()
+              decision.clearProblem()
+              onShowCurrent()
             }}
           >
             {changedArtifacts(pinned.shown.artifacts, artifacts).join(', ') ||
@@ -80,7 +80,7 @@ export function DecisionBar(props: Props) {
       actions={
         approval.may_decide &&
         !pinned.changed && (
-          <DecisionButtons approval={approval} possible={approval.possible} deciding={deciding} comment="" />
+          <DecisionButtons approval={approval} possible={approval.possible} decision={decision} comment="" />
         )
       }
     />
@@ -88,18 +88,18 @@ export function DecisionBar(props: Props) {
 }
 
 /** The bar where an action waits: it is decided where everything about it stands. */
-export function ActionBar({ approval }: { approval: Approval }) {
+export function ReviewActionBar({ approval }: { approval: Approval }) {
   const now = useNow()
   const keys = useMemo(() => ({ a: () => document.getElementById('review-action')?.click() }), [])
-  useKeys(keys)
+  useShortcuts(keys)
   return (
-    <Bar
-      state={{ tone: 'ochre', sign: 'person', word: '' }}
+    <BottomBar
+      state={{ tone: 'ochre', icon: 'person', label: '' }}
       title={`${approval.title}?`}
       detail={[
         approval.risk_level !== null && `${approval.risk_level} risk`,
         approval.confidence !== null && `confidence ${Math.round(approval.confidence * 100)} %`,
-        left(approval.expires_at, now),
+        timeLeft(approval.expires_at, now),
       ]
         .filter(Boolean)
         .join(' · ')}
@@ -113,7 +113,7 @@ export function ActionBar({ approval }: { approval: Approval }) {
           )}
         >
           Review the action
-          <Kbd>A</Kbd>
+          <KeyHint>A</KeyHint>
         </Button>
       }
     />

@@ -2,13 +2,13 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { submitForm } from '~/api/commands'
 import type { Execution, Form } from '~/api/types'
-import { draftKey, dropDraft, keepDraft, readDraft } from '~/lib/drafts'
-import { asProblem, faultsByField, isStale, type Problem } from '~/lib/problems'
+import { deleteDraft, draftKey, readDraft, saveDraft } from '~/lib/drafts'
+import { asProblem, errorsByField, isStale, type Problem } from '~/lib/problems'
 import { Notice } from '~/ui/Notice'
-import { tell } from '~/ui/toasts'
+import { showToast } from '~/ui/toasts'
 import styles from './ExecutionForm.module.css'
-import { Field } from './FieldInput'
-import { answersOf, openingValues, type Typed } from './formValues'
+import { FieldInput } from './FieldInput'
+import { type FormInputs, initialValues, parseAnswers } from './formValues'
 
 export const FORM_ID = 'execution-form'
 
@@ -23,52 +23,52 @@ type Props = {
 export function ExecutionForm({ execution, form, disabled, onBusy }: Props) {
   const client = useQueryClient()
   const key = draftKey(execution.execution_id, execution.revision_iteration)
-  const [kept] = useState(() => readDraft(sessionStorage, key))
-  const [values, setValues] = useState<Typed>(() => openingValues(form, kept))
-  const [faults, setFaults] = useState<Record<string, string>>({})
+  const [draft] = useState(() => readDraft(sessionStorage, key))
+  const [values, setValues] = useState<FormInputs>(() => initialValues(form, draft))
+  const [errors, setErrors] = useState<Record<string, string>>({})
   const [problem, setProblem] = useState<Problem | null>(null)
   // The digest of the question that was read, not of whatever arrives while somebody types.
   const digest = useRef(execution.approval?.digest ?? execution.digest)
   const body = useRef<HTMLFormElement>(null)
   useEffect(() => {
-    const first = form.fields.find((field) => faults[field.name] !== undefined)
+    const first = form.fields.find((field) => errors[field.name] !== undefined)
     if (first !== undefined) body.current?.querySelector<HTMLElement>(`[id="field-${first.name}"]`)?.focus()
-  }, [faults, form])
+  }, [errors, form])
 
-  const change = (name: string, value: Typed[string]) => {
+  const change = (name: string, value: FormInputs[string]) => {
     const next = { ...values, [name]: value }
     setValues(next)
-    if (faults[name] !== undefined) setFaults(({ [name]: _, ...rest }) => rest)
-    keepDraft(sessionStorage, key, next)
+    if (errors[name] !== undefined) setErrors(({ [name]: _, ...rest }) => rest)
+    saveDraft(sessionStorage, key, next)
   }
 
-  const refuse = (fault: unknown) => {
-    const refusal = asProblem(fault)
-    const named = faultsByField(
-      refusal,
+  const showProblem = (failure: unknown) => {
+    const refused = asProblem(failure)
+    const byField = errorsByField(
+      refused,
       form.fields.map((field) => field.name),
     )
-    setFaults(named)
-    setProblem(Object.keys(named).length > 0 && refusal.status === 422 ? null : refusal)
-    if (isStale(refusal)) digest.current = null
+    setErrors(byField)
+    setProblem(Object.keys(byField).length > 0 && refused.status === 422 ? null : refused)
+    if (isStale(refused)) digest.current = null
   }
 
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     setProblem(null)
-    const answers = answersOf(form, values)
-    if ('faults' in answers) {
-      setFaults(answers.faults)
+    const answers = parseAnswers(form, values)
+    if ('errors' in answers) {
+      setErrors(answers.errors)
       return
     }
-    setFaults({})
+    setErrors({})
     onBusy(true)
     try {
       await submitForm(execution.execution_id, answers.fields, digest.current)
-      dropDraft(sessionStorage, key)
-      tell(`${execution.checkpoint_name} is filled in.`)
-    } catch (fault) {
-      refuse(fault)
+      deleteDraft(sessionStorage, key)
+      showToast(`${execution.checkpoint_name} is filled in.`)
+    } catch (failure) {
+      showProblem(failure)
     } finally {
       await client.invalidateQueries({ queryKey: ['run', execution.run_id] })
       void client.invalidateQueries({ queryKey: ['approvals'] })
@@ -84,7 +84,7 @@ export function ExecutionForm({ execution, form, disabled, onBusy }: Props) {
         </Notice>
       )}
       {form.instructions !== '' && <p className={styles.instructions}>{form.instructions}</p>}
-      {kept !== null && <p className={styles.kept}>Your entries from before are still here.</p>}
+      {draft !== null && <p className={styles.note}>Your entries from before are still here.</p>}
       {problem !== null && (
         <Notice
           tone={isStale(problem) ? 'ochre' : 'red'}
@@ -98,18 +98,18 @@ export function ExecutionForm({ execution, form, disabled, onBusy }: Props) {
         </Notice>
       )}
       {form.fields.map((field) => (
-        <Field
+        <FieldInput
           key={field.field_id}
           executionId={execution.execution_id}
           field={field}
           value={values[field.name] ?? null}
-          error={faults[field.name]}
+          error={errors[field.name]}
           disabled={disabled}
           onChange={(value) => change(field.name, value)}
         />
       ))}
       {form.fields.length === 0 && (
-        <p className={styles.kept}>There is nothing to fill in. Confirm that it is done.</p>
+        <p className={styles.note}>There is nothing to fill in. Confirm that it is done.</p>
       )}
     </form>
   )

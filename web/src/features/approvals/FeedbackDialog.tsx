@@ -1,51 +1,61 @@
 import { Button, Modal, Textarea } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { draftKey, dropDraft, keepDraft, readDraft } from '~/lib/drafts'
+import { deleteDraft, draftKey, readDraft, saveDraft } from '~/lib/drafts'
 import { isStale, type Problem } from '~/lib/problems'
-import { Actions } from '~/ui/DialogActions'
+import { DialogActions } from '~/ui/DialogActions'
 import { Notice } from '~/ui/Notice'
-import type { Ask } from './decisions'
+import type { DecisionOption } from './decisions'
 
 type Props = {
-  ask: Ask | null
-  draftOf: string
+  option: DecisionOption | null
+  draftName: string
   /** What was written before the dialog was opened. */
-  begun?: string
+  initialText?: string
   problem: Problem | null
   busy: boolean
   onClose: () => void
   /** True when the decision is stored. */
-  onSend: (words: string) => Promise<boolean>
+  onSubmit: (text: string) => Promise<boolean>
 }
 
-function kept(key: string): string | undefined {
-  const words = readDraft(sessionStorage, key)?.words
-  return typeof words === 'string' ? words : undefined
+function readFeedback(key: string): string | undefined {
+  const text = readDraft(sessionStorage, key)?.text
+  return typeof text === 'string' ? text : undefined
 }
 
 /** What was typed into the dialogs of an execution and not sent. */
-export function wordsOf(executionId: string): string[] {
-  return ['revise', 'reject'].flatMap((name) => kept(draftKey(`${executionId}:${name}`, 0, 'words')) ?? [])
+export function unsentFeedback(executionId: string): string[] {
+  return ['revise', 'reject'].flatMap(
+    (name) => readFeedback(draftKey(`${executionId}:${name}`, 0, 'feedback')) ?? [],
+  )
 }
 
 /** Asks for the words that a decision needs; a refusal or a reload keeps what was typed. */
-export function WordsDialog({ ask, draftOf, begun = '', problem, busy, onClose, onSend }: Props) {
-  const key = draftKey(draftOf, 0, 'words')
-  const [words, setWords] = useState(() => kept(key) ?? begun)
+export function FeedbackDialog({
+  option,
+  draftName,
+  initialText = '',
+  problem,
+  busy,
+  onClose,
+  onSubmit,
+}: Props) {
+  const key = draftKey(draftName, 0, 'feedback')
+  const [text, setText] = useState(() => readFeedback(key) ?? initialText)
   const [missing, setMissing] = useState(false)
-  const dialog = ask?.dialog
-  const write = (next: string) => {
-    setWords(next)
+  const dialog = option?.dialog
+  const updateText = (next: string) => {
+    setText(next)
     setMissing(false)
-    keepDraft(sessionStorage, key, { words: next })
+    saveDraft(sessionStorage, key, { text: next })
   }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    if (words.trim() === '') {
+    if (text.trim() === '') {
       setMissing(true)
       return
     }
-    if (await onSend(words.trim())) dropDraft(sessionStorage, key)
+    if (await onSubmit(text.trim())) deleteDraft(sessionStorage, key)
   }
   return (
     <Modal opened={dialog !== undefined} onClose={onClose} title={dialog?.title}>
@@ -58,23 +68,23 @@ export function WordsDialog({ ask, draftOf, begun = '', problem, busy, onClose, 
         <Textarea
           label={dialog?.label}
           description={dialog?.hint}
-          value={words}
-          onChange={(event) => write(event.currentTarget.value)}
+          value={text}
+          onChange={(event) => updateText(event.currentTarget.value)}
           error={missing && 'Say it in a few words first.'}
           minRows={3}
           data-autofocus
         />
-        <Actions>
+        <DialogActions>
           <Button onClick={onClose}>Keep it as it is</Button>
           <Button
             type="submit"
             variant="filled"
-            color={ask?.weight === 'danger' ? 'red' : undefined}
+            color={option?.weight === 'danger' ? 'red' : undefined}
             loading={busy}
           >
             {dialog?.button}
           </Button>
-        </Actions>
+        </DialogActions>
       </form>
     </Modal>
   )

@@ -1,22 +1,22 @@
 import { Checkbox, Textarea, TextInput } from '@mantine/core'
 import type { FormField } from '~/api/types'
 import { FileField } from './FileField'
-import { hint, isUpload, type Typed } from './formValues'
+import { type FormInputs, fieldHint, isUpload } from './formValues'
 
 type Props = {
   executionId: string
   field: FormField
-  value: Typed[string]
+  value: FormInputs[string]
   error: string | undefined
   disabled: boolean
-  onChange: (value: Typed[string]) => void
+  onChange: (value: FormInputs[string]) => void
 }
 
 /** One field of a form, by its type. Optional ones say so. */
-export function Field({ executionId, field, value, error, disabled, onChange }: Props) {
+export function FieldInput({ executionId, field, value, error, disabled, onChange }: Props) {
   const label = field.required || field.type === 'boolean' ? field.label : `${field.label} (optional)`
   const id = `field-${field.name}`
-  const common = { id, label, error, disabled, description: hint(field) }
+  const common = { id, label, error, disabled, description: fieldHint(field) }
   switch (field.type) {
     case 'boolean':
       return (

@@ -2,7 +2,7 @@ import { Button, FileButton, Input } from '@mantine/core'
 import { IconPaperclip, IconUpload, IconX } from '@tabler/icons-react'
 import { useState } from 'react'
 import { uploadFile } from '~/api/commands'
-import { size } from '~/lib/formatting'
+import { formatBytes } from '~/lib/formatting'
 import { asProblem } from '~/lib/problems'
 import styles from './ExecutionForm.module.css'
 import type { Upload } from './formValues'
@@ -19,32 +19,34 @@ type Props = {
 /** A file goes to the server when it is chosen, so that a reload does not lose it. */
 export function FileField({ executionId, id, label, value, error, onChange }: Props) {
   const [busy, setBusy] = useState<string | null>(null)
-  const [refusal, setRefusal] = useState<string | null>(null)
-  const choose = async (file: File | null) => {
+  const [uploadError, setUploadError] = useState<string | null>(null)
+  const upload = async (file: File | null) => {
     if (file === null) return
     setBusy(file.name)
-    setRefusal(null)
+    setUploadError(null)
     try {
       onChange(await uploadFile(executionId, file))
-    } catch (fault) {
-      const problem = asProblem(fault)
-      setRefusal(
-        problem.status === 413 ? `${file.name} has ${size(file.size)}. ${problem.detail}` : problem.detail,
+    } catch (failure) {
+      const problem = asProblem(failure)
+      setUploadError(
+        problem.status === 413
+          ? `${file.name} has ${formatBytes(file.size)}. ${problem.detail}`
+          : problem.detail,
       )
     } finally {
       setBusy(null)
     }
   }
   return (
-    <Input.Wrapper label={label} error={refusal ?? error} labelProps={{ htmlFor: id }}>
+    <Input.Wrapper label={label} error={uploadError ?? error} labelProps={{ htmlFor: id }}>
       <div className={styles.file}>
         {value !== null && (
-          <span className={styles.chosen}>
+          <span className={styles.selected}>
             <IconPaperclip size={15} aria-hidden="true" />
-            <code>{value.filename}</code> {size(value.size_bytes)}
+            <code>{value.filename}</code> {formatBytes(value.size_bytes)}
           </span>
         )}
-        <FileButton onChange={choose}>
+        <FileButton onChange={upload}>
           {(props) => (
             <Button
               {...props}

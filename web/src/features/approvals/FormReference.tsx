@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { context } from '~/api/queries'
 import type { ContextBlock } from '~/api/types'
-import { size } from '~/lib/formatting'
-import { prettyJson } from '~/lib/json'
+import { formatBytes } from '~/lib/formatting'
+import { formatJson } from '~/lib/json'
 import { Code } from '~/ui/Code'
 import { LoadingText } from '~/ui/Loading'
 import styles from './ExecutionForm.module.css'
@@ -11,7 +11,7 @@ import styles from './ExecutionForm.module.css'
 const Markdown = lazy(() => import('~/ui/Markdown'))
 
 /** What the form can lean on: the previous version's output, and what earlier checkpoints gave. */
-export function Reference({ runId, executionId }: { runId: string; executionId: string }) {
+export function FormReference({ runId, executionId }: { runId: string; executionId: string }) {
   const { data } = useQuery(context(runId, executionId))
   const blocks = (data?.blocks ?? []).filter((block) => block.kind !== 'revision_feedback')
   if (blocks.length === 0) return null
@@ -24,8 +24,8 @@ export function Reference({ runId, executionId }: { runId: string; executionId: 
           open={index === 0 || block.kind === 'previous_version'}
         >
           <summary>
-            <span>{titleOf(block)}</span>
-            <span className={styles.size}>{size(block.size_bytes)}</span>
+            <span>{blockTitle(block)}</span>
+            <span className={styles.size}>{formatBytes(block.size_bytes)}</span>
           </summary>
           <Block block={block} />
         </details>
@@ -34,7 +34,7 @@ export function Reference({ runId, executionId }: { runId: string; executionId: 
   )
 }
 
-export function titleOf(block: ContextBlock): string {
+export function blockTitle(block: ContextBlock): string {
   const name = block.artifact_name ?? block.checkpoint_name ?? block.heading
   switch (block.kind) {
     case 'previous_version':
@@ -60,9 +60,9 @@ export function titleOf(block: ContextBlock): string {
 }
 
 function Block({ block }: { block: ContextBlock }) {
-  if (block.content === null) return <p className={styles.kept}>Too large to show here.</p>
+  if (block.content === null) return <p className={styles.note}>Too large to show here.</p>
   if (looksLikeJson(block.content))
-    return <Code text={prettyJson(block.content)} label={titleOf(block)} wrap />
+    return <Code text={formatJson(block.content)} label={blockTitle(block)} wrap />
   return (
     <Suspense fallback={<LoadingText />}>
       <Markdown>{block.content}</Markdown>

@@ -2,17 +2,17 @@ import { Button, Modal, Textarea, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { people } from '~/api/approvals'
-import { handOver } from '~/api/commands'
+import { reassign } from '~/api/commands'
 import type { Approval } from '~/api/types'
-import { Actions } from '~/ui/DialogActions'
-import { Refusal } from '~/ui/ProblemNotice'
-import { tell } from '~/ui/toasts'
+import { DialogActions } from '~/ui/DialogActions'
+import { ProblemNotice } from '~/ui/ProblemNotice'
+import { showToast } from '~/ui/toasts'
 import styles from './ReassignDialog.module.css'
 
 type Props = { approval: Pick<Approval, 'approval_id'>; opened: boolean; onClose: () => void }
 
 /** Others decide instead. */
-export function HandOver({ approval, opened, onClose }: Props) {
+export function ReassignDialog({ approval, opened, onClose }: Props) {
   const client = useQueryClient()
   const [to, setTo] = useState('')
   const [reason, setReason] = useState('')
@@ -32,11 +32,11 @@ export function HandOver({ approval, opened, onClose }: Props) {
     setBusy(true)
     setError(null)
     try {
-      await handOver(approval.approval_id, names, reason.trim())
-      tell(`Handed over to ${names.join(', ')}.`)
+      await reassign(approval.approval_id, names, reason.trim())
+      showToast(`Handed over to ${names.join(', ')}.`)
       onClose()
-    } catch (fault) {
-      setError(fault)
+    } catch (failure) {
+      setError(failure)
     } finally {
       await client.invalidateQueries({ queryKey: ['approvals'] })
       setBusy(false)
@@ -45,7 +45,7 @@ export function HandOver({ approval, opened, onClose }: Props) {
   return (
     <Modal opened={opened} onClose={onClose} title="Hand this over">
       <form onSubmit={send}>
-        {error !== null && <Refusal title="Not handed over." error={error} />}
+        {error !== null && <ProblemNotice title="Not handed over." error={error} />}
         <TextInput
           label="To"
           description="Names, addresses, roles or groups, with commas between them."
@@ -58,37 +58,37 @@ export function HandOver({ approval, opened, onClose }: Props) {
           autoComplete="off"
           data-autofocus
         />
-        <Known onChoose={(name) => setTo([to.trim(), name].filter(Boolean).join(', '))} />
+        <SuggestedPeople onSelect={(name) => setTo([to.trim(), name].filter(Boolean).join(', '))} />
         <Textarea
           label="Reason (optional)"
           value={reason}
           onChange={(event) => setReason(event.currentTarget.value)}
           mt={12}
         />
-        <Actions note="They decide instead of those who are asked now.">
+        <DialogActions note="They decide instead of those who are asked now.">
           <Button onClick={onClose}>Keep it</Button>
           <Button type="submit" variant="filled" loading={busy}>
             Hand over
           </Button>
-        </Actions>
+        </DialogActions>
       </form>
     </Modal>
   )
 }
 
 /** Most that are offered: more are looked for by name. */
-const MOST = 12
+const MAX_SUGGESTIONS = 12
 
 /** Those who may decide, to be put in with a click. */
-function Known({ onChoose }: { onChoose: (name: string) => void }) {
+function SuggestedPeople({ onSelect }: { onSelect: (name: string) => void }) {
   const { data } = useQuery(people())
-  const names = (data?.items ?? []).filter((one) => one.may_decide).slice(0, MOST)
+  const names = (data?.items ?? []).filter((one) => one.may_decide).slice(0, MAX_SUGGESTIONS)
   if (names.length === 0) return null
   return (
-    <fieldset className={styles.known}>
+    <fieldset className={styles.suggestions}>
       <legend>Who may decide</legend>
       {names.map((one) => (
-        <Button key={one.name} onClick={() => onChoose(one.name)}>
+        <Button key={one.name} onClick={() => onSelect(one.name)}>
           {one.display_name || one.name}
         </Button>
       ))}

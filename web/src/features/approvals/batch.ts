@@ -1,12 +1,12 @@
-import type { Waiting } from '~/ui/PendingRows'
+import type { PendingItem } from '~/ui/PendingRows'
 
 /** Whether it can be decided together with others. */
-export function mayBeChosen({ approval }: Waiting): boolean {
+export function canBatch({ approval }: PendingItem): boolean {
   return approval?.may_decide === true && approval.kind !== 'input' && approval.possible.includes('approve')
 }
 
 /** Whether one decision can fit both: the same question at the same place. */
-export function isAlike(one: Waiting, other: Waiting): boolean {
+export function isSameDecision(one: PendingItem, other: PendingItem): boolean {
   const [a, b] = [one.approval, other.approval]
   return (
     a !== null &&

@@ -1,5 +1,5 @@
 /** What each decision is called, and the words it asks for. */
-export type Ask = {
+export type DecisionOption = {
   label: string
   /** The dialog that asks for words; without one the decision is taken at once. */
   dialog?: { title: string; field: 'feedback' | 'reason'; label: string; hint: string; button: string }
@@ -8,7 +8,7 @@ export type Ask = {
   done: string
 }
 
-const DECISIONS: Record<string, Ask> = {
+const DECISIONS: Record<string, DecisionOption> = {
   approve: { label: 'Approve', weight: 'primary', key: 'A', done: 'Approved.' },
   modify: { label: 'Modify', weight: 'plain', key: 'M', done: 'Approved with your changes.' },
   accept: { label: 'Accept the result', weight: 'primary', key: 'A', done: 'Accepted.' },
@@ -102,15 +102,15 @@ const ORDER = [
 ]
 
 /** The decisions that can be taken from the bar, least final last. Only the last that is primary keeps its weight. */
-export function asksOf(possible: readonly string[]): [string, Ask][] {
-  const found = ORDER.filter((name) => possible.includes(name)).flatMap((name) => {
-    const ask = DECISIONS[name]
-    return ask === undefined ? [] : [[name, ask] as [string, Ask]]
+export function decisionOptions(possible: readonly string[]): [string, DecisionOption][] {
+  const options = ORDER.filter((name) => possible.includes(name)).flatMap((name) => {
+    const option = DECISIONS[name]
+    return option === undefined ? [] : [[name, option] as [string, DecisionOption]]
   })
-  const last = found.findLast(([, ask]) => ask.weight === 'primary')?.[0]
-  return found.map(([name, ask]) =>
-    ask.weight === 'primary' && name !== last
-      ? [name, { ...ask, weight: 'plain', key: undefined }]
-      : [name, ask],
+  const last = options.findLast(([, option]) => option.weight === 'primary')?.[0]
+  return options.map(([name, option]) =>
+    option.weight === 'primary' && name !== last
+      ? [name, { ...option, weight: 'plain', key: undefined }]
+      : [name, option],
   )
 }

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { useKeys } from '~/lib/shortcuts'
-import { placeOf, type Waiting } from '~/ui/PendingRows'
+import { useShortcuts } from '~/lib/shortcuts'
+import { itemLink, type PendingItem } from '~/ui/PendingRows'
 
 const links = () => [...document.querySelectorAll<HTMLElement>('[data-row-link]')]
 
@@ -10,45 +10,45 @@ const idOf = (link: Element | undefined) => link?.closest('[data-id]')?.getAttri
 /** Where the focus is in the list; -1 if it is elsewhere. */
 const focused = () => links().findIndex((link) => link.closest('[data-id]')?.contains(document.activeElement))
 
-function step(by: number): void {
+function moveFocus(offset: number): void {
   const all = links()
-  const at = focused()
-  all[at < 0 ? 0 : Math.min(Math.max(at + by, 0), all.length - 1)]?.focus()
+  const current = focused()
+  all[current < 0 ? 0 : Math.min(Math.max(current + offset, 0), all.length - 1)]?.focus()
 }
 
 /**
  * J and K walk the rows, ↵ opens one, X chooses it. A, M, V and R open the row with that decision asked: nobody decides
  * on what they have not seen.
  */
-export function useRowKeys(items: readonly Waiting[], choose: (item: Waiting) => void): void {
+export function useListShortcuts(items: readonly PendingItem[], toggle: (item: PendingItem) => void): void {
   const navigate = useNavigate()
   const keys = useMemo(() => {
     const current = () => {
       const id = idOf(links()[Math.max(focused(), 0)])
       return items.find((item) => item.id === id)
     }
-    const ask = (key: string) => () => {
+    const openWith = (key: string) => () => {
       const item = current()
       if (item === undefined) return
-      const place = placeOf(item)
+      const link = itemLink(item)
       void navigate(
-        place.to === '/approvals/$approvalId'
-          ? { to: place.to, params: { approvalId: item.id }, search: { do: key } }
-          : place,
+        link.to === '/approvals/$approvalId'
+          ? { to: link.to, params: { approvalId: item.id }, search: { do: key } }
+          : link,
       )
     }
     return {
-      j: () => step(1),
-      k: () => step(-1),
+      j: () => moveFocus(1),
+      k: () => moveFocus(-1),
       x: () => {
         const item = current()
-        if (item !== undefined) choose(item)
+        if (item !== undefined) toggle(item)
       },
-      a: ask('A'),
-      m: ask('M'),
-      v: ask('V'),
-      r: ask('R'),
+      a: openWith('A'),
+      m: openWith('M'),
+      v: openWith('V'),
+      r: openWith('R'),
     }
-  }, [items, choose, navigate])
-  useKeys(keys)
+  }, [items, toggle, navigate])
+  useShortcuts(keys)
 }

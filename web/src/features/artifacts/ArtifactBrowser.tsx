@@ -12,13 +12,13 @@ import {
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { artifactsOf } from '~/api/queries'
+import { runArtifacts } from '~/api/queries'
 import type { Artifact } from '~/api/types'
-import { earlierOf, sinceWords } from '~/lib/artifactChanges'
-import { downloadAddress, fileName } from '~/lib/files'
-import { shortDigest, size } from '~/lib/formatting'
-import { Compared } from './ArtifactDiff'
-import { isReadable, MOST, Preview } from './ArtifactPreview'
+import { changeLabel, previousVersionOf } from '~/lib/artifactChanges'
+import { downloadUrl, fileName } from '~/lib/files'
+import { formatBytes, shortDigest } from '~/lib/formatting'
+import { ArtifactDiff } from './ArtifactDiff'
+import { ArtifactPreview, isReadable, MAX_PREVIEW_BYTES } from './ArtifactPreview'
 import styles from './Artifacts.module.css'
 
 const ICONS: Record<string, typeof IconFile> = {
@@ -31,30 +31,33 @@ const ICONS: Record<string, typeof IconFile> = {
   py: IconFileCode,
 }
 
-const isShown = (artifact: Artifact) => isReadable(artifact) && artifact.size_bytes <= MOST
+const isPreviewable = (artifact: Artifact) => isReadable(artifact) && artifact.size_bytes <= MAX_PREVIEW_BYTES
 
 type Props = {
   artifacts: readonly Artifact[]
   /** The record that is looked at; the first one otherwise. */
-  chosen: string | undefined
-  onChoose: (recordId: string) => void
+  selected: string | undefined
+  onSelect: (recordId: string) => void
   /** Why there are none, in words. */
-  none: string
+  emptyText: string
   /** The run whose version these extend, if there is one. */
-  before?: { runId: string; version: number } | undefined
+  previousRun?: { runId: string; version: number } | undefined
 }
 
 /** The files of one execution, with a look into one of them. */
-export function Artifacts({ artifacts, chosen, onChoose, none, before }: Props) {
-  const artifact = artifacts.find((item) => item.artifact_record_id === chosen) ?? artifacts[0]
+export function ArtifactBrowser({ artifacts, selected, onSelect, emptyText, previousRun }: Props) {
+  const artifact = artifacts.find((item) => item.artifact_record_id === selected) ?? artifacts[0]
   const [view, setView] = useState('now')
-  const { data: earlier } = useQuery({
-    ...artifactsOf(before?.runId ?? ''),
-    enabled: before !== undefined && artifacts.length > 0,
+  const { data: previousArtifacts } = useQuery({
+    ...runArtifacts(previousRun?.runId ?? ''),
+    enabled: previousRun !== undefined && artifacts.length > 0,
   })
-  if (artifact === undefined) return <p className={styles.none}>{none}</p>
-  const old = earlierOf(artifact, earlier)
-  const isCompared = old !== undefined && old.checksum !== artifact.checksum && [old, artifact].every(isShown)
+  if (artifact === undefined) return <p className={styles.empty}>{emptyText}</p>
+  const previous = previousVersionOf(artifact, previousArtifacts)
+  const isCompared =
+    previous !== undefined &&
+    previous.checksum !== artifact.checksum &&
+    [previous, artifact].every(isPreviewable)
   return (
     <div className={styles.pane}>
       <ul className={styles.list}>
@@ -65,18 +68,18 @@ export function Artifacts({ artifacts, chosen, onChoose, none, before }: Props) 
               <UnstyledButton
                 className={styles.row}
                 aria-pressed={item === artifact}
-                onClick={() => onChoose(item.artifact_record_id)}
+                onClick={() => onSelect(item.artifact_record_id)}
               >
                 <Icon size={16} stroke={1.6} aria-hidden="true" />
                 <code className={styles.name}>{fileName(item)}</code>
                 {item.promoted_to_permanent_at === null && <span className={styles.note}>staged</span>}
-                {before !== undefined && earlier !== undefined && (
+                {previousRun !== undefined && previousArtifacts !== undefined && (
                   <span className={styles.note}>
-                    {sinceWords(item, earlierOf(item, earlier), before.version)}
+                    {changeLabel(item, previousVersionOf(item, previousArtifacts), previousRun.version)}
                   </span>
                 )}
                 {item.stale && <span className={styles.note}>stale</span>}
-                <span className={styles.size}>{size(item.size_bytes)}</span>
+                <span className={styles.size}>{formatBytes(item.size_bytes)}</span>
               </UnstyledButton>
             </li>
           )
@@ -90,7 +93,7 @@ export function Artifacts({ artifacts, chosen, onChoose, none, before }: Props) 
             onChange={setView}
             data={[
               { value: 'now', label: artifact.run_version === null ? 'Now' : `v${artifact.run_version}` },
-              { value: 'changes', label: `Changes since v${before?.version}` },
+              { value: 'changes', label: `Changes since v${previousRun?.version}` },
             ]}
           />
         ) : (
@@ -101,7 +104,7 @@ export function Artifacts({ artifacts, chosen, onChoose, none, before }: Props) 
         <Tooltip label={`Download ${fileName(artifact)}`}>
           <ActionIcon
             component="a"
-            href={downloadAddress(artifact)}
+            href={downloadUrl(artifact)}
             download
             aria-label={`Download ${fileName(artifact)}`}
           >
@@ -111,9 +114,9 @@ export function Artifacts({ artifacts, chosen, onChoose, none, before }: Props) 
       </div>
       <div className={styles.preview}>
         {isCompared && view === 'changes' ? (
-          <Compared before={old} after={artifact} />
+          <ArtifactDiff before={previous} after={artifact} />
         ) : (
-          <Preview key={artifact.artifact_record_id} artifact={artifact} />
+          <ArtifactPreview key={artifact.artifact_record_id} artifact={artifact} />
         )}
       </div>
     </div>

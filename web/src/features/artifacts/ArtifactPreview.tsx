@@ -1,35 +1,35 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
-import { content } from '~/api/queries'
+import { artifactContent } from '~/api/queries'
 import type { Artifact } from '~/api/types'
-import { downloadAddress, fileName } from '~/lib/files'
-import { size } from '~/lib/formatting'
-import { prettyJson } from '~/lib/json'
+import { downloadUrl, fileName } from '~/lib/files'
+import { formatBytes } from '~/lib/formatting'
+import { formatJson } from '~/lib/json'
 import { Code } from '~/ui/Code'
 import { LoadingText } from '~/ui/Loading'
-import { Failure } from '~/ui/ProblemNotice'
+import { LoadError } from '~/ui/ProblemNotice'
 import { CsvTable } from './CsvTable'
-import { HtmlPage } from './HtmlPreview'
+import { HtmlPreview } from './HtmlPreview'
 
-const Diagram = lazy(() => import('./DiagramPreview').then((module) => ({ default: module.Diagram })))
+const Diagram = lazy(() => import('./DiagramPreview').then((module) => ({ default: module.DiagramPreview })))
 const Markdown = lazy(() => import('~/ui/Markdown'))
 
 /** More than this is not drawn; it can be downloaded. */
-export const MOST = 1_000_000
+export const MAX_PREVIEW_BYTES = 1_000_000
 const READABLE = /^(json|md|mmd|txt|py|html|csv|yaml|yml|xml|log|sql|js|ts|sh|css|toml|ini)$/
 export const isReadable = ({ format, media_type }: Artifact) =>
   READABLE.test(format) || /^text\/|json/.test(media_type)
 
 /** What an artifact holds, as far as a browser can show it safely. */
-export function Preview({ artifact }: { artifact: Artifact }) {
+export function ArtifactPreview({ artifact }: { artifact: Artifact }) {
   const shown = isReadable(artifact)
-  if (!shown || artifact.size_bytes > MOST) {
+  if (!shown || artifact.size_bytes > MAX_PREVIEW_BYTES) {
     return (
       <p>
         {shown
-          ? `${size(artifact.size_bytes)} is too much to show here. `
+          ? `${formatBytes(artifact.size_bytes)} is too much to show here. `
           : 'This kind of file is not shown here. '}
-        <a href={downloadAddress(artifact)} download>
+        <a href={downloadUrl(artifact)} download>
           Download {fileName(artifact)}
         </a>
       </p>
@@ -39,9 +39,9 @@ export function Preview({ artifact }: { artifact: Artifact }) {
 }
 
 function Readable({ artifact }: { artifact: Artifact }) {
-  const { data, error, refetch } = useQuery(content(artifact.artifact_record_id, artifact.checksum))
+  const { data, error, refetch } = useQuery(artifactContent(artifact.artifact_record_id, artifact.checksum))
   if (error !== null)
-    return <Failure what="The content could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="The content could not be read." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText />
   if (data === '') return <p>This file is empty.</p>
   const label = `Content of ${fileName(artifact)}`
@@ -53,7 +53,7 @@ function Readable({ artifact }: { artifact: Artifact }) {
         </Suspense>
       )
     case 'json':
-      return <Code text={prettyJson(data)} label={label} wrap />
+      return <Code text={formatJson(data)} label={label} wrap />
     case 'csv':
       return <CsvTable text={data} label={label} />
     case 'txt':
@@ -66,7 +66,7 @@ function Readable({ artifact }: { artifact: Artifact }) {
         </Suspense>
       )
     case 'html':
-      return <HtmlPage text={data} name={fileName(artifact)} />
+      return <HtmlPreview text={data} name={fileName(artifact)} />
     default:
       return <Code text={data} label={label} lines />
   }

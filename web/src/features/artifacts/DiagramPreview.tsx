@@ -5,38 +5,38 @@ import { Code } from '~/ui/Code'
 import { LoadingText } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
 import styles from './Artifacts.module.css'
-import { draw } from './mermaid'
+import { renderDiagram } from './mermaid'
 
-type Drawn = { address: string } | { fault: string } | null
+type RenderedDiagram = { url: string } | { error: string } | null
 
 /** A Mermaid diagram, drawn, with its source beside it. It is an image: nothing in it can act. */
-export function Diagram({ text, name }: { text: string; name: string }) {
-  const drawn = useDrawing(text)
-  const [whole, setWhole] = useState(false)
+export function DiagramPreview({ text, name }: { text: string; name: string }) {
+  const rendered = useRenderedDiagram(text)
+  const [fullSize, setFullSize] = useState(false)
   return (
-    <div className={styles.pair}>
-      {drawn === null ? (
+    <div className={styles.diagramWithSource}>
+      {rendered === null ? (
         <LoadingText lines={4} />
-      ) : 'fault' in drawn ? (
+      ) : 'error' in rendered ? (
         <Notice tone="red" title="This diagram cannot be drawn.">
-          <pre className={styles.fault}>{drawn.fault}</pre>
+          <pre className={styles.error}>{rendered.error}</pre>
         </Notice>
       ) : (
         <figure className={styles.diagram}>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
           <section tabIndex={0} aria-label={`Diagram of ${name}`}>
             <img
-              src={drawn.address}
+              src={rendered.url}
               alt={`Drawn from the source of ${name}`}
-              data-whole={whole || undefined}
+              data-whole={fullSize || undefined}
             />
           </section>
           <Button
             variant="subtle"
-            leftSection={whole ? <IconArrowsMinimize size={15} /> : <IconArrowsMaximize size={15} />}
-            onClick={() => setWhole(!whole)}
+            leftSection={fullSize ? <IconArrowsMinimize size={15} /> : <IconArrowsMaximize size={15} />}
+            onClick={() => setFullSize(!fullSize)}
           >
-            {whole ? 'Fit into the page' : 'Show in full size'}
+            {fullSize ? 'Fit into the page' : 'Show in full size'}
           </Button>
         </figure>
       )}
@@ -45,26 +45,26 @@ export function Diagram({ text, name }: { text: string; name: string }) {
   )
 }
 
-function useDrawing(text: string): Drawn {
+function useRenderedDiagram(text: string): RenderedDiagram {
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const [drawn, setDrawn] = useState<Drawn>(null)
+  const [rendered, setRendered] = useState<RenderedDiagram>(null)
   useEffect(() => {
-    let address: string | null = null
-    let isOver = false
-    draw(text, scheme === 'dark').then(
+    let url: string | null = null
+    let isCancelled = false
+    renderDiagram(text, scheme === 'dark').then(
       (svg) => {
-        if (isOver) return
-        address = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))
-        setDrawn({ address })
+        if (isCancelled) return
+        url = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))
+        setRendered({ url })
       },
       (error: unknown) => {
-        if (!isOver) setDrawn({ fault: error instanceof Error ? error.message : String(error) })
+        if (!isCancelled) setRendered({ error: error instanceof Error ? error.message : String(error) })
       },
     )
     return () => {
-      isOver = true
-      if (address !== null) URL.revokeObjectURL(address)
+      isCancelled = true
+      if (url !== null) URL.revokeObjectURL(url)
     }
   }, [text, scheme])
-  return drawn
+  return rendered
 }

@@ -1,15 +1,15 @@
 import { SegmentedControl } from '@mantine/core'
 import { useState } from 'react'
-import { enclosed } from '~/lib/files'
+import { withContentPolicy } from '~/lib/files'
 import { Code } from '~/ui/Code'
 import styles from './Artifacts.module.css'
 
 /** A page that somebody else has made: without scripts, forms, and anything from elsewhere. */
-export function HtmlPage({ text, name }: { text: string; name: string }) {
+export function HtmlPreview({ text, name }: { text: string; name: string }) {
   const [view, setView] = useState('page')
   return (
     <>
-      <div className={styles.choice}>
+      <div className={styles.viewSwitch}>
         <SegmentedControl
           aria-label={`How ${name} is shown`}
           value={view}
@@ -27,7 +27,7 @@ export function HtmlPage({ text, name }: { text: string; name: string }) {
           title={`Page ${name}`}
           sandbox=""
           referrerPolicy="no-referrer"
-          srcDoc={enclosed(text)}
+          srcDoc={withContentPolicy(text)}
         />
       ) : (
         <Code text={text} label={`Content of ${name}`} lines />

@@ -1,21 +1,21 @@
 type Colours = Record<'surface' | 'sunken' | 'line' | 'text' | 'quiet', string>
 
-let last: Promise<unknown> = Promise.resolve()
-let drawn = 0
+let queue: Promise<unknown> = Promise.resolve()
+let renderCount = 0
 
 /** A Mermaid diagram as an SVG image; it throws what is wrong with the source. One at a time: it has one configuration. */
-export function draw(source: string, isDark: boolean): Promise<string> {
-  const next = last.then(
-    () => drawNow(source, isDark),
-    () => drawNow(source, isDark),
+export function renderDiagram(source: string, isDark: boolean): Promise<string> {
+  const next = queue.then(
+    () => renderNow(source, isDark),
+    () => renderNow(source, isDark),
   )
-  last = next
+  queue = next
   return next
 }
 
-async function drawNow(source: string, isDark: boolean): Promise<string> {
+async function renderNow(source: string, isDark: boolean): Promise<string> {
   const { default: mermaid } = await import('mermaid')
-  const colours = coloursOfPage()
+  const colours = pageColours()
   mermaid.initialize({
     startOnLoad: false,
     securityLevel: 'strict',
@@ -53,19 +53,19 @@ async function drawNow(source: string, isDark: boolean): Promise<string> {
       useGradient: false,
     },
   })
-  const text = withoutTags(source)
+  const text = escapeTags(source)
   await mermaid.parse(text)
-  drawn += 1
-  const { svg } = await mermaid.render(`drawing-${drawn}`, text)
-  return sized(svg)
+  renderCount += 1
+  const { svg } = await mermaid.render(`drawing-${renderCount}`, text)
+  return withExplicitSize(svg)
 }
 
 /** Tags in labels are text, but for breaks of lines: whoever measures them would make elements of them. */
-export function withoutTags(source: string): string {
+export function escapeTags(source: string): string {
   return source.replace(/(?<!<)<(?!br\b)(?=[a-z/!])/gi, '#lt;')
 }
 
-function coloursOfPage(): Colours {
+function pageColours(): Colours {
   const style = getComputedStyle(document.documentElement)
   const of = (name: string) => style.getPropertyValue(name).trim()
   return {
@@ -78,7 +78,7 @@ function coloursOfPage(): Colours {
 }
 
 /** An image has a size of its own: that of what is drawn. */
-export function sized(svg: string): string {
+export function withExplicitSize(svg: string): string {
   // It is not always well-formed; written out again it is.
   const drawing = new DOMParser().parseFromString(svg, 'text/html').querySelector('svg')
   const [, , width, height] = (drawing?.getAttribute('viewBox') ?? '').split(/[\s,]+/).map(Number)

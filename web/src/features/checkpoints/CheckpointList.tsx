@@ -1,7 +1,7 @@
 import { IconCode, IconForms, IconFunction, IconRobot, IconUserCircle } from '@tabler/icons-react'
 import type { Checkpoint, Pipeline } from '~/api/types'
-import { type Gist, gistOf } from '~/lib/checkpoints'
-import { modeWord } from '~/lib/states'
+import { type CheckpointSummary, summarizeCheckpoint } from '~/lib/checkpoints'
+import { modeLabel } from '~/lib/states'
 import { Panel, Section } from '~/ui/Page'
 import styles from './CheckpointList.module.css'
 
@@ -13,7 +13,7 @@ const MODES: Record<string, typeof IconForms> = {
 }
 
 /** The checkpoints in their order: who does each, what it asks, what it leaves. */
-export function Checkpoints({ pipeline }: { pipeline: Pipeline }) {
+export function CheckpointList({ pipeline }: { pipeline: Pipeline }) {
   return (
     <Section
       title="Checkpoints"
@@ -38,35 +38,35 @@ export function Checkpoints({ pipeline }: { pipeline: Pipeline }) {
 }
 
 function Row({ checkpoint, number }: { checkpoint: Checkpoint; number: number }) {
-  const gist = gistOf(checkpoint)
-  const Icon = MODES[gist.mode] ?? IconCode
-  const asks = approvalWords(gist)
-  const facts = [
+  const summary = summarizeCheckpoint(checkpoint)
+  const Icon = MODES[summary.mode] ?? IconCode
+  const approval = approvalLabel(summary)
+  const details = [
     checkpoint.stage && checkpoint.stage !== checkpoint.key && `stage ${checkpoint.stage}`,
     checkpoint.needs && checkpoint.needs.length > 0 && `needs ${checkpoint.needs.join(', ')}`,
   ].filter(Boolean)
   return (
     <li className={styles.checkpoint}>
       <span className={styles.number}>{number}</span>
-      <div className={styles.what}>
+      <div className={styles.description}>
         <h3>
           {checkpoint.checkpoint_name} <code>{checkpoint.key}</code>
         </h3>
         {checkpoint.checkpoint_description && <p>{checkpoint.checkpoint_description}</p>}
-        {facts.length > 0 && <p>{facts.join(' · ')}</p>}
+        {details.length > 0 && <p>{details.join(' · ')}</p>}
       </div>
       <span className={styles.mode}>
-        <Icon size={16} stroke={1.6} aria-hidden="true" /> {modeWord(gist.mode)}
+        <Icon size={16} stroke={1.6} aria-hidden="true" /> {modeLabel(summary.mode)}
       </span>
       <span className={styles.mode}>
-        {asks !== null && (
+        {approval !== null && (
           <>
-            <IconUserCircle size={16} stroke={1.6} aria-hidden="true" /> {asks}
+            <IconUserCircle size={16} stroke={1.6} aria-hidden="true" /> {approval}
           </>
         )}
       </span>
       <span className={styles.outputs}>
-        {gist.outputs.map((name) => (
+        {summary.outputs.map((name) => (
           <code key={name}>{name}</code>
         ))}
       </span>
@@ -74,8 +74,8 @@ function Row({ checkpoint, number }: { checkpoint: Checkpoint; number: number })
   )
 }
 
-function approvalWords({ asksToStart, asksToComplete }: Gist): string | null {
-  if (asksToStart && asksToComplete) return 'Asks before and after'
-  if (asksToStart) return 'Asks before it starts'
-  return asksToComplete ? 'Asks when it is done' : null
+function approvalLabel({ needsStartApproval, needsCompletionApproval }: CheckpointSummary): string | null {
+  if (needsStartApproval && needsCompletionApproval) return 'Asks before and after'
+  if (needsStartApproval) return 'Asks before it starts'
+  return needsCompletionApproval ? 'Asks when it is done' : null
 }

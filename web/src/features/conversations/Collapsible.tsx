@@ -4,43 +4,43 @@ import { type ReactNode, useId } from 'react'
 import styles from './Collapsible.module.css'
 
 /** Which parts of one entry are unfolded. */
-export type Folds = {
-  of: string
+export type CollapseState = {
+  entryKey: string
   isOpen: (part: string) => boolean
-  fold: (key: string, open: boolean) => void
+  setExpanded: (key: string, open: boolean) => void
 }
 
 type Props = {
   name: string
-  folds: Folds
-  sign?: ReactNode
+  collapse: CollapseState
+  icon?: ReactNode
   title: ReactNode
   /** The beginning of what it holds. */
-  words: string
-  end?: ReactNode
+  preview: string
+  trailing?: ReactNode
   children: ReactNode
 }
 
 /** One line that unfolds. */
-export function Fold({ name, folds, sign, title, words, end, children }: Props) {
+export function Collapsible({ name, collapse, icon, title, preview, trailing, children }: Props) {
   const id = useId()
-  const isOpen = folds.isOpen(name)
+  const isOpen = collapse.isOpen(name)
   return (
-    <div className={styles.fold}>
+    <div className={styles.collapsible}>
       <UnstyledButton
         className={styles.line}
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
-        onClick={() => folds.fold(`${folds.of} ${name}`, !isOpen)}
+        onClick={() => collapse.setExpanded(`${collapse.entryKey} ${name}`, !isOpen)}
       >
         <IconChevronRight size={15} className={styles.chevron} aria-hidden="true" />
-        {sign}
+        {icon}
         <span className={styles.title}>{title}</span>
-        <span className={styles.about}>{words}</span>
-        {end !== undefined && <span className={styles.end}>{end}</span>}
+        <span className={styles.preview}>{preview}</span>
+        {trailing !== undefined && <span className={styles.trailing}>{trailing}</span>}
       </UnstyledButton>
       {isOpen && (
-        <div id={id} className={styles.inside}>
+        <div id={id} className={styles.body}>
           {children}
         </div>
       )}

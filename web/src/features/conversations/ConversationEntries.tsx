@@ -2,43 +2,43 @@ import { Button } from '@mantine/core'
 import { IconArrowDown } from '@tabler/icons-react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { type Entry, speakersOf } from '~/lib/conversations'
+import { assignSpeakers, type Entry } from '~/lib/conversations'
 import styles from './Conversation.module.css'
-import { Coming, Given, Part, Said, type Speaker } from './EntryRows'
+import { AnswerRow, EntryHeading, PromptRow, type Speaker, StreamingRow } from './EntryRows'
 
 type Props = {
   entries: readonly Entry[]
-  older: boolean
+  hasOlder: boolean
   loadingOlder: boolean
   onOlder: () => void
-  works: boolean
+  isRunning: boolean
   label: string
 }
 
-const HEIGHTS: Record<Entry['kind'], number> = { part: 36, given: 40, said: 110, coming: 110 }
-const AT_END = 32
+const HEIGHTS: Record<Entry['kind'], number> = { heading: 36, prompt: 40, answer: 110, streaming: 110 }
+const END_THRESHOLD = 32
 /** So close to the first entry older ones are read. */
-const NEAR = 8
-const NOBODY: Speaker = { colour: 3, letters: '?' }
+const LOAD_OLDER_WITHIN = 8
+const UNKNOWN_SPEAKER: Speaker = { colour: 3, letters: '?' }
 
 /** Only what can be seen is drawn; it stays at the end until somebody scrolls up to read. */
-export function Entries({ entries, older, loadingOlder, onOlder, works, label }: Props) {
-  const box = useRef<HTMLDivElement>(null)
-  const end = useRef(true)
-  const top = useRef(0)
+export function ConversationEntries({ entries, hasOlder, loadingOlder, onOlder, isRunning, label }: Props) {
+  const scrollRef = useRef<HTMLDivElement>(null)
+  const isAtEndRef = useRef(true)
+  const lastScrollTop = useRef(0)
   const [following, setFollowing] = useState(true)
   // What was unfolded stays so when it is scrolled out of sight and back.
-  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set())
+  const [expanded, setExpandedKeys] = useState<ReadonlySet<string>>(new Set())
   // Whoever has a colour keeps it when earlier ones are read.
-  const known = useRef<ReturnType<typeof speakersOf>>(new Map())
+  const knownSpeakers = useRef<ReturnType<typeof assignSpeakers>>(new Map())
   const speakers = useMemo(() => {
-    known.current = speakersOf(entries, known.current)
-    return known.current
+    knownSpeakers.current = assignSpeakers(entries, knownSpeakers.current)
+    return knownSpeakers.current
   }, [entries])
   const virtual = useVirtualizer<HTMLDivElement, HTMLDivElement>({
     count: entries.length,
-    getScrollElement: () => box.current,
-    estimateSize: (index) => HEIGHTS[entries[index]?.kind ?? 'said'],
+    getScrollElement: () => scrollRef.current,
+    estimateSize: (index) => HEIGHTS[entries[index]?.kind ?? 'answer'],
     getItemKey: (index) => entries[index]?.key ?? index,
     // What is read stays where it is when something comes above it.
     anchorTo: 'end',
@@ -50,21 +50,22 @@ export function Entries({ entries, older, loadingOlder, onOlder, works, label }:
   // A row that grows while it is written moves the end as well as a new one does.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the height is what it follows.
   useLayoutEffect(() => {
-    if (end.current && box.current !== null) box.current.scrollTop = box.current.scrollHeight
+    if (isAtEndRef.current && scrollRef.current !== null)
+      scrollRef.current.scrollTop = scrollRef.current.scrollHeight
   }, [total, entries])
   // Whoever reads above unfolds a row there: that is not the end.
-  const follow = () => {
-    const at = box.current
-    if (at === null) return
-    const isAtEnd = at.scrollHeight - at.scrollTop - at.clientHeight <= AT_END
+  const onScroll = () => {
+    const element = scrollRef.current
+    if (element === null) return
+    const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight <= END_THRESHOLD
     // Rows that turn out higher than they were thought put the end away as well: only who goes up leaves it.
-    if (isAtEnd || at.scrollTop < top.current) end.current = isAtEnd
-    top.current = at.scrollTop
-    setFollowing(end.current)
+    if (isAtEnd || element.scrollTop < lastScrollTop.current) isAtEndRef.current = isAtEnd
+    lastScrollTop.current = element.scrollTop
+    setFollowing(isAtEndRef.current)
   }
-  const fold = (key: string, open: boolean) => {
-    end.current = false
-    setUnfolded((before) => {
+  const setExpanded = (key: string, open: boolean) => {
+    isAtEndRef.current = false
+    setExpandedKeys((before) => {
       const after = new Set(before)
       if (open) after.add(key)
       else after.delete(key)
@@ -72,31 +73,31 @@ export function Entries({ entries, older, loadingOlder, onOlder, works, label }:
     })
   }
   useEffect(() => {
-    const seen = box.current
-    if (seen === null) return
+    const element = scrollRef.current
+    if (element === null) return
     const sized = new ResizeObserver(() => {
-      if (end.current) seen.scrollTop = seen.scrollHeight
+      if (isAtEndRef.current) element.scrollTop = element.scrollHeight
     })
-    sized.observe(seen)
+    sized.observe(element)
     return () => sized.disconnect()
   }, [])
   const jump = () => {
-    end.current = true
+    isAtEndRef.current = true
     setFollowing(true)
     virtual.scrollToEnd()
-    box.current?.focus()
+    scrollRef.current?.focus()
   }
   const items = virtual.getVirtualItems()
   const start = items[0]?.index ?? 0
-  const isShort = total <= (box.current?.clientHeight ?? 0)
+  const isShort = total <= (scrollRef.current?.clientHeight ?? 0)
   useEffect(() => {
-    if (start < NEAR && (!following || isShort) && older && !loadingOlder) onOlder()
-  }, [start, following, isShort, older, loadingOlder, onOlder])
-  const speaker = (name: string) => speakers.get(name) ?? NOBODY
+    if (start < LOAD_OLDER_WITHIN && (!following || isShort) && hasOlder && !loadingOlder) onOlder()
+  }, [start, following, isShort, hasOlder, loadingOlder, onOlder])
+  const speaker = (name: string) => speakers.get(name) ?? UNKNOWN_SPEAKER
   return (
     <div className={styles.body}>
-      {older && (
-        <p className={styles.reading}>
+      {hasOlder && (
+        <p className={styles.loadingOlder}>
           {loadingOlder ? (
             'Reading what was said before…'
           ) : (
@@ -107,36 +108,40 @@ export function Entries({ entries, older, loadingOlder, onOlder, works, label }:
         </p>
       )}
       <div
-        ref={box}
-        className={styles.talk}
+        ref={scrollRef}
+        className={styles.messages}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard.
         tabIndex={0}
         role="log"
         aria-label={label}
         aria-live="off"
-        aria-busy={works}
-        onScroll={follow}
+        aria-busy={isRunning}
+        onScroll={onScroll}
       >
         <div className={styles.all} style={{ height: total }}>
           <div className={styles.window} style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
             {items.map(({ index, key }) => {
               const entry = entries[index]
               if (entry === undefined) return null
-              const folds = {
-                isOpen: (part: string) => unfolded.has(`${entry.key} ${part}`),
-                fold,
-                of: entry.key,
+              const collapse = {
+                isOpen: (part: string) => expanded.has(`${entry.key} ${part}`),
+                setExpanded,
+                entryKey: entry.key,
               }
               return (
                 <div key={key} data-index={index} ref={virtual.measureElement}>
-                  {entry.kind === 'part' ? (
-                    <Part words={entry.words} />
-                  ) : entry.kind === 'given' ? (
-                    <Given messages={entry.messages} to={entry.to} folds={folds} />
-                  ) : entry.kind === 'said' ? (
-                    <Said {...entry} speaker={speaker(entry.message.agent_name)} folds={folds} />
+                  {entry.kind === 'heading' ? (
+                    <EntryHeading text={entry.text} />
+                  ) : entry.kind === 'prompt' ? (
+                    <PromptRow messages={entry.messages} agentName={entry.to} collapse={collapse} />
+                  ) : entry.kind === 'answer' ? (
+                    <AnswerRow {...entry} speaker={speaker(entry.message.agent_name)} collapse={collapse} />
                   ) : (
-                    <Coming {...entry} speaker={speaker(entry.coming.agent_name)} folds={folds} />
+                    <StreamingRow
+                      {...entry}
+                      speaker={speaker(entry.streaming.agent_name)}
+                      collapse={collapse}
+                    />
                   )}
                 </div>
               )
@@ -146,7 +151,7 @@ export function Entries({ entries, older, loadingOlder, onOlder, works, label }:
       </div>
       {!following && (
         <Button className={styles.jump} rightSection={<IconArrowDown size={15} />} onClick={jump}>
-          {works ? 'Follow the newest' : 'Jump to the end'}
+          {isRunning ? 'Follow the newest' : 'Jump to the end'}
         </Button>
       )}
     </div>

@@ -1,26 +1,29 @@
 import { useMemo } from 'react'
-import type { TrailItem } from '~/api/types'
-import { entriesOf } from '~/lib/conversations'
+import type { RunCheckpoint } from '~/api/types'
+import { conversationEntries } from '~/lib/conversations'
 import { LoadingText } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
-import { Failure } from '~/ui/ProblemNotice'
+import { LoadError } from '~/ui/ProblemNotice'
 import styles from './Conversation.module.css'
-import { Entries } from './ConversationEntries'
-import { useTalk } from './useConversation'
+import { ConversationEntries } from './ConversationEntries'
+import { useConversation } from './useConversation'
 
-type Props = { runId: string; executionId: string; item: TrailItem }
+type Props = { runId: string; executionId: string; item: RunCheckpoint }
 
 /** What agents say, as they say it: who, with which tools, at what cost. */
 export function ConversationView({ runId, executionId, item }: Props) {
-  const talk = useTalk(runId, executionId)
-  const { messages, isHidden, coming, error, again } = talk
-  const works = item.status === 'in_progress'
-  const entries = useMemo(() => entriesOf(messages ?? [], works ? coming : []), [messages, coming, works])
+  const conversation = useConversation(runId, executionId)
+  const { messages, isHidden, streaming: coming, error, retry } = conversation
+  const isRunning = item.status === 'in_progress'
+  const entries = useMemo(
+    () => conversationEntries(messages ?? [], isRunning ? coming : []),
+    [messages, coming, isRunning],
+  )
   return (
     <div className={styles.frame}>
       {error !== null && (
         <div className={styles.note}>
-          <Failure what="The conversation could not be read." error={error} retry={again} />
+          <LoadError title="The conversation could not be read." error={error} retry={retry} />
         </div>
       )}
       {messages === undefined ? (
@@ -30,13 +33,13 @@ export function ConversationView({ runId, executionId, item }: Props) {
           </div>
         )
       ) : isHidden && messages.length === 0 ? (
-        <p className={styles.none}>
+        <p className={styles.empty}>
           This conversation is hidden: the definition says <code>show_conversation: false</code>. It is kept,
           and an admin can read it.
         </p>
       ) : entries.length === 0 ? (
-        <p className={styles.none} role="status">
-          {noneWords(item, works)}
+        <p className={styles.empty} role="status">
+          {emptyText(item, isRunning)}
         </p>
       ) : (
         <>
@@ -47,12 +50,12 @@ export function ConversationView({ runId, executionId, item }: Props) {
               </Notice>
             </div>
           )}
-          <Entries
+          <ConversationEntries
             entries={entries}
-            older={talk.older}
-            loadingOlder={talk.loadingOlder}
-            onOlder={talk.readOlder}
-            works={works}
+            hasOlder={conversation.hasOlder}
+            loadingOlder={conversation.loadingOlder}
+            onOlder={conversation.readOlder}
+            isRunning={isRunning}
             label={`Conversation of ${item.name}`}
           />
         </>
@@ -61,8 +64,9 @@ export function ConversationView({ runId, executionId, item }: Props) {
   )
 }
 
-function noneWords(item: TrailItem, works: boolean): string {
-  if (works && item.waiting_on === null) return 'Nobody has said anything yet. It appears here as it is said.'
+function emptyText(item: RunCheckpoint, isRunning: boolean): string {
+  if (isRunning && item.waiting_on === null)
+    return 'Nobody has said anything yet. It appears here as it is said.'
   if (item.status === 'pending' || item.status === 'waiting_approval_to_start')
     return `${item.name} has not begun.`
   return 'Nothing was said.'

@@ -2,191 +2,208 @@ import { IconBulb } from '@tabler/icons-react'
 import { Fragment, lazy, memo, type ReactNode, Suspense } from 'react'
 import type { Message } from '~/api/types'
 import {
-  callingOf,
-  deedOf,
-  HANDS_OVER,
-  isDocument,
-  type Coming as OnItsWay,
+  activityOf,
+  FINAL_RESULT_TOOL,
+  isJsonDocument,
+  type StreamingMessage as OnItsWay,
+  parseStreamingCall,
   type ToolResult,
 } from '~/lib/conversations'
-import { costWords, short, tokensOf, usageWords } from '~/lib/costs'
-import { exact, second } from '~/lib/durations'
-import { prettyJson } from '~/lib/json'
+import { compactNumber, costLabel, totalTokens, usageSummary } from '~/lib/costs'
+import { formatDateTime, formatSecond } from '~/lib/durations'
+import { formatJson } from '~/lib/json'
 import { Code } from '~/ui/Code'
 import { SimulatedTag } from '~/ui/SimulatedTag'
-import { Fold, type Folds } from './Collapsible'
+import { type CollapseState, Collapsible } from './Collapsible'
 import styles from './Conversation.module.css'
 import { ToolCall } from './ToolCall'
 
 const Markdown = lazy(() => import('~/ui/Markdown'))
 /** More than this is not laid out as Markdown. */
-const MOST = 40_000
+const MAX_MARKDOWN_LENGTH = 40_000
 
 export type Speaker = { colour: number; letters: string }
 
-export function Part({ words }: { words: string }) {
-  return <h3 className={styles.part}>{words}</h3>
+export function EntryHeading({ text }: { text: string }) {
+  return <h3 className={styles.heading}>{text}</h3>
 }
 
-const GIVEN: Record<string, string> = {
+const ROLE_LABELS: Record<string, string> = {
   system: 'System prompt',
   user: 'Task',
   tool: 'Result of a tool',
 }
 
 /** What a model was told: long, and seldom looked at. */
-export function Given({
+export function PromptRow({
   messages,
-  to,
-  folds,
+  agentName,
+  collapse,
 }: {
   messages: readonly Message[]
-  to: string | null
-  folds: Folds
+  agentName: string | null
+  collapse: CollapseState
 }) {
   const [first] = messages
   if (first === undefined) return null
-  const names = [...new Set(messages.map(({ role }) => (GIVEN[role] ?? role).toLowerCase()))].join(', ')
+  const names = [...new Set(messages.map(({ role }) => (ROLE_LABELS[role] ?? role).toLowerCase()))].join(', ')
   const size = messages.reduce((sum, message) => sum + message.content.length, 0)
   return (
-    <div className={styles.given} data-old={!first.is_current || undefined}>
-      <Fold
+    <div className={styles.prompt} data-old={!first.is_current || undefined}>
+      <Collapsible
         name="text"
-        folds={folds}
-        title={to === null ? 'What was asked' : `What ${to} was told`}
-        words={`${names}, ${short(size)} characters`}
-        end={second(first.timestamp)}
+        collapse={collapse}
+        title={agentName === null ? 'What was asked' : `What ${agentName} was told`}
+        preview={`${names}, ${compactNumber(size)} characters`}
+        trailing={formatSecond(first.timestamp)}
       >
         {messages.map(({ message_id, role, content }) => (
           <Fragment key={message_id}>
-            <h4>{GIVEN[role] ?? role}</h4>
-            <Code text={content} label={`${GIVEN[role] ?? role}, whole`} wrap />
+            <h4>{ROLE_LABELS[role] ?? role}</h4>
+            <Code text={content} label={`${ROLE_LABELS[role] ?? role}, whole`} wrap />
           </Fragment>
         ))}
-      </Fold>
+      </Collapsible>
     </div>
   )
 }
 
-type SaidProps = {
+type AnswerRowProps = {
   message: Message
   results: readonly ToolResult[]
-  goesOn: boolean
+  continues: boolean
   speaker: Speaker
-  folds: Folds
+  collapse: CollapseState
 }
 
 /** One answer, with the tools that it calls and what came of them. */
-export function Said({ message, results, goesOn, speaker, folds }: SaidProps) {
+export function AnswerRow({ message, results, continues, speaker, collapse }: AnswerRowProps) {
   return (
     <Row
       name={message.agent_name}
-      deed={deedOf(message)}
+      activity={activityOf(message)}
       speaker={speaker}
       isSimulated={message.is_simulated}
-      goesOn={goesOn}
-      isOld={!message.is_current}
-      end={<SmallPrint message={message} />}
+      continues={continues}
+      isPastAttempt={!message.is_current}
+      meta={<AnswerMeta message={message} />}
     >
-      {message.thinking !== '' && <Thought words={message.thinking} folds={folds} />}
-      {message.content !== '' && <Words text={message.content} label={`Answer of ${message.agent_name}`} />}
+      {message.thinking !== '' && <Thinking text={message.thinking} collapse={collapse} />}
+      {message.content !== '' && (
+        <AnswerText text={message.content} label={`Answer of ${message.agent_name}`} />
+      )}
       {message.tool_calls.map((call) => (
         <ToolCall
           key={call.call_id}
           call={call}
           result={results.find((result) => result.call_id === call.call_id)}
-          folds={folds}
+          collapse={collapse}
         />
       ))}
       {message.content === '' && message.tool_calls.length === 0 && (
-        <p className={styles.quiet}>Said nothing.</p>
+        <p className={styles.muted}>Said nothing.</p>
       )}
     </Row>
   )
 }
 
-type ComingProps = { coming: OnItsWay; goesOn: boolean; speaker: Speaker; folds: Folds }
+type StreamingRowProps = {
+  streaming: OnItsWay
+  continues: boolean
+  speaker: Speaker
+  collapse: CollapseState
+}
 
 /** An answer while it is written. */
-export function Coming({ coming, goesOn, speaker, folds }: ComingProps) {
-  const { text, thinking, tool_call } = coming.texts
+export function StreamingRow({ streaming, continues, speaker, collapse }: StreamingRowProps) {
+  const { text, thinking, tool_call } = streaming.texts
   return (
     <Row
-      name={coming.agent_name}
-      deed={deedOf(coming)}
+      name={streaming.agent_name}
+      activity={activityOf(streaming)}
       speaker={speaker}
-      isSimulated={coming.is_simulated}
-      goesOn={goesOn}
-      end="now"
+      isSimulated={streaming.is_simulated}
+      continues={continues}
+      meta="now"
     >
-      {thinking !== '' && <Thought words={thinking} folds={folds} isOver={text !== '' || tool_call !== ''} />}
+      {thinking !== '' && (
+        <Thinking text={thinking} collapse={collapse} isFinished={text !== '' || tool_call !== ''} />
+      )}
       {text !== '' && (
-        <div className={styles.coming}>
-          <Words text={text} label={`Answer of ${coming.agent_name}`} />
+        <div className={styles.streaming}>
+          <AnswerText text={text} label={`Answer of ${streaming.agent_name}`} />
         </div>
       )}
-      {tool_call !== '' && <Calling {...callingOf(tool_call)} />}
+      {tool_call !== '' && <StreamingToolCall {...parseStreamingCall(tool_call)} />}
     </Row>
   )
 }
 
 /** What a model thinks before it answers: while it does, its newest line. */
-function Thought({ words, folds, isOver = true }: { words: string; folds: Folds; isOver?: boolean }) {
-  const lines = words.trim().split('\n')
+function Thinking({
+  text,
+  collapse,
+  isFinished = true,
+}: {
+  text: string
+  collapse: CollapseState
+  isFinished?: boolean
+}) {
+  const lines = text.trim().split('\n')
   return (
-    <Fold
+    <Collapsible
       name="thinking"
-      folds={folds}
-      sign={<IconBulb size={14} stroke={1.6} aria-hidden="true" />}
-      title={isOver ? 'Thought' : 'Thinking…'}
-      words={lines.at(isOver ? 0 : -1) ?? ''}
+      collapse={collapse}
+      icon={<IconBulb size={14} stroke={1.6} aria-hidden="true" />}
+      title={isFinished ? 'Thought' : 'Thinking…'}
+      preview={lines.at(isFinished ? 0 : -1) ?? ''}
     >
-      <p className={styles.thinking}>{words}</p>
-    </Fold>
+      <p className={styles.thinking}>{text}</p>
+    </Collapsible>
   )
 }
 
-function Calling({ name, rest }: ReturnType<typeof callingOf>) {
+function StreamingToolCall({ name, args: rest }: ReturnType<typeof parseStreamingCall>) {
   return (
-    <p className={styles.calling}>
-      {name === HANDS_OVER ? 'Hands over its result' : `Calls ${name}`} <code>{rest}</code>
+    <p className={styles.streamingCall}>
+      {name === FINAL_RESULT_TOOL ? 'Hands over its result' : `Calls ${name}`} <code>{rest}</code>
     </p>
   )
 }
 
 type RowProps = {
   name: string
-  deed: string
+  activity: string
   speaker: Speaker
   isSimulated: boolean
-  goesOn: boolean
-  isOld?: boolean
-  end: ReactNode
+  continues: boolean
+  isPastAttempt?: boolean
+  meta: ReactNode
   children: ReactNode
 }
 
-function Row({ name, deed, speaker, isSimulated, goesOn, isOld, end, children }: RowProps) {
+function Row({ name, activity, speaker, isSimulated, continues, isPastAttempt, meta, children }: RowProps) {
   return (
     <article
       className={styles.row}
       data-speaker={speaker.colour}
-      data-goes-on={goesOn || undefined}
-      data-old={isOld || undefined}
-      aria-label={`${name} ${deed}`}
+      data-goes-on={continues || undefined}
+      data-old={isPastAttempt || undefined}
+      aria-label={`${name} ${activity}`}
     >
-      <span className={styles.letter} aria-hidden="true">
-        {!goesOn && speaker.letters}
+      <span className={styles.initials} aria-hidden="true">
+        {!continues && speaker.letters}
       </span>
-      <div className={styles.said}>
+      <div className={styles.content}>
         <header className={styles.head}>
-          {!goesOn && (
+          {!continues && (
             <>
               <strong className={styles.name}>{name}</strong>
-              <span className={styles.deed}>{deed}</span>
+              <span className={styles.activity}>{activity}</span>
               {isSimulated && <SimulatedTag />}
             </>
           )}
-          <span className={styles.print}>{end}</span>
+          <span className={styles.meta}>{meta}</span>
         </header>
         {children}
       </div>
@@ -195,32 +212,32 @@ function Row({ name, deed, speaker, isSimulated, goesOn, isOld, end, children }:
 }
 
 /** What an answer has used, and when it was there. */
-function SmallPrint({ message: { usage, model, timestamp } }: { message: Message }) {
+function AnswerMeta({ message: { usage, model, timestamp } }: { message: Message }) {
   const parts =
     usage === null
       ? []
       : [
-          `${short(tokensOf(usage))} tokens`,
-          usage.simulated_calls > 0 ? 'free' : costWords(usage),
+          `${compactNumber(totalTokens(usage))} tokens`,
+          usage.simulated_calls > 0 ? 'free' : costLabel(usage),
           usage.seconds > 0 &&
             `${usage.seconds < 10 ? usage.seconds.toFixed(1) : Math.round(usage.seconds)} s`,
         ].filter(Boolean)
   return (
     <>
       {usage !== null && (
-        <span title={[model, usageWords(usage)].filter(Boolean).join(': ')}>{parts.join(' · ')} · </span>
+        <span title={[model, usageSummary(usage)].filter(Boolean).join(': ')}>{parts.join(' · ')} · </span>
       )}
-      <time dateTime={timestamp} title={exact(timestamp)}>
-        {second(timestamp)}
+      <time dateTime={timestamp} title={formatDateTime(timestamp)}>
+        {formatSecond(timestamp)}
       </time>
     </>
   )
 }
 
-const Words = memo(function Words({ text, label }: { text: string; label: string }) {
-  if (isDocument(text)) return <Code text={prettyJson(text)} label={label} wrap />
+const AnswerText = memo(function AnswerText({ text, label }: { text: string; label: string }) {
+  if (isJsonDocument(text)) return <Code text={formatJson(text)} label={label} wrap />
   const plain = <p className={styles.plain}>{text}</p>
-  if (text.length > MOST) return plain
+  if (text.length > MAX_MARKDOWN_LENGTH) return plain
   return (
     <Suspense fallback={plain}>
       <Markdown>{text}</Markdown>

@@ -1,27 +1,35 @@
 import { IconAlertTriangleFilled, IconTool } from '@tabler/icons-react'
-import { type ToolCall as Call, callWords, HANDS_OVER, type ToolResult } from '~/lib/conversations'
-import { prettyValue } from '~/lib/json'
+import { type ToolCall as Call, callSubject, FINAL_RESULT_TOOL, type ToolResult } from '~/lib/conversations'
+import { formatValue } from '~/lib/json'
 import { Code } from '~/ui/Code'
-import { Fold, type Folds } from './Collapsible'
+import { type CollapseState, Collapsible } from './Collapsible'
 import styles from './Collapsible.module.css'
 
 /** A call of a tool: its name and what it is about; arguments and result unfold. */
-export function ToolCall({ call, result, folds }: { call: Call; result?: ToolResult; folds: Folds }) {
-  const isAnswer = call.name === HANDS_OVER
+export function ToolCall({
+  call,
+  result,
+  collapse,
+}: {
+  call: Call
+  result?: ToolResult
+  collapse: CollapseState
+}) {
+  const isAnswer = call.name === FINAL_RESULT_TOOL
   if (isAnswer && result?.went_well !== false)
-    return <Code text={shown(call.arguments)} label="Result, as it was handed over" wrap />
+    return <Code text={toText(call.arguments)} label="Result, as it was handed over" wrap />
   return (
-    <Fold
+    <Collapsible
       name={`call ${call.call_id}`}
-      folds={folds}
-      sign={<IconTool size={14} stroke={1.6} aria-hidden="true" />}
+      collapse={collapse}
+      icon={<IconTool size={14} stroke={1.6} aria-hidden="true" />}
       title={isAnswer ? 'A result that does not fit' : <code>{call.name}</code>}
-      words={callWords(call)}
-      end={
+      preview={callSubject(call)}
+      trailing={
         result === undefined ? (
           'no result yet'
         ) : result.went_well ? (
-          sizeWords(result.content)
+          resultSummary(result.content)
         ) : (
           <span className={styles.failed}>
             <IconAlertTriangleFilled size={13} aria-hidden="true" /> {isAnswer ? 'sent back' : 'failed'}
@@ -31,7 +39,7 @@ export function ToolCall({ call, result, folds }: { call: Call; result?: ToolRes
     >
       <h4>{isAnswer ? 'Result' : 'Arguments'}</h4>
       <Code
-        text={shown(call.arguments)}
+        text={toText(call.arguments)}
         label={isAnswer ? 'Result that does not fit' : `Arguments of ${call.name}`}
         wrap
       />
@@ -39,19 +47,19 @@ export function ToolCall({ call, result, folds }: { call: Call; result?: ToolRes
         <>
           <h4>{result.went_well ? 'Result' : 'What went wrong'}</h4>
           <Code
-            text={shown(result.content)}
+            text={toText(result.content)}
             label={isAnswer ? 'What does not fit' : `Result of ${call.name}`}
             wrap
           />
         </>
       )}
-    </Fold>
+    </Collapsible>
   )
 }
 
-const shown = (value: unknown) => (typeof value === 'string' ? value : prettyValue(value))
+const toText = (value: unknown) => (typeof value === 'string' ? value : formatValue(value))
 
-function sizeWords(content: unknown): string {
+function resultSummary(content: unknown): string {
   if (Array.isArray(content)) return content.length === 1 ? '1 item' : `${content.length} items`
   const text = typeof content === 'string' ? content : null
   if (text === null || text === '') return 'done'

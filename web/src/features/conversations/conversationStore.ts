@@ -1,117 +1,121 @@
-import type { Message, MessagePage, Piece } from '~/api/types'
-import { type Coming, joined, placeOf, withPiece } from '~/lib/conversations'
+import type { Message, MessageDelta, MessagePage } from '~/api/types'
+import { mergeMessages, messageKey, type StreamingMessage, withDelta } from '~/lib/conversations'
 
-export type Ask = { order: 'newest' | 'oldest'; before?: number; after?: number }
-export type Talk = {
+export type MessagePageQuery = { order: 'newest' | 'oldest'; before?: number; after?: number }
+export type ConversationState = {
   /** Undefined until the first answer. */
   messages: readonly Message[] | undefined
   /** The definition does not show it: only admins are given messages. */
   isHidden: boolean
   /** There is more before the first message. */
-  older: boolean
+  hasOlder: boolean
   loadingOlder: boolean
-  coming: readonly Coming[]
+  streaming: readonly StreamingMessage[]
   error: unknown
 }
 
-export const SILENCE: Talk = {
+export const EMPTY_CONVERSATION: ConversationState = {
   messages: undefined,
   isHidden: false,
-  older: false,
+  hasOlder: false,
   loadingOlder: false,
-  coming: [],
+  streaming: [],
   error: null,
 }
 
 /** So many pages are caught up with; after a longer absence it begins anew at the end. */
-const PAGES = 4
+const MAX_CATCH_UP_PAGES = 4
 /** Those who speak at the same time may be kept in another order than they are numbered: the last ones are read again. */
-const AGAIN = 20
+const OVERLAP = 20
 
 /** A conversation from its end: older messages when they are wanted, newer ones as they are said. */
-export function openTalk(read: (ask: Ask) => Promise<MessagePage>, changed: () => void) {
-  let talk: Talk = SILENCE
+export function openConversation(
+  read: (ask: MessagePageQuery) => Promise<MessagePage>,
+  onChange: () => void,
+) {
+  let state: ConversationState = EMPTY_CONVERSATION
   let closed = false
-  let under = false
-  let again = false
-  const coming = new Map<string, Coming>()
+  let isReading = false
+  let readAgain = false
+  const streaming = new Map<string, StreamingMessage>()
 
-  const put = (change: Partial<Talk>) => {
+  const update = (change: Partial<ConversationState>) => {
     if (closed) return
-    talk = { ...talk, ...change }
-    changed()
+    state = { ...state, ...change }
+    onChange()
   }
-  const take = (messages: readonly Message[], known: readonly Message[] = talk.messages ?? []) => {
-    for (const message of messages) coming.delete(placeOf(message))
-    return { messages: joined(known, messages), coming: [...coming.values()] }
+  const addToState = (messages: readonly Message[], existing: readonly Message[] = state.messages ?? []) => {
+    for (const message of messages) streaming.delete(messageKey(message))
+    return { messages: mergeMessages(existing, messages), streaming: [...streaming.values()] }
   }
 
-  const begin = async () => {
+  const readNewest = async () => {
     const { items, next_cursor, is_hidden } = await read({ order: 'newest' })
-    put({ ...take(items, []), isHidden: is_hidden, older: next_cursor !== null, error: null })
+    update({ ...addToState(items, []), isHidden: is_hidden, hasOlder: next_cursor !== null, error: null })
   }
   const catchUp = async (messages: readonly Message[]) => {
     // A short one is read again whole.
-    let after = messages.at(-AGAIN)?.message_id ?? 0
-    for (let page = 0; page < PAGES && !closed; page += 1) {
+    let after = messages.at(-OVERLAP)?.message_id ?? 0
+    for (let page = 0; page < MAX_CATCH_UP_PAGES && !closed; page += 1) {
       const { items, next_cursor, is_hidden } = await read({ order: 'oldest', after })
-      put({ ...take(items), isHidden: is_hidden, error: null })
+      update({ ...addToState(items), isHidden: is_hidden, error: null })
       after = items.at(-1)?.message_id ?? after
       if (next_cursor === null) return
     }
-    await begin()
+    await readNewest()
   }
 
   /** Reads the end, or on from there; asked while it does, it looks once more. */
-  const readOn = async () => {
-    again = under
-    if (under) return
-    under = true
+  const readNewer = async () => {
+    readAgain = isReading
+    if (isReading) return
+    isReading = true
     try {
       do {
-        again = false
-        await (talk.messages === undefined ? begin() : catchUp(talk.messages))
-      } while (again && !closed)
+        readAgain = false
+        await (state.messages === undefined ? readNewest() : catchUp(state.messages))
+      } while (readAgain && !closed)
     } catch (error) {
-      put({ error })
+      update({ error })
     } finally {
-      under = false
+      isReading = false
     }
   }
 
   const readOlder = async () => {
-    const first = talk.messages?.[0]
-    if (first === undefined || !talk.older || talk.loadingOlder) return
-    put({ loadingOlder: true })
+    const first = state.messages?.[0]
+    if (first === undefined || !state.hasOlder || state.loadingOlder) return
+    update({ loadingOlder: true })
     try {
       const { items, next_cursor } = await read({ order: 'newest', before: first.message_id })
-      put({ ...take(items), older: next_cursor !== null, loadingOlder: false, error: null })
+      update({ ...addToState(items), hasOlder: next_cursor !== null, loadingOlder: false, error: null })
     } catch (error) {
-      put({ loadingOlder: false, error })
+      update({ loadingOlder: false, error })
     }
   }
 
   return {
-    get: () => talk,
-    readOn,
+    get: () => state,
+    readNewer,
     readOlder,
-    hearMessages: (messages: readonly Message[]) => {
-      if (talk.messages === undefined) void readOn()
+    addMessages: (messages: readonly Message[]) => {
+      if (state.messages === undefined) void readNewer()
       else {
         // A stream that lags behind tells what is older than the first one: that is read when somebody scrolls there.
-        const first = talk.older ? (talk.messages[0]?.message_id ?? 0) : 0
-        put(take(messages.filter((message) => message.message_id >= first)))
+        const first = state.hasOlder ? (state.messages[0]?.message_id ?? 0) : 0
+        update(addToState(messages.filter((message) => message.message_id >= first)))
       }
     },
-    hearPieces: (pieces: readonly Piece[]) => {
-      for (const piece of pieces) coming.set(placeOf(piece), withPiece(coming.get(placeOf(piece)), piece))
-      put({ coming: [...coming.values()] })
+    addDeltas: (deltas: readonly MessageDelta[]) => {
+      for (const delta of deltas)
+        streaming.set(messageKey(delta), withDelta(streaming.get(messageKey(delta)), delta))
+      update({ streaming: [...streaming.values()] })
     },
     /** The line to the server stands again: what is on its way is told from its start. */
-    reopened: () => {
-      coming.clear()
-      put({ coming: [] })
-      void readOn()
+    onReconnected: () => {
+      streaming.clear()
+      update({ streaming: [] })
+      void readNewer()
     },
     close: () => {
       closed = true

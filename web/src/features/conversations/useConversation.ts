@@ -1,37 +1,37 @@
 import { useCallback, useEffect, useState } from 'react'
-import { hear } from '~/api/live'
+import { subscribeToRun } from '~/api/live'
 import { messagePage } from '~/api/queries'
-import { openTalk, SILENCE, type Talk } from './conversationStore'
+import { type ConversationState, EMPTY_CONVERSATION, openConversation } from './conversationStore'
 
 /** The conversation of an execution, as it happens. */
-export function useTalk(
+export function useConversation(
   runId: string,
   executionId: string,
-): Talk & { again: () => void; readOlder: () => void } {
-  const [open, setOpen] = useState<ReturnType<typeof openTalk> | null>(null)
-  const [, draw] = useState(0)
+): ConversationState & { retry: () => void; readOlder: () => void } {
+  const [open, setOpen] = useState<ReturnType<typeof openConversation> | null>(null)
+  const [, redraw] = useState(0)
   useEffect(() => {
     const stop = new AbortController()
-    const talk = openTalk(
+    const conversation = openConversation(
       (ask) => messagePage(executionId, ask, stop.signal),
-      () => draw((times) => times + 1),
+      () => redraw((times) => times + 1),
     )
-    setOpen(talk)
-    void talk.readOn()
-    const own = <T extends { execution_id: string }>(all: T[]) =>
+    setOpen(conversation)
+    void conversation.readNewer()
+    const ofExecution = <T extends { execution_id: string }>(all: T[]) =>
       all.filter((one) => one.execution_id === executionId)
-    const deaf = hear(runId, {
-      onPieces: (pieces) => talk.hearPieces(own(pieces)),
-      onMessages: (messages) => talk.hearMessages(own(messages)),
-      onOpen: talk.reopened,
+    const unsubscribe = subscribeToRun(runId, {
+      onDeltas: (deltas) => conversation.addDeltas(ofExecution(deltas)),
+      onMessages: (messages) => conversation.addMessages(ofExecution(messages)),
+      onOpen: conversation.onReconnected,
     })
     return () => {
-      talk.close()
+      conversation.close()
       stop.abort()
-      deaf()
+      unsubscribe()
     }
   }, [runId, executionId])
-  const again = useCallback(() => void open?.readOn(), [open])
+  const retry = useCallback(() => void open?.readNewer(), [open])
   const readOlder = useCallback(() => void open?.readOlder(), [open])
-  return { ...(open?.get() ?? SILENCE), again, readOlder }
+  return { ...(open?.get() ?? EMPTY_CONVERSATION), retry, readOlder }
 }

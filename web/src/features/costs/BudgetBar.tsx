@@ -1,29 +1,29 @@
 import { Button } from '@mantine/core'
 import { IconCoin, IconPlayerPlay } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
-import { moveRun } from '~/api/commands'
+import { sendRunCommand } from '~/api/commands'
 import type { Run } from '~/api/types'
-import { monthSpent, ownBounds } from '~/lib/budgets'
-import { Bar } from '~/ui/BottomBar'
-import type { Task } from '~/ui/useRunCommand'
+import { runLimits, spentMonthlyLimit } from '~/lib/budgets'
+import { BottomBar } from '~/ui/BottomBar'
+import type { RunCommandState } from '~/ui/useRunCommand'
 import { BudgetDialog } from './BudgetDialog'
 
-type Props = { run: Run; allowed: boolean; task: Task; notice: ReactNode }
+type Props = { run: Run; allowed: boolean; task: RunCommandState; notice: ReactNode }
 
 /** The run has paused because its budget is spent: it goes on with a higher one (D69). */
 export function BudgetBar({ run, allowed, task, notice }: Props) {
-  const [raising, setRaising] = useState(false)
-  const canGoOn = run.possible.includes('resume')
-  const canRaise = monthSpent(run) === undefined && ownBounds(run).length > 0
+  const [editing, setEditing] = useState(false)
+  const canResume = run.possible.includes('resume')
+  const canRaise = spentMonthlyLimit(run) === undefined && runLimits(run).length > 0
   return (
     <>
-      <Bar
-        state={{ tone: 'ochre', sign: 'paused', word: '' }}
+      <BottomBar
+        state={{ tone: 'ochre', icon: 'paused', label: '' }}
         title={
-          canGoOn ? 'The run was paused at its budget, and can go on' : 'The run is paused at its budget'
+          canResume ? 'The run was paused at its budget, and can go on' : 'The run is paused at its budget'
         }
         detail={
-          canGoOn || canRaise
+          canResume || canRaise
             ? run.over_budget
             : `${run.over_budget} The budget of the month is raised in the definition.`
         }
@@ -34,20 +34,20 @@ export function BudgetBar({ run, allowed, task, notice }: Props) {
               {canRaise && (
                 <Button
                   size="md"
-                  variant={canGoOn ? 'default' : 'filled'}
+                  variant={canResume ? 'default' : 'filled'}
                   leftSection={<IconCoin size={16} />}
-                  onClick={() => setRaising(true)}
+                  onClick={() => setEditing(true)}
                 >
                   Raise the budget…
                 </Button>
               )}
-              {canGoOn && (
+              {canResume && (
                 <Button
                   size="md"
                   variant="filled"
                   leftSection={<IconPlayerPlay size={16} />}
                   loading={task.busy === 'Resume'}
-                  onClick={() => void task.run('Resume', () => moveRun(run.run_id, 'resume'))}
+                  onClick={() => void task.run('Resume', () => sendRunCommand(run.run_id, 'resume'))}
                 >
                   Resume
                 </Button>
@@ -56,7 +56,7 @@ export function BudgetBar({ run, allowed, task, notice }: Props) {
           )
         }
       />
-      <BudgetDialog run={run} task={task} opened={raising} onClose={() => setRaising(false)} />
+      <BudgetDialog run={run} task={task} opened={editing} onClose={() => setEditing(false)} />
     </>
   )
 }

@@ -1,63 +1,74 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { moveRun, setBudget } from '~/api/commands'
-import type { Bound, Run } from '~/api/types'
-import { amount, type Limit, outlook, ownBounds, proposed, UNITS, withRaised } from '~/lib/budgets'
+import { sendRunCommand, setBudget } from '~/api/commands'
+import type { BudgetStatus, Run } from '~/api/types'
+import {
+  formatLimit,
+  type Limit,
+  limitEffect,
+  runLimits,
+  suggestedLimit,
+  UNITS,
+  withNewLimits,
+} from '~/lib/budgets'
 import { FormDialog } from '~/ui/FormDialog'
-import type { Task } from '~/ui/useRunCommand'
+import type { RunCommandState } from '~/ui/useRunCommand'
 import styles from './BudgetDialog.module.css'
 
-type Props = { run: Run; task: Task; opened: boolean; onClose: () => void }
+type Props = { run: Run; task: RunCommandState; opened: boolean; onClose: () => void }
 
 /** Another budget for this run, with what it would leave said before it is set. */
 export function BudgetDialog({ run, task, opened, onClose }: Props) {
-  return opened && <Open run={run} task={task} opened onClose={onClose} />
+  return opened && <BudgetForm run={run} task={task} opened onClose={onClose} />
 }
 
-function Open({ run, task, opened, onClose }: Props) {
+function BudgetForm({ run, task, opened, onClose }: Props) {
   // What was spent when the dialog was opened stays what it is about.
-  const [bounds] = useState(() => ownBounds(run))
-  const [typed, setTyped] = useState(
+  const [limits] = useState(() => runLimits(run))
+  const [inputs, setInputs] = useState(
     () =>
       new Map<Limit, string>(
-        bounds.map((bound) => [bound.limit, String(bound.is_spent ? proposed(bound) : bound.allowed)]),
+        limits.map((status) => [
+          status.limit,
+          String(status.is_spent ? suggestedLimit(status) : status.allowed),
+        ]),
       ),
   )
-  const seen = bounds.map((bound) => ({
-    bound,
-    ...outlook(bound, read(bound, typed.get(bound.limit) ?? '')),
+  const fields = limits.map((status) => ({
+    status,
+    ...limitEffect(status, parseLimit(status, inputs.get(status.limit) ?? '')),
   }))
   const send = async () => {
-    const raised = new Map(bounds.map((bound) => [bound.limit, Number(typed.get(bound.limit))]))
-    await setBudget(run.run_id, withRaised(run, raised))
+    const raised = new Map(limits.map((status) => [status.limit, Number(inputs.get(status.limit))]))
+    await setBudget(run.run_id, withNewLimits(run, raised))
     onClose()
-    await task.run('Resume', () => moveRun(run.run_id, 'resume'))
+    await task.run('Resume', () => sendRunCommand(run.run_id, 'resume'))
   }
   return (
     <FormDialog
       title="Raise the budget of this run?"
       opened={opened}
       onClose={onClose}
-      send="Raise it and resume"
-      keep="Keep the run paused"
-      onSend={send}
-      refused="The budget was not raised."
-      disabled={seen.some((one) => !one.helps)}
+      submitLabel="Raise it and resume"
+      cancelLabel="Keep the run paused"
+      onSubmit={send}
+      errorTitle="The budget was not raised."
+      disabled={fields.some((one) => !one.isEnough)}
       note="For this run only. The definition stays as it is."
     >
-      {seen.map(({ bound, words, helps }) => (
-        <div key={bound.limit} className={styles.limit}>
+      {fields.map(({ status, text, isEnough }) => (
+        <div key={status.limit} className={styles.limit}>
           <TextInput
-            label={`At most, in ${UNITS[bound.limit]}`}
-            description={`${amount(bound.limit, bound.used)} of ${amount(bound.limit, bound.allowed)} used${unknown(bound)}`}
-            inputMode={bound.limit === 'max_cost_usd' ? 'decimal' : 'numeric'}
-            value={typed.get(bound.limit) ?? ''}
-            onChange={(event) => setTyped(new Map(typed).set(bound.limit, event.currentTarget.value))}
-            error={helps ? undefined : words}
+            label={`At most, in ${UNITS[status.limit]}`}
+            description={`${formatLimit(status.limit, status.used)} of ${formatLimit(status.limit, status.allowed)} used${unpricedText(status)}`}
+            inputMode={status.limit === 'max_cost_usd' ? 'decimal' : 'numeric'}
+            value={inputs.get(status.limit) ?? ''}
+            onChange={(event) => setInputs(new Map(inputs).set(status.limit, event.currentTarget.value))}
+            error={isEnough ? undefined : text}
           />
-          {helps && (
-            <p className={styles.left} role="status">
-              {words}
+          {isEnough && (
+            <p className={styles.remaining} role="status">
+              {text}
             </p>
           )}
         </div>
@@ -66,11 +77,11 @@ function Open({ run, task, opened, onClose }: Props) {
   )
 }
 
-const unknown = ({ limit, unpriced_calls }: Bound) =>
+const unpricedText = ({ limit, unpriced_calls }: BudgetStatus) =>
   limit === 'max_cost_usd' && unpriced_calls > 0 ? `, without ${unpriced_calls} whose price is not known` : ''
 
-function read({ limit }: Bound, typed: string): number | null {
-  const number = Number(typed)
-  if (typed.trim() === '' || !Number.isFinite(number)) return null
+function parseLimit({ limit }: BudgetStatus, inputs: string): number | null {
+  const number = Number(inputs)
+  if (inputs.trim() === '' || !Number.isFinite(number)) return null
   return limit === 'max_cost_usd' || Number.isInteger(number) ? number : null
 }

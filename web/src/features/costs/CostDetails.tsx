@@ -1,36 +1,43 @@
 import type { Run } from '~/api/types'
-import { amount } from '~/lib/budgets'
-import { costWords, short } from '~/lib/costs'
+import { formatLimit } from '~/lib/budgets'
+import { compactNumber, costLabel } from '~/lib/costs'
 
 const NAMES = { max_cost_usd: 'Cost', max_tokens: 'Tokens', max_calls: 'Calls' }
 
 /** Each limit of the budget, and what was used by what is simulated or has no known price. */
-export function CostFacts({ run: { usage, budget } }: { run: Run }) {
+export function CostDetails({ run: { usage, budget } }: { run: Run }) {
   if (usage.calls === 0 && budget.bounds.length === 0) return null
-  const some = usage.simulated_calls > 0 && usage.simulated_calls < usage.calls
+  const partlySimulated = usage.simulated_calls > 0 && usage.simulated_calls < usage.calls
   return (
     <>
-      {usage.calls > 0 && <Fact name="Models">{costWords(usage)}</Fact>}
-      {some && (
-        <Fact name="Simulated">
+      {usage.calls > 0 && <Detail name="Models">{costLabel(usage)}</Detail>}
+      {partlySimulated && (
+        <Detail name="Simulated">
           {usage.simulated_calls} of {usage.calls} calls
-        </Fact>
+        </Detail>
       )}
-      {usage.cache_read_tokens > 0 && <Fact name="Cached">{short(usage.cache_read_tokens)} tokens</Fact>}
-      {budget.bounds.map((bound) => (
-        <Fact
-          key={`${bound.of} ${bound.limit}`}
-          name={bound.of === 'month' ? `${NAMES[bound.limit]}, month` : NAMES[bound.limit]}
+      {usage.cache_read_tokens > 0 && (
+        <Detail name="Cached">{compactNumber(usage.cache_read_tokens)} tokens</Detail>
+      )}
+      {budget.bounds.map((status) => (
+        <Detail
+          key={`${status.of} ${status.limit}`}
+          name={status.of === 'month' ? `${NAMES[status.limit]}, month` : NAMES[status.limit]}
         >
-          {bound.limit === 'max_cost_usd' ? amount(bound.limit, bound.used) : short(bound.used)} of{' '}
-          {bound.limit === 'max_cost_usd' ? amount(bound.limit, bound.allowed) : short(bound.allowed)}
-        </Fact>
+          {status.limit === 'max_cost_usd'
+            ? formatLimit(status.limit, status.used)
+            : compactNumber(status.used)}{' '}
+          of{' '}
+          {status.limit === 'max_cost_usd'
+            ? formatLimit(status.limit, status.allowed)
+            : compactNumber(status.allowed)}
+        </Detail>
       ))}
     </>
   )
 }
 
-function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+function Detail({ name, children }: { name: string; children: React.ReactNode }) {
   return (
     <div>
       <dt>{name}</dt>

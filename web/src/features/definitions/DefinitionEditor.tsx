@@ -1,17 +1,22 @@
 import type { ReactNode } from 'react'
 import { checkDefinition } from '~/api/commands'
-import { CheckedText, type Found } from '~/ui/YamlEditor'
+import { type EditorFinding, YamlEditor } from '~/ui/YamlEditor'
 
-type Props = { text: string; onChange: (text: string) => void; extra?: readonly Found[]; foot: ReactNode }
+type Props = {
+  text: string
+  onChange: (text: string) => void
+  extraFindings?: readonly EditorFinding[]
+  footer: ReactNode
+}
 
 /** A definition in YAML, checked while one writes. */
 export function DefinitionEditor(props: Props) {
   return (
-    <CheckedText
+    <YamlEditor
       {...props}
       label="Definition in YAML"
       hint="Write or paste a definition; it is checked as you go."
-      checks="definition check"
+      checkName="definition check"
       check={checkDefinition}
     />
   )

@@ -5,32 +5,33 @@ import { useState } from 'react'
 import { savePipeline } from '~/api/commands'
 import { definition } from '~/api/queries'
 import type { Pipeline } from '~/api/types'
-import { draftKey, dropDraft, keepDraft, readDraft } from '~/lib/drafts'
+import { deleteDraft, draftKey, readDraft, saveDraft } from '~/lib/drafts'
 import { asProblem, type Problem } from '~/lib/problems'
 import { Code } from '~/ui/Code'
 import { LoadingText } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
-import { Failure, Refusal } from '~/ui/ProblemNotice'
-import { tell } from '~/ui/toasts'
+import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
+import { showToast } from '~/ui/toasts'
 import styles from './Definition.module.css'
 import { DefinitionEditor } from './DefinitionEditor'
 
-type Props = { pipeline: Pipeline; editing: boolean; mayEdit: boolean; onEdit: (editing: boolean) => void }
+type Props = { pipeline: Pipeline; editing: boolean; canEdit: boolean; onEdit: (editing: boolean) => void }
 
 /** The definition as YAML, to read or to change. */
-export function Definition({ pipeline, editing, mayEdit, onEdit }: Props) {
+export function DefinitionView({ pipeline, editing, canEdit, onEdit }: Props) {
   // What is being edited stays on the page while another revision is read.
   const { data, error, refetch } = useQuery({
     ...definition(pipeline.pipeline_id, pipeline.revision),
     placeholderData: keepPreviousData,
   })
   if (error !== null)
-    return <Failure what="The definition could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="The definition could not be read." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText lines={6} />
-  if (editing) return <Editing key={pipeline.pipeline_id} pipeline={pipeline} stored={data} onEdit={onEdit} />
+  if (editing)
+    return <DefinitionEdit key={pipeline.pipeline_id} pipeline={pipeline} stored={data} onEdit={onEdit} />
   return (
     <div className={styles.definition}>
-      {mayEdit && (
+      {canEdit && (
         <Button leftSection={<IconPencil size={16} />} onClick={() => onEdit(true)}>
           Edit
         </Button>
@@ -42,26 +43,26 @@ export function Definition({ pipeline, editing, mayEdit, onEdit }: Props) {
 
 type EditingProps = { pipeline: Pipeline; stored: string; onEdit: (editing: boolean) => void }
 
-function Editing({ pipeline, stored, onEdit }: EditingProps) {
+function DefinitionEdit({ pipeline, stored, onEdit }: EditingProps) {
   const client = useQueryClient()
   const key = draftKey(pipeline.pipeline_id, 0, 'definition')
   // An edit belongs to the revision it began with, also after a reload: if that is no longer the newest, saving says so.
   const [draft, setDraft] = useState(() => {
-    const kept = readDraft(sessionStorage, key)
-    return kept === null
+    const saved = readDraft(sessionStorage, key)
+    return saved === null
       ? { text: stored, revision: pipeline.revision }
-      : { text: String(kept.text), revision: Number(kept.revision) }
+      : { text: String(saved.text), revision: Number(saved.revision) }
   })
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<Problem | null>(null)
-  const write = (text: string) => {
+  const updateText = (text: string) => {
     const next = { ...draft, text }
     setDraft(next)
     setProblem(null)
-    keepDraft(sessionStorage, key, next)
+    saveDraft(sessionStorage, key, next)
   }
   const leave = () => {
-    dropDraft(sessionStorage, key)
+    deleteDraft(sessionStorage, key)
     onEdit(false)
   }
   const save = async (revision: number, force = false) => {
@@ -72,32 +73,34 @@ function Editing({ pipeline, stored, onEdit }: EditingProps) {
       client.setQueryData(['pipeline', pipeline.pipeline_id], saved)
       void client.invalidateQueries({ queryKey: ['pipeline', pipeline.pipeline_id] })
       void client.invalidateQueries({ queryKey: ['pipelines'] })
-      tell(`Saved as revision ${saved.revision}.`)
+      showToast(`Saved as revision ${saved.revision}.`)
       leave()
     } catch (error) {
-      const refusal = asProblem(error)
-      setProblem(refusal)
+      const failure = asProblem(error)
+      setProblem(failure)
       setBusy(false)
-      if (refusal.status === 412)
+      if (failure.status === 412)
         void client.invalidateQueries({ queryKey: ['pipeline', pipeline.pipeline_id] })
     }
   }
-  const behind = draft.revision !== pipeline.revision || problem?.status === 412
+  const isOutdated = draft.revision !== pipeline.revision || problem?.status === 412
   return (
     <DefinitionEditor
       text={draft.text}
-      onChange={write}
-      foot={
-        <div className={styles.foot}>
-          {behind && (
+      onChange={updateText}
+      footer={
+        <div className={styles.footer}>
+          {isOutdated && (
             <Notice tone="ochre" title="Somebody saved another revision. Your text is kept.">
               It began with revision {draft.revision}. Look at the history for what was changed since.
             </Notice>
           )}
-          {problem !== null && !behind && <Refusal title="Not saved. Your text is kept." error={problem} />}
+          {problem !== null && !isOutdated && (
+            <ProblemNotice title="Not saved. Your text is kept." error={problem} />
+          )}
           <div className={styles.buttons}>
             <Button onClick={leave}>Discard the changes</Button>
-            {behind ? (
+            {isOutdated ? (
               <Button
                 variant="filled"
                 color="red"

@@ -1,23 +1,23 @@
 import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { repairData } from '~/api/commands'
-import { diagnosis } from '~/api/queries'
+import { healthReport } from '~/api/queries'
 import { useRoles } from '~/api/session'
-import type { Diagnosis, HealthCheck } from '~/api/types'
+import type { HealthCheck, HealthReport } from '~/api/types'
 import type { State } from '~/lib/states'
-import { Empty } from '~/ui/EmptyState'
+import { EmptyState } from '~/ui/EmptyState'
 import { LoadingRows } from '~/ui/Loading'
 import { Page, Panel } from '~/ui/Page'
-import { Failure, Refusal } from '~/ui/ProblemNotice'
+import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
 import { StateTag } from '~/ui/StateTag'
 import { Time } from '~/ui/Time'
 import styles from './HealthPage.module.css'
 
-const VERDICTS: Record<HealthCheck['verdict'], State> = {
-  ok: { tone: 'green', sign: 'completed', word: 'Well' },
-  repaired: { tone: 'green', sign: 'completed', word: 'Repaired' },
-  warning: { tone: 'grey', sign: 'alert', word: 'Warning' },
-  fault: { tone: 'red', sign: 'failed', word: 'Fault' },
+const VERDICT_STATES: Record<HealthCheck['verdict'], State> = {
+  ok: { tone: 'green', icon: 'completed', label: 'Well' },
+  repaired: { tone: 'green', icon: 'completed', label: 'Repaired' },
+  warning: { tone: 'grey', icon: 'alert', label: 'Warning' },
+  fault: { tone: 'red', icon: 'failed', label: 'Fault' },
 }
 const ORDER = ['fault', 'warning', 'repaired', 'ok']
 
@@ -26,26 +26,30 @@ export function HealthPage() {
   const isAdmin = useRoles().includes('admin')
   return (
     <Page title="Health">
-      {isAdmin ? <Findings /> : <Empty title="For admins">Ask an admin how the server does.</Empty>}
+      {isAdmin ? (
+        <HealthReportView />
+      ) : (
+        <EmptyState title="For admins">Ask an admin how the server does.</EmptyState>
+      )}
     </Page>
   )
 }
 
-function Findings() {
+function HealthReportView() {
   const client = useQueryClient()
-  const { data, error, refetch, isFetching } = useQuery(diagnosis())
+  const { data, error, refetch, isFetching } = useQuery(healthReport())
   const repair = useMutation({
     mutationFn: repairData,
-    onSuccess: (found) => client.setQueryData(diagnosis().queryKey, found),
+    onSuccess: (finding) => client.setQueryData(healthReport().queryKey, finding),
   })
   if (error !== null)
-    return <Failure what="The server could not be looked at." error={error} retry={() => void refetch()} />
+    return <LoadError title="The server could not be looked at." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingRows rows={8} label="Looking at everything" />
   return (
     <>
       <div className={styles.head}>
-        <h1>{answerOf(data)}</h1>
-        <p className={styles.when}>
+        <h1>{reportTitle(data)}</h1>
+        <p className={styles.checkedAt}>
           Checked <Time at={data.checked_at} />
         </p>
         <div className={styles.actions}>
@@ -61,12 +65,12 @@ function Findings() {
           </Button>
         </div>
       </div>
-      {repair.error !== null && <Refusal title="Nothing was repaired." error={repair.error} />}
+      {repair.error !== null && <ProblemNotice title="Nothing was repaired." error={repair.error} />}
       <div className={styles.list}>
         <Panel>
           <ul aria-label="What was looked at">
-            {inOrder(data.findings).map((found) => (
-              <Finding key={`${found.what}${found.detail}`} found={found} />
+            {sortFindings(data.findings).map((finding) => (
+              <Finding key={`${finding.what}${finding.detail}`} finding={finding} />
             ))}
           </ul>
         </Panel>
@@ -79,31 +83,31 @@ function Findings() {
   )
 }
 
-function Finding({ found }: { found: HealthCheck }) {
+function Finding({ finding }: { finding: HealthCheck }) {
   return (
     <li className={styles.finding}>
-      <span className={styles.verdict}>
-        <StateTag state={VERDICTS[found.verdict]} />
+      <span className={styles.status}>
+        <StateTag state={VERDICT_STATES[finding.verdict]} />
       </span>
-      <span className={styles.what}>{found.what}</span>
+      <span className={styles.check}>{finding.what}</span>
       <span className={styles.detail}>
-        {found.detail}
-        {found.remedy !== '' && <span className={styles.remedy}>{found.remedy}</span>}
+        {finding.detail}
+        {finding.remedy !== '' && <span className={styles.remedy}>{finding.remedy}</span>}
       </span>
     </li>
   )
 }
 
 /** The title is the answer. */
-function answerOf({ findings }: Diagnosis): string {
-  const faults = findings.filter((found) => found.verdict === 'fault').length
-  const warnings = findings.filter((found) => found.verdict === 'warning').length
-  if (faults > 0) return faults === 1 ? 'One thing is at fault' : `${faults} things are at fault`
-  if (warnings > 0)
-    return warnings === 1 ? 'All is well, with one warning' : `All is well, with ${warnings} warnings`
+function reportTitle({ findings }: HealthReport): string {
+  const errorCount = findings.filter((finding) => finding.verdict === 'fault').length
+  const warningCount = findings.filter((finding) => finding.verdict === 'warning').length
+  if (errorCount > 0) return errorCount === 1 ? 'One thing is at fault' : `${errorCount} things are at fault`
+  if (warningCount > 0)
+    return warningCount === 1 ? 'All is well, with one warning' : `All is well, with ${warningCount} warnings`
   return 'All is well'
 }
 
-function inOrder(findings: HealthCheck[]): HealthCheck[] {
+function sortFindings(findings: HealthCheck[]): HealthCheck[] {
   return findings.toSorted((one, other) => ORDER.indexOf(one.verdict) - ORDER.indexOf(other.verdict))
 }

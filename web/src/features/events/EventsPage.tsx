@@ -4,7 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { type EventFilter, pipelines } from '~/api/queries'
 import { Page } from '~/ui/Page'
-import { Choice } from '~/ui/SelectField'
+import { SelectField } from '~/ui/SelectField'
 import { EventList } from './EventList'
 import styles from './Events.module.css'
 
@@ -15,29 +15,29 @@ export function EventsPage() {
   const filter = route.useSearch()
   const navigate = route.useNavigate()
   const { data } = useQuery(pipelines())
-  const narrow = (change: EventFilter) =>
+  const updateFilter = (change: EventFilter) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true })
   const filtered = Object.values(filter).some((value) => value !== undefined)
   return (
     <Page title="Events">
       <h1 className={styles.title}>Events</h1>
       <div className={styles.filters}>
-        <Choice
+        <SelectField
           label="Pipeline"
           value={filter.pipeline_id ?? ''}
           options={[
             { value: '', label: 'All pipelines' },
             ...(data?.items ?? []).map((item) => ({ value: item.pipeline_id, label: item.pipeline_name })),
           ]}
-          onChange={(value) => narrow({ pipeline_id: value || undefined })}
+          onChange={(value) => updateFilter({ pipeline_id: value || undefined })}
         />
         <TypeFilter
           key={filter.event_type}
           value={filter.event_type ?? ''}
-          onChange={(value) => narrow({ event_type: value || undefined })}
+          onChange={(value) => updateFilter({ event_type: value || undefined })}
         />
-        <DayFilter label="From" value={filter.since} onChange={(since) => narrow({ since })} />
-        <DayFilter label="Until" value={filter.until} end onChange={(until) => narrow({ until })} />
+        <DayFilter label="From" value={filter.since} onChange={(since) => updateFilter({ since })} />
+        <DayFilter label="Until" value={filter.until} end onChange={(until) => updateFilter({ until })} />
         {filtered && (
           <Button variant="subtle" onClick={() => void navigate({ search: {} })}>
             Clear the filters
@@ -45,7 +45,7 @@ export function EventsPage() {
         )}
       </div>
       {filter.run_id !== undefined && <p className={styles.note}>Only the events of one run.</p>}
-      <EventList filter={filter} withRun />
+      <EventList filter={filter} showRunLink />
     </Page>
   )
 }

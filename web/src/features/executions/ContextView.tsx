@@ -1,20 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
 import { context } from '~/api/queries'
-import { short } from '~/lib/costs'
-import { size } from '~/lib/formatting'
-import { prettyJson, prettyValue } from '~/lib/json'
+import { compactNumber } from '~/lib/costs'
+import { formatBytes } from '~/lib/formatting'
+import { formatJson, formatValue } from '~/lib/json'
 import { Code } from '~/ui/Code'
 import { LoadingText } from '~/ui/Loading'
-import { Failure } from '~/ui/ProblemNotice'
+import { LoadError } from '~/ui/ProblemNotice'
 import styles from './ContextView.module.css'
 
 /** Exactly what the execution was given, or will be. */
 export function ContextView({ runId, executionId }: { runId: string; executionId: string }) {
   const { data, error, refetch } = useQuery(context(runId, executionId))
   if (error !== null)
-    return <Failure what="The context could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="The context could not be read." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText lines={5} />
-  const parts = [
+  const prompts = [
     { title: 'System prompt', text: data.system_prompt },
     { title: 'Task prompt', text: data.task_prompt },
   ]
@@ -25,45 +25,45 @@ export function ContextView({ runId, executionId }: { runId: string; executionId
           ? 'Stored with the execution when it started. '
           : 'A preview: it is stored when the execution starts. '}
         {data.size_characters.toLocaleString('en')} characters
-        {data.estimated_tokens > 0 && `, about ${short(data.estimated_tokens)} tokens`}, laid out as{' '}
+        {data.estimated_tokens > 0 && `, about ${compactNumber(data.estimated_tokens)} tokens`}, laid out as{' '}
         {data.content_format}.
       </p>
       {data.input !== null && data.input !== undefined && (
-        <Part title="All of its input" open={!data.blocks.some(({ kind }) => kind === 'input')}>
-          <Code text={prettyValue(data.input)} label="All of its input" wrap />
-        </Part>
+        <ContextSection title="All of its input" open={!data.blocks.some(({ kind }) => kind === 'input')}>
+          <Code text={formatValue(data.input)} label="All of its input" wrap />
+        </ContextSection>
       )}
       {data.blocks.map((block) => (
-        <Part
+        <ContextSection
           key={`${block.heading}${block.artifact_name}`}
           title={block.heading}
-          note={size(block.size_bytes)}
+          note={formatBytes(block.size_bytes)}
           open
         >
           {block.content === null ? (
             <p className={styles.note}>Not shown: it is not text, or it is too large.</p>
           ) : (
             <Code
-              text={/^\s*[[{]/.test(block.content) ? prettyJson(block.content) : block.content}
+              text={/^\s*[[{]/.test(block.content) ? formatJson(block.content) : block.content}
               label={block.heading}
               wrap
             />
           )}
-        </Part>
+        </ContextSection>
       ))}
-      {parts.map(
+      {prompts.map(
         ({ title, text }) =>
           text !== null &&
           text !== '' && (
-            <Part key={title} title={title}>
+            <ContextSection key={title} title={title}>
               <Code text={text} label={title} wrap />
-            </Part>
+            </ContextSection>
           ),
       )}
       {data.text !== '' && (
-        <Part title="Everything as laid out">
+        <ContextSection title="Everything as laid out">
           <Code text={data.text} label="Everything as laid out" wrap />
-        </Part>
+        </ContextSection>
       )}
     </div>
   )
@@ -71,9 +71,9 @@ export function ContextView({ runId, executionId }: { runId: string; executionId
 
 type PartProps = { title: string; note?: string; open?: boolean; children: React.ReactNode }
 
-function Part({ title, note, open = false, children }: PartProps) {
+function ContextSection({ title, note, open = false, children }: PartProps) {
   return (
-    <details className={styles.part} open={open}>
+    <details className={styles.section} open={open}>
       <summary>
         <span>{title}</span>
         <span className={styles.note}>{note}</span>

@@ -1,16 +1,16 @@
-import type { Execution, TrailItem } from '~/api/types'
-import { costWords, short, tokensOf } from '~/lib/costs'
-import { clock, duration } from '~/lib/durations'
-import { count } from '~/lib/formatting'
-import { executionState, modeWord } from '~/lib/states'
-import { waitWords } from '~/lib/waiting'
+import type { Execution, RunCheckpoint } from '~/api/types'
+import { compactNumber, costLabel, totalTokens } from '~/lib/costs'
+import { formatDuration, formatTime } from '~/lib/durations'
+import { pluralize } from '~/lib/formatting'
+import { executionState, modeLabel } from '~/lib/states'
+import { waitingText } from '~/lib/waiting'
 import { Notice } from '~/ui/Notice'
 import { ProgressBar } from '~/ui/ProgressBar'
 import { StateTag } from '~/ui/StateTag'
 import { useNow } from '~/ui/Time'
 import styles from './ExecutionOverview.module.css'
-import { Faults } from './FailedAttempts'
-import { deed } from './interactions'
+import { FailedAttempts } from './FailedAttempts'
+import { interactionText } from './interactions'
 import { Validations } from './Validations'
 
 const SANDBOXES = {
@@ -19,10 +19,16 @@ const SANDBOXES = {
 }
 
 /** What a checkpoint is, how its execution stands, and what people said to it. */
-export function Overview({ item, execution }: { item: TrailItem; execution: Execution | undefined }) {
+export function ExecutionOverview({
+  item,
+  execution,
+}: {
+  item: RunCheckpoint
+  execution: Execution | undefined
+}) {
   const now = useNow()
   const error = execution?.error_details.last_error ?? null
-  const waits = waitWords(item, now)
+  const waiting = waitingText(item, now)
   return (
     <div className={styles.overview}>
       {item.description !== '' && <p className={styles.description}>{item.description}</p>}
@@ -35,46 +41,46 @@ export function Overview({ item, execution }: { item: TrailItem; execution: Exec
         <Notice key={warning} tone="grey" title={warning} />
       ))}
       {item.progress !== null && <ProgressBar {...item.progress} label={`Progress of ${item.name}`} />}
-      {waits !== null && (
+      {waiting !== null && (
         <p>
-          {item.name} {waits}.
+          {item.name} {waiting}.
         </p>
       )}
-      {execution !== undefined && <Faults execution={execution} failed={item.status === 'failed'} />}
+      {execution !== undefined && <FailedAttempts execution={execution} failed={item.status === 'failed'} />}
       {execution !== undefined && <Validations validations={execution.validations} />}
-      <dl className={styles.facts}>
-        <Fact name="State">
+      <dl className={styles.details}>
+        <Detail name="State">
           <StateTag state={executionState(item, now)} />
-        </Fact>
-        <Fact name="Done by">{modeWord(item.mode)}</Fact>
-        <Fact name="Approvals">{approvalWords(item)}</Fact>
-        {item.needs.length > 0 && <Fact name="Needs">{item.needs.join(', ')}</Fact>}
-        {item.started_at !== null && <Fact name="Started">{clock(item.started_at, now)}</Fact>}
-        {item.completed_at !== null && <Fact name="Completed">{clock(item.completed_at, now)}</Fact>}
+        </Detail>
+        <Detail name="Done by">{modeLabel(item.mode)}</Detail>
+        <Detail name="Approvals">{approvalLabel(item)}</Detail>
+        {item.needs.length > 0 && <Detail name="Needs">{item.needs.join(', ')}</Detail>}
+        {item.started_at !== null && <Detail name="Started">{formatTime(item.started_at, now)}</Detail>}
+        {item.completed_at !== null && <Detail name="Completed">{formatTime(item.completed_at, now)}</Detail>}
         {item.worked_seconds !== null && item.worked_seconds > 0 && (
-          <Fact name="Worked">{duration(item.worked_seconds)}</Fact>
+          <Detail name="Worked">{formatDuration(item.worked_seconds)}</Detail>
         )}
         {execution !== undefined && execution.max_attempts > 1 && (
-          <Fact name="Attempt">
+          <Detail name="Attempt">
             {execution.attempt_number} of {execution.max_attempts}
-          </Fact>
+          </Detail>
         )}
         {execution !== undefined && execution.revision_iteration > 0 && (
-          <Fact name="Revision">
+          <Detail name="Revision">
             {execution.revision_iteration} of {execution.max_revision_iterations}
-          </Fact>
+          </Detail>
         )}
         {execution !== undefined && execution.usage.calls > 0 && (
-          <Fact name="Models">
-            {short(tokensOf(execution.usage))} tokens in {count(execution.usage.calls, 'call')},{' '}
-            {costWords(execution.usage)}
-          </Fact>
+          <Detail name="Models">
+            {compactNumber(totalTokens(execution.usage))} tokens in {pluralize(execution.usage.calls, 'call')}
+            , {costLabel(execution.usage)}
+          </Detail>
         )}
-        {execution?.sandbox != null && <Fact name="Sandbox">{SANDBOXES[execution.sandbox]}</Fact>}
+        {execution?.sandbox != null && <Detail name="Sandbox">{SANDBOXES[execution.sandbox]}</Detail>}
         {execution?.permanent_output_path != null && (
-          <Fact name="Folder">
+          <Detail name="Folder">
             <code>{execution.permanent_output_path}</code>
-          </Fact>
+          </Detail>
         )}
       </dl>
       <Interactions execution={execution} />
@@ -82,7 +88,7 @@ export function Overview({ item, execution }: { item: TrailItem; execution: Exec
   )
 }
 
-function Fact({ name, children }: { name: string; children: React.ReactNode }) {
+function Detail({ name, children }: { name: string; children: React.ReactNode }) {
   return (
     <div>
       <dt>{name}</dt>
@@ -91,7 +97,7 @@ function Fact({ name, children }: { name: string; children: React.ReactNode }) {
   )
 }
 
-function approvalWords(item: TrailItem): string {
+function approvalLabel(item: RunCheckpoint): string {
   if (item.asks_to_start && item.asks_to_complete) return 'before it starts and when it is done'
   if (item.asks_to_start) return 'before it starts'
   return item.asks_to_complete ? 'when it is done' : 'none'
@@ -103,17 +109,17 @@ function Interactions({ execution }: { execution: Execution | undefined }) {
   const interactions = execution?.human_interactions ?? []
   if (interactions.length === 0) return null
   return (
-    <section aria-label="What people did" className={styles.people}>
+    <section aria-label="What people did" className={styles.interactions}>
       <h3>What people did</h3>
       <ol>
         {interactions.map((interaction) => (
           <li key={interaction.interaction_id}>
             <p>
-              <strong>{interaction.actor}</strong> {deed(interaction)}
-              <span className={styles.when}>{clock(interaction.timestamp, now)}</span>
+              <strong>{interaction.actor}</strong> {interactionText(interaction)}
+              <span className={styles.time}>{formatTime(interaction.timestamp, now)}</span>
             </p>
             {interaction.user_input !== '' && (
-              <blockquote className={styles.said}>{interaction.user_input}</blockquote>
+              <blockquote className={styles.quote}>{interaction.user_input}</blockquote>
             )}
           </li>
         ))}

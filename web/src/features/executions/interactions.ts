@@ -1,6 +1,6 @@
 import type { Execution } from '~/api/types'
 
-const DEEDS: Record<string, string> = {
+const DECISION_VERBS: Record<string, string> = {
   answer: 'filled in the form',
   decline: 'declined to answer',
   approve: 'approved it',
@@ -15,7 +15,10 @@ const DEEDS: Record<string, string> = {
 }
 
 /** What a person did, as the end of a sentence that begins with the name. */
-export function deed({ type, system_response: decision }: Execution['human_interactions'][number]): string {
+export function interactionText({
+  type,
+  system_response: decision,
+}: Execution['human_interactions'][number]): string {
   if (decision === 'approve' && type === 'approval_to_start') return 'let it start'
-  return DEEDS[decision] ?? type.replaceAll('_', ' ')
+  return DECISION_VERBS[decision] ?? type.replaceAll('_', ' ')
 }

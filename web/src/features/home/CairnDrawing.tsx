@@ -1,7 +1,7 @@
 import styles from './FirstRun.module.css'
 
 /** The cairn to be: one stone lies, two are to be placed. */
-export function Stones() {
+export function CairnDrawing() {
   return (
     <svg className={styles.stones} viewBox="0 0 180 200" aria-hidden="true" focusable="false">
       <ellipse cx="88" cy="190" rx="84" ry="5" fill="var(--line)" />

@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { run as runQuery } from '~/api/queries'
 import type { RunSummary } from '~/api/types'
-import { pebblesOfFigures } from '~/lib/checkpointDots'
-import { Trail } from '~/ui/CheckpointDots'
+import { dotsOfCounts } from '~/lib/checkpointDots'
+import { CheckpointDots } from '~/ui/CheckpointDots'
 import { Panel, Section } from '~/ui/Page'
-import { StateSign } from '~/ui/StateTag'
+import { StateIcon } from '~/ui/StateTag'
 import { Time } from '~/ui/Time'
 import styles from './Home.module.css'
 
@@ -31,11 +31,11 @@ function FailedRun({ run }: { run: RunSummary }) {
   return (
     <li className={styles.failed}>
       <span className={styles.name}>
-        <StateSign state={{ tone: 'red', sign: 'failed', word: 'Failed' }} />
+        <StateIcon state={{ tone: 'red', icon: 'failed', label: 'Failed' }} />
         {run.pipeline_name}{' '}
         <span className={styles.version}>{run.run_version === null ? 'test' : `v${run.run_version}`}</span>
       </span>
-      <Trail pebbles={pebblesOfFigures(run)} />
+      <CheckpointDots dots={dotsOfCounts(run)} />
       <span className={styles.cause}>
         {failed !== undefined && (
           <>
@@ -43,7 +43,7 @@ function FailedRun({ run }: { run: RunSummary }) {
           </>
         )}
       </span>
-      <span className={styles.when}>
+      <span className={styles.time}>
         <Time at={run.completed_at ?? run.created_at} />
       </span>
       <Button

@@ -7,14 +7,14 @@ import { createFromTemplate, startRun } from '~/api/commands'
 import { templates } from '~/api/queries'
 import { useRoles, useSession } from '~/api/session'
 import { sampleInput } from '~/lib/sampleInput'
-import { mayEdit } from '~/lib/states'
+import { canEdit } from '~/lib/states'
 import { LoadingText } from '~/ui/Loading'
-import { Failure, Refusal } from '~/ui/ProblemNotice'
-import { Stones } from './CairnDrawing'
+import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
+import { CairnDrawing } from './CairnDrawing'
 import styles from './FirstRun.module.css'
 
 /** Of the templates these are offered first: one with nothing but code, with people, with an action, with agents. */
-const FIRST = [
+const FEATURED_TEMPLATES = [
   'text-report',
   'product-discovery',
   'refund-email',
@@ -28,7 +28,7 @@ export function FirstRun() {
   const { actor, data_dir: dataDir } = useSession()
   return (
     <div className={styles.layout}>
-      <Stones />
+      <CairnDrawing />
       <div className={styles.steps}>
         <h1>Approve your first run in two minutes</h1>
         <p className={styles.lead}>
@@ -59,7 +59,7 @@ export function FirstRun() {
             <div>
               <h2>Start a sample run</h2>
               <p>Each one stops to ask you before it goes on.</p>
-              <Samples />
+              <SampleList />
             </div>
           </li>
           <li>
@@ -82,21 +82,23 @@ export function FirstRun() {
   )
 }
 
-function Samples() {
+function SampleList() {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const allowed = mayEdit(useRoles())
+  const allowed = canEdit(useRoles())
   const { data, error, refetch } = useQuery(templates())
   const [busy, setBusy] = useState<string | null>(null)
-  const [refusal, setRefusal] = useState<unknown>(null)
+  const [startError, setStartError] = useState<unknown>(null)
   if (error !== null)
-    return <Failure what="The samples could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="The samples could not be read." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText />
-  const curated = FIRST.flatMap((name) => data.items.filter((template) => template.name === name))
-  const shown = curated.length > 0 ? curated : data.items
+  const featured = FEATURED_TEMPLATES.flatMap((name) =>
+    data.items.filter((template) => template.name === name),
+  )
+  const shown = featured.length > 0 ? featured : data.items
   const start = async (name: string, sample: unknown) => {
     setBusy(name)
-    setRefusal(null)
+    setStartError(null)
     try {
       const pipeline = await createFromTemplate(name)
       const run = await startRun({
@@ -105,14 +107,14 @@ function Samples() {
       })
       void client.invalidateQueries()
       await navigate({ to: '/runs/$runId', params: { runId: run.run_id } })
-    } catch (fault) {
-      setRefusal(fault)
+    } catch (failure) {
+      setStartError(failure)
       setBusy(null)
     }
   }
   return (
     <>
-      {refusal !== null && <Refusal title="The sample could not be started." error={refusal} />}
+      {startError !== null && <ProblemNotice title="The sample could not be started." error={startError} />}
       <ul className={styles.samples}>
         {shown.map((template, index) => (
           <li key={template.name} data-first={index === 0 || undefined}>

@@ -1,11 +1,11 @@
 import { useSession } from '~/api/session'
-import { roleWords } from '~/lib/identity'
+import { roleLabels } from '~/lib/identity'
 import { Page } from '~/ui/Page'
 import styles from './Account.module.css'
-import { Away } from './Delegations'
-import { ShownAs } from './DisplayNameForm'
-import { Tokens } from './OwnTokens'
-import { Password } from './PasswordForm'
+import { Delegations } from './Delegations'
+import { DisplayNameForm } from './DisplayNameForm'
+import { OwnTokens } from './OwnTokens'
+import { PasswordForm } from './PasswordForm'
 import { Sessions } from './Sessions'
 
 /** One's own account: what one is here, the password, where one is signed in, one's tokens, who decides meanwhile. */
@@ -14,7 +14,7 @@ export function AccountPage() {
   const facts = [
     ['Name', actor],
     ['E-mail address', email],
-    ['Roles', roleWords(roles)],
+    ['Roles', roleLabels(roles)],
     ['Groups', groups.join(', ')],
     ['Decides for', stands_for.join(', ')],
   ].filter(([, value]) => value !== '')
@@ -26,11 +26,11 @@ export function AccountPage() {
           <Fact key={name} name={name ?? ''} value={value ?? ''} />
         ))}
       </dl>
-      <ShownAs />
-      <Password />
+      <DisplayNameForm />
+      <PasswordForm />
       <Sessions />
-      <Tokens />
-      <Away />
+      <OwnTokens />
+      <Delegations />
     </Page>
   )
 }

@@ -1,12 +1,12 @@
 import { TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { delegate, persons } from '~/api/identity'
+import { createDelegation, people as peopleQuery } from '~/api/identity'
 import { useSession } from '~/api/session'
-import { nameWords } from '~/lib/identity'
+import { personLabel } from '~/lib/identity'
 import { FormDialog } from '~/ui/FormDialog'
-import { Choice } from '~/ui/SelectField'
-import { tell } from '~/ui/toasts'
+import { SelectField } from '~/ui/SelectField'
+import { showToast } from '~/ui/toasts'
 
 /** In a week, as a date field has it. */
 const inAWeek = () => {
@@ -15,43 +15,43 @@ const inAWeek = () => {
 }
 
 /** Names who decides meanwhile; an admin may do so for somebody else. */
-export function AwayDialog({ onClose }: { onClose: () => void }) {
+export function DelegationDialog({ onClose }: { onClose: () => void }) {
   const client = useQueryClient()
   const { actor, roles } = useSession()
-  const { data } = useQuery(persons())
+  const { data } = useQuery(peopleQuery())
   const [from, setFrom] = useState(actor)
   const [to, setTo] = useState('')
   const [until, setUntil] = useState(inAWeek)
   const [reason, setReason] = useState('')
   const people = data?.items ?? []
   const options = (who: typeof people) =>
-    who.map((person) => ({ value: person.name, label: nameWords(person) }))
+    who.map((person) => ({ value: person.name, label: personLabel(person) }))
   return (
     <FormDialog
       title="Let somebody decide meanwhile"
       opened
       onClose={onClose}
-      keep="Leave it so"
-      send="Let them decide"
-      refused="Nobody decides for anybody else."
+      cancelLabel="Leave it so"
+      submitLabel="Let them decide"
+      errorTitle="Nobody decides for anybody else."
       disabled={to === '' || until === ''}
       note="Decisions carry the name of who made them."
-      onSend={async () => {
-        await delegate({
+      onSubmit={async () => {
+        await createDelegation({
           to_user: to,
           from_user: from === actor ? undefined : from,
           until: new Date(until).toISOString(),
           reason,
         })
         await client.invalidateQueries({ queryKey: ['people', 'delegations'] })
-        tell(`${to} decides for ${from}.`)
+        showToast(`${to} decides for ${from}.`)
         onClose()
       }}
     >
       {roles.includes('admin') && (
-        <Choice label="Who is away" value={from} options={options(people)} onChange={setFrom} />
+        <SelectField label="Who is away" value={from} options={options(people)} onChange={setFrom} />
       )}
-      <Choice
+      <SelectField
         label="Who decides"
         value={to}
         options={[

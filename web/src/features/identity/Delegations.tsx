@@ -4,20 +4,20 @@ import { useState } from 'react'
 import { delegations, endDelegation } from '~/api/identity'
 import { useSession } from '~/api/session'
 import type { Delegation } from '~/api/types'
-import { exact } from '~/lib/durations'
-import { Sheet } from '~/ui/DataTable'
+import { formatDateTime } from '~/lib/durations'
+import { DataTable } from '~/ui/DataTable'
 import { LoadingRows } from '~/ui/Loading'
 import { Section } from '~/ui/Page'
-import { Failure, Refusal } from '~/ui/ProblemNotice'
+import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
 import styles from './Account.module.css'
-import { AwayDialog } from './DelegationDialog'
+import { DelegationDialog } from './DelegationDialog'
 
 /** Who decides for whom: one's own, and for admins everybody's. */
-export function Away() {
+export function Delegations() {
   const client = useQueryClient()
   const { actor, roles } = useSession()
   const isAdmin = roles.includes('admin')
-  const [asking, setAsking] = useState(false)
+  const [creating, setCreating] = useState(false)
   const { data, error, refetch } = useQuery(delegations(isAdmin ? undefined : actor))
   const end = useMutation({
     mutationFn: endDelegation,
@@ -29,11 +29,15 @@ export function Away() {
   return (
     <Section
       title="While somebody is away"
-      aside={<Button onClick={() => setAsking(true)}>Let somebody decide…</Button>}
+      aside={<Button onClick={() => setCreating(true)}>Let somebody decide…</Button>}
     >
-      {end.error !== null && <Refusal title="Nothing has ended." error={end.error} />}
+      {end.error !== null && <ProblemNotice title="Nothing has ended." error={end.error} />}
       {error !== null ? (
-        <Failure what="Who decides for whom could not be read." error={error} retry={() => void refetch()} />
+        <LoadError
+          title="Who decides for whom could not be read."
+          error={error}
+          retry={() => void refetch()}
+        />
       ) : data === undefined ? (
         <LoadingRows rows={2} label="Loading who decides for whom" />
       ) : data.items.length === 0 ? (
@@ -41,7 +45,7 @@ export function Away() {
           Nobody decides for anybody else. Before you are away, name who answers what is asked of you.
         </p>
       ) : (
-        <Sheet
+        <DataTable
           label="Who decides for whom"
           columns={COLUMNS}
           rows={data.items.map((item) =>
@@ -52,22 +56,22 @@ export function Away() {
           )}
         />
       )}
-      {asking && <AwayDialog onClose={() => setAsking(false)} />}
+      {creating && <DelegationDialog onClose={() => setCreating(false)} />}
     </Section>
   )
 }
 
 const COLUMNS = [
-  { title: 'Who decides', width: 'minmax(0, 1.4fr)', bare: true },
+  { title: 'Who decides', width: 'minmax(0, 1.4fr)', untitled: true },
   { title: 'From', width: 'minmax(0, 1fr)' },
   { title: 'Until', width: 'minmax(0, 1fr)' },
   { title: 'Why', width: 'minmax(0, 1fr)' },
-  { title: 'End', width: '100px', bare: true, end: true },
+  { title: 'End', width: '100px', untitled: true, alignEnd: true },
 ]
 
-type Ending = { busy: boolean; onEnd: () => void }
+type EndButton = { busy: boolean; onEnd: () => void }
 
-function rowOf(item: Delegation, may: boolean, { busy, onEnd }: Ending) {
+function rowOf(item: Delegation, canEnd: boolean, { busy, onEnd }: EndButton) {
   return {
     key: item.delegation_id,
     cells: [
@@ -75,10 +79,10 @@ function rowOf(item: Delegation, may: boolean, { busy, onEnd }: Ending) {
         <strong>{item.to_user}</strong> for <strong>{item.from_user}</strong>
         {!item.is_in_force && <p>not yet</p>}
       </span>,
-      exact(item.starts_at),
-      exact(item.until),
+      formatDateTime(item.starts_at),
+      formatDateTime(item.until),
       item.reason,
-      may && (
+      canEnd && (
         <Button
           key="end"
           loading={busy}

@@ -2,25 +2,25 @@ import { Button, TextInput } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { changeGroup, groups, makeGroup, persons, removeGroup } from '~/api/identity'
+import { createGroup, deleteGroup, groups, people as peopleQuery, updateGroup } from '~/api/identity'
 import type { Group } from '~/api/types'
-import { count } from '~/lib/formatting'
-import { nameWords } from '~/lib/identity'
-import { ForAdmins } from '~/ui/AdminPage'
-import { Ticks } from '~/ui/CheckboxList'
-import { Sheet } from '~/ui/DataTable'
-import { Empty } from '~/ui/EmptyState'
+import { pluralize } from '~/lib/formatting'
+import { personLabel } from '~/lib/identity'
+import { AdminPage } from '~/ui/AdminPage'
+import { CheckboxList } from '~/ui/CheckboxList'
+import { DataTable } from '~/ui/DataTable'
+import { EmptyState } from '~/ui/EmptyState'
 import { FormDialog } from '~/ui/FormDialog'
 import { LoadingRows } from '~/ui/Loading'
-import { Failure } from '~/ui/ProblemNotice'
-import { tell } from '~/ui/toasts'
+import { LoadError } from '~/ui/ProblemNotice'
+import { showToast } from '~/ui/toasts'
 import styles from './Identity.module.css'
 
 /** Names for several users, to be asked together. */
 export function GroupsPage() {
   const [open, setOpen] = useState<Group | 'new' | null>(null)
   return (
-    <ForAdmins
+    <AdminPage
       title="Groups"
       actions={
         <Button variant="filled" leftSection={<IconPlus size={16} />} onClick={() => setOpen('new')}>
@@ -30,24 +30,24 @@ export function GroupsPage() {
     >
       <Groups onOpen={setOpen} />
       {open !== null && <GroupDialog group={open === 'new' ? null : open} onClose={() => setOpen(null)} />}
-    </ForAdmins>
+    </AdminPage>
   )
 }
 
 function Groups({ onOpen }: { onOpen: (group: Group) => void }) {
   const client = useQueryClient()
-  const [removing, setRemoving] = useState<Group | null>(null)
+  const [deleting, setDeleting] = useState<Group | null>(null)
   const { data, error, refetch } = useQuery(groups())
   if (error !== null)
-    return <Failure what="The groups could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="The groups could not be read." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingRows rows={3} label="Loading the groups" />
   return (
-    <div className={styles.parts}>
-      <h1>{data.items.length === 0 ? 'No groups yet' : count(data.items.length, 'group')}</h1>
+    <div className={styles.sections}>
+      <h1>{data.items.length === 0 ? 'No groups yet' : pluralize(data.items.length, 'group')}</h1>
       {data.items.length === 0 ? (
-        <Empty title="Nobody is grouped">A rule can name a group where people are asked.</Empty>
+        <EmptyState title="Nobody is grouped">A rule can name a group where people are asked.</EmptyState>
       ) : (
-        <Sheet
+        <DataTable
           label="Groups"
           columns={COLUMNS}
           rows={data.items.map((group) => ({
@@ -66,7 +66,7 @@ function Groups({ onOpen }: { onOpen: (group: Group) => void }) {
                   key="remove"
                   variant="subtle"
                   color="red"
-                  onClick={() => setRemoving(group)}
+                  onClick={() => setDeleting(group)}
                   aria-label={`Remove ${group.name}…`}
                 >
                   Remove…
@@ -77,17 +77,17 @@ function Groups({ onOpen }: { onOpen: (group: Group) => void }) {
         />
       )}
       <FormDialog
-        title={`Remove the group ${removing?.name ?? ''}?`}
-        opened={removing !== null}
-        onClose={() => setRemoving(null)}
-        keep="Keep the group"
-        send="Remove the group"
-        refused="The group stays."
+        title={`Remove the group ${deleting?.name ?? ''}?`}
+        opened={deleting !== null}
+        onClose={() => setDeleting(null)}
+        cancelLabel="Keep the group"
+        submitLabel="Remove the group"
+        errorTitle="The group stays."
         danger
-        onSend={async () => {
-          if (removing !== null) await removeGroup(removing.name)
+        onSubmit={async () => {
+          if (deleting !== null) await deleteGroup(deleting.name)
           await client.invalidateQueries({ queryKey: ['people'] })
-          setRemoving(null)
+          setDeleting(null)
         }}
       >
         <p>Its members stay users. Where a rule names the group, nobody is asked by that name any more.</p>
@@ -97,14 +97,14 @@ function Groups({ onOpen }: { onOpen: (group: Group) => void }) {
 }
 
 const COLUMNS = [
-  { title: 'Group', width: 'minmax(0, 1fr)', bare: true },
+  { title: 'Group', width: 'minmax(0, 1fr)', untitled: true },
   { title: 'Members', width: 'minmax(0, 1.5fr)' },
-  { title: 'Change', width: '190px', bare: true, end: true },
+  { title: 'Change', width: '190px', untitled: true, alignEnd: true },
 ]
 
 function GroupDialog({ group, onClose }: { group: Group | null; onClose: () => void }) {
   const client = useQueryClient()
-  const { data: people } = useQuery(persons())
+  const { data: people } = useQuery(peopleQuery())
   const [name, setName] = useState(group?.name ?? '')
   const [description, setDescription] = useState(group?.description ?? '')
   const [members, setMembers] = useState<string[]>(group?.members ?? [])
@@ -113,15 +113,15 @@ function GroupDialog({ group, onClose }: { group: Group | null; onClose: () => v
       title={group === null ? 'New group' : `Change ${group.name}`}
       opened
       onClose={onClose}
-      keep="Leave it so"
-      send={group === null ? 'Make the group' : 'Save the group'}
-      refused={group === null ? 'There is no new group.' : 'Nothing was changed.'}
+      cancelLabel="Leave it so"
+      submitLabel={group === null ? 'Make the group' : 'Save the group'}
+      errorTitle={group === null ? 'There is no new group.' : 'Nothing was changed.'}
       disabled={name.trim() === ''}
-      onSend={async () => {
+      onSubmit={async () => {
         const body = { description, members }
-        await (group === null ? makeGroup(name, body) : changeGroup(group.name, body))
+        await (group === null ? createGroup(name, body) : updateGroup(group.name, body))
         await client.invalidateQueries({ queryKey: ['people'] })
-        tell(group === null ? `The group ${name} is made.` : `${group.name} is changed.`)
+        showToast(group === null ? `The group ${name} is made.` : `${group.name} is changed.`)
         onClose()
       }}
     >
@@ -140,12 +140,12 @@ function GroupDialog({ group, onClose }: { group: Group | null; onClose: () => v
         value={description}
         onChange={(event) => setDescription(event.currentTarget.value)}
       />
-      <Ticks
+      <CheckboxList
         label="Members"
         options={(people?.items ?? []).map((person) => ({
           value: person.name,
-          label: nameWords(person),
-          about: person.may_decide ? undefined : 'May not decide.',
+          label: personLabel(person),
+          description: person.may_decide ? undefined : 'May not decide.',
         }))}
         value={members}
         onChange={setMembers}

@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { invitations, revokeInvitation } from '~/api/identity'
-import { left } from '~/lib/durations'
-import { Sheet } from '~/ui/DataTable'
+import { timeLeft } from '~/lib/durations'
+import { DataTable } from '~/ui/DataTable'
 import { Section } from '~/ui/Page'
-import { Refusal } from '~/ui/ProblemNotice'
+import { ProblemNotice } from '~/ui/ProblemNotice'
 import { Time, useNow } from '~/ui/Time'
 
 /** Links that were made and not yet used. */
@@ -19,8 +19,8 @@ export function Invitations() {
   if (data === undefined || data.items.length === 0) return null
   return (
     <Section title="Open invitations" count={data.items.length}>
-      {revoke.error !== null && <Refusal title="The invitation stays open." error={revoke.error} />}
-      <Sheet
+      {revoke.error !== null && <ProblemNotice title="The invitation stays open." error={revoke.error} />}
+      <DataTable
         label="Open invitations"
         columns={COLUMNS}
         rows={data.items.map((item) => ({
@@ -29,7 +29,7 @@ export function Invitations() {
             <strong key="user">{item.user}</strong>,
             item.created_by,
             <Time key="at" at={item.created_at} />,
-            left(item.expires_at, now),
+            timeLeft(item.expires_at, now),
             <Button
               key="revoke"
               loading={revoke.isPending && revoke.variables === item.invitation_id}
@@ -46,9 +46,9 @@ export function Invitations() {
 }
 
 const COLUMNS = [
-  { title: 'For', width: 'minmax(0, 1.5fr)', bare: true },
+  { title: 'For', width: 'minmax(0, 1.5fr)', untitled: true },
   { title: 'Invited by', width: 'minmax(0, 1fr)' },
   { title: 'When', width: 'minmax(0, 1fr)' },
   { title: 'Works for', width: 'minmax(0, 1fr)' },
-  { title: 'Take back', width: '110px', bare: true, end: true },
+  { title: 'Take back', width: '110px', untitled: true, alignEnd: true },
 ]

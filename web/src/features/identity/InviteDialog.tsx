@@ -3,8 +3,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { invite } from '~/api/identity'
 import { FormDialog } from '~/ui/FormDialog'
-import { Choice } from '~/ui/SelectField'
-import { RolesAndGroups, type Standing } from './RoleAndGroupFields'
+import { SelectField } from '~/ui/SelectField'
+import { RoleAndGroupFields, type RolesAndGroups } from './RoleAndGroupFields'
 
 const PERIODS = [
   { value: '24', label: 'One day' },
@@ -12,37 +12,37 @@ const PERIODS = [
   { value: '168', label: 'One week' },
   { value: '720', label: '30 days' },
 ]
-const FRESH = { name: '', display_name: '', email: '' }
+const EMPTY_FIELDS = { name: '', display_name: '', email: '' }
 
 type Props = { opened: boolean; onClose: () => void; onInvited: (path: string) => void }
 
 /** A new user, and the link by which they choose a password. */
 export function InviteDialog({ opened, onClose, onInvited }: Props) {
   const client = useQueryClient()
-  const [fields, setFields] = useState(FRESH)
-  const [standing, setStanding] = useState<Standing>({ roles: ['viewer'], groups: [] })
+  const [fields, setFields] = useState(EMPTY_FIELDS)
+  const [access, setAccess] = useState<RolesAndGroups>({ roles: ['viewer'], groups: [] })
   const [hours, setHours] = useState('72')
-  const field = (name: keyof typeof FRESH) => ({
+  const field = (name: keyof typeof EMPTY_FIELDS) => ({
     value: fields[name],
     onChange: (event: React.ChangeEvent<HTMLInputElement>) =>
       setFields({ ...fields, [name]: event.currentTarget.value }),
   })
   const send = async () => {
-    const made = await invite({ ...fields, ...standing, valid_hours: Number(hours) })
+    const invitation = await invite({ ...fields, ...access, valid_hours: Number(hours) })
     await client.invalidateQueries({ queryKey: ['people'] })
-    setFields(FRESH)
-    onInvited(made.path)
+    setFields(EMPTY_FIELDS)
+    onInvited(invitation.path)
   }
   return (
     <FormDialog
       title="Invite somebody"
       opened={opened}
       onClose={onClose}
-      keep="Invite nobody"
-      send="Make the invitation"
-      refused="Nobody was invited."
+      cancelLabel="Invite nobody"
+      submitLabel="Make the invitation"
+      errorTitle="Nobody was invited."
       disabled={fields.name.trim() === ''}
-      onSend={send}
+      onSubmit={send}
     >
       <TextInput
         label="Name"
@@ -55,8 +55,8 @@ export function InviteDialog({ opened, onClose, onInvited }: Props) {
       />
       <TextInput label="What people see (optional)" autoComplete="off" {...field('display_name')} />
       <TextInput label="E-mail address (optional)" type="email" autoComplete="off" {...field('email')} />
-      <RolesAndGroups value={standing} onChange={setStanding} />
-      <Choice label="The link works for" value={hours} options={PERIODS} onChange={setHours} />
+      <RoleAndGroupFields value={access} onChange={setAccess} />
+      <SelectField label="The link works for" value={hours} options={PERIODS} onChange={setHours} />
     </FormDialog>
   )
 }

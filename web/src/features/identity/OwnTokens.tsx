@@ -1,57 +1,62 @@
 import { Button } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { makeOwnToken, ownTokens, revokeOwnToken } from '~/api/identity'
+import { createOwnToken, ownTokens, revokeOwnToken } from '~/api/identity'
 import { useRoles } from '~/api/session'
-import { scopesFor } from '~/lib/identity'
+import { scopesForRoles } from '~/lib/identity'
 import { LoadingRows } from '~/ui/Loading'
-import { More } from '~/ui/LoadMore'
-import { ShownOnce } from '~/ui/OneTimeValueDialog'
+import { LoadMoreButton } from '~/ui/LoadMore'
+import { OneTimeValueDialog } from '~/ui/OneTimeValueDialog'
 import { Section } from '~/ui/Page'
-import { Failure } from '~/ui/ProblemNotice'
+import { LoadError } from '~/ui/ProblemNotice'
 import styles from './Account.module.css'
 import { PERIODS, TokenDialog } from './TokenDialog'
-import { TokenSheet } from './TokenTable'
+import { TokenTable } from './TokenTable'
 
 /** What one's own programs come in with. */
-export function Tokens() {
+export function OwnTokens() {
   const roles = useRoles()
-  const [making, setMaking] = useState(false)
-  const [made, setMade] = useState<string | null>(null)
-  const found = useInfiniteQuery(ownTokens())
-  const items = found.data?.pages.flatMap((page) => page.items)
+  const [creating, setCreating] = useState(false)
+  const [created, setCreated] = useState<string | null>(null)
+  const pages = useInfiniteQuery(ownTokens())
+  const items = pages.data?.pages.flatMap((page) => page.items)
   return (
-    <Section title="Your tokens" aside={<Button onClick={() => setMaking(true)}>New token…</Button>}>
-      {found.error !== null ? (
-        <Failure
-          what="Your tokens could not be read."
-          error={found.error}
-          retry={() => void found.refetch()}
+    <Section title="Your tokens" aside={<Button onClick={() => setCreating(true)}>New token…</Button>}>
+      {pages.error !== null ? (
+        <LoadError
+          title="Your tokens could not be read."
+          error={pages.error}
+          retry={() => void pages.refetch()}
         />
       ) : items === undefined ? (
         <LoadingRows rows={2} label="Loading your tokens" />
       ) : items.length === 0 ? (
         <p className={styles.note}>None of your programs has a token. You need none to sign in here.</p>
       ) : (
-        <TokenSheet label="Your tokens" tokens={items} revoke={revokeOwnToken} />
+        <TokenTable label="Your tokens" tokens={items} revoke={revokeOwnToken} />
       )}
-      <More pages={found} />
-      {making && (
+      <LoadMoreButton pages={pages} />
+      {creating && (
         <TokenDialog
-          scopes={scopesFor(roles)}
-          about="Within what your roles allow."
+          scopes={scopesForRoles(roles)}
+          description="Within what your roles allow."
           periods={PERIODS}
-          make={({ days, ...wish }) => makeOwnToken({ ...wish, valid_days: Number(days) })}
-          onClose={() => setMaking(false)}
-          onMade={(token) => {
-            setMaking(false)
-            setMade(token)
+          create={({ days, ...input }) => createOwnToken({ ...input, valid_days: Number(days) })}
+          onClose={() => setCreating(false)}
+          onCreated={(token) => {
+            setCreating(false)
+            setCreated(token)
           }}
         />
       )}
-      <ShownOnce title="The token is made" label="Token" value={made} onClose={() => setMade(null)}>
+      <OneTimeValueDialog
+        title="The token is made"
+        label="Token"
+        value={created}
+        onClose={() => setCreated(null)}
+      >
         Programs send it as <code>Authorization: Bearer …</code>. Only its digest is kept here.
-      </ShownOnce>
+      </OneTimeValueDialog>
     </Section>
   )
 }

@@ -4,33 +4,33 @@ import { type FormEvent, useState } from 'react'
 import { changePassword } from '~/api/identity'
 import { useSession } from '~/api/session'
 import { Section } from '~/ui/Page'
-import { Refusal } from '~/ui/ProblemNotice'
-import { tell } from '~/ui/toasts'
+import { ProblemNotice } from '~/ui/ProblemNotice'
+import { showToast } from '~/ui/toasts'
 import styles from './Account.module.css'
 
-const SHORTEST = 12
+const MIN_LENGTH = 12
 
 /** Sets one's own password; all other sessions end. */
-export function Password() {
+export function PasswordForm() {
   const client = useQueryClient()
   const { has_password: hasOne, actor } = useSession()
   const [current, setCurrent] = useState('')
   const [password, setPassword] = useState('')
   const [busy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState<unknown>(null)
+  const [error, setError] = useState<unknown>(null)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
-    setRefusal(null)
+    setError(null)
     try {
       await changePassword(current, password)
       setCurrent('')
       setPassword('')
-      tell('Your password is set. Your other sessions have ended.')
+      showToast('Your password is set. Your other sessions have ended.')
       void client.invalidateQueries({ queryKey: ['session'] })
       void client.invalidateQueries({ queryKey: ['people', 'sessions'] })
-    } catch (error) {
-      setRefusal(error)
+    } catch (failure) {
+      setError(failure)
     }
     setBusy(false)
   }
@@ -49,14 +49,14 @@ export function Password() {
         )}
         <PasswordInput
           label="New password"
-          description={`${SHORTEST} characters or more.`}
+          description={`${MIN_LENGTH} characters or more.`}
           autoComplete="new-password"
-          minLength={SHORTEST}
+          minLength={MIN_LENGTH}
           value={password}
           required
           onChange={(event) => setPassword(event.currentTarget.value)}
         />
-        {refusal !== null && <Refusal title="Your password is as before." error={refusal} />}
+        {error !== null && <ProblemNotice title="Your password is as before." error={error} />}
         <Button type="submit" loading={busy}>
           {hasOne ? 'Change the password' : 'Set a password'}
         </Button>

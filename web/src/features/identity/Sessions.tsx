@@ -2,11 +2,11 @@ import { Button } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { endSession, endSessions, sessions } from '~/api/identity'
 import type { OpenSession } from '~/api/types'
-import { browserWords } from '~/lib/userAgents'
-import { Sheet } from '~/ui/DataTable'
+import { browserLabel } from '~/lib/userAgents'
+import { DataTable } from '~/ui/DataTable'
 import { LoadingRows } from '~/ui/Loading'
 import { Section } from '~/ui/Page'
-import { Failure, Refusal } from '~/ui/ProblemNotice'
+import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
 import { Time } from '~/ui/Time'
 
 /** Where one is signed in; each can be ended. */
@@ -16,7 +16,7 @@ export function Sessions() {
   const refresh = { onSettled: () => client.invalidateQueries({ queryKey: ['people', 'sessions'] }) }
   const end = useMutation({ mutationFn: endSession, ...refresh })
   const endOthers = useMutation({ mutationFn: () => endSessions(), ...refresh })
-  const refusal = end.error ?? endOthers.error
+  const endError = end.error ?? endOthers.error
   return (
     <Section
       title="Where you are signed in"
@@ -29,21 +29,21 @@ export function Sessions() {
         )
       }
     >
-      {refusal !== null && <Refusal title="The session goes on." error={refusal} />}
+      {endError !== null && <ProblemNotice title="The session goes on." error={endError} />}
       {error !== null ? (
-        <Failure what="Your sessions could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="Your sessions could not be read." error={error} retry={() => void refetch()} />
       ) : data === undefined ? (
         <LoadingRows rows={2} label="Loading your sessions" />
       ) : (
-        <Sheet
+        <DataTable
           label="Your sessions"
           columns={COLUMNS}
           rows={data.items.map((item) => ({
             key: item.session_id,
             cells: [
-              <strong key="where">{browserWords(item.user_agent)}</strong>,
+              <strong key="where">{browserLabel(item.user_agent)}</strong>,
               item.address,
-              wayWords(item),
+              signInMethodLabel(item),
               <Time key="since" at={item.created_at} />,
               item.is_current ? (
                 'this one'
@@ -52,7 +52,7 @@ export function Sessions() {
                   key="end"
                   loading={end.isPending && end.variables === item.session_id}
                   onClick={() => end.mutate(item.session_id)}
-                  aria-label={`End the session in ${browserWords(item.user_agent)}`}
+                  aria-label={`End the session in ${browserLabel(item.user_agent)}`}
                 >
                   End
                 </Button>
@@ -66,14 +66,14 @@ export function Sessions() {
 }
 
 const COLUMNS = [
-  { title: 'Browser', width: 'minmax(0, 1.2fr)', bare: true },
+  { title: 'Browser', width: 'minmax(0, 1.2fr)', untitled: true },
   { title: 'From', width: 'minmax(0, 1fr)' },
   { title: 'Signed in with', width: 'minmax(0, 1fr)' },
   { title: 'Since', width: '100px' },
-  { title: 'End', width: '80px', bare: true, end: true },
+  { title: 'End', width: '80px', untitled: true, alignEnd: true },
 ]
 
-function wayWords({ signed_in_with: way, scopes }: OpenSession): string {
-  const words = way === 'token' ? 'a token' : way === 'password' ? 'the password' : way
-  return scopes === null ? words : `${words}, for ${scopes.join(', ')}`
+function signInMethodLabel({ signed_in_with: method, scopes }: OpenSession): string {
+  const label = method === 'token' ? 'a token' : method === 'password' ? 'the password' : method
+  return scopes === null ? label : `${label}, for ${scopes.join(', ')}`
 }

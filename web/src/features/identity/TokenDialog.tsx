@@ -3,11 +3,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { TokenScope } from '~/api/types'
 import type { SCOPES } from '~/lib/identity'
-import { Ticks } from '~/ui/CheckboxList'
+import { CheckboxList } from '~/ui/CheckboxList'
 import { FormDialog } from '~/ui/FormDialog'
-import { Choice } from '~/ui/SelectField'
+import { SelectField } from '~/ui/SelectField'
 
-export type TokenWish = { name: string; scopes: TokenScope[]; days: string }
+export type TokenInput = { name: string; scopes: TokenScope[]; days: string }
 type Period = { value: string; label: string }
 
 export const PERIODS: readonly Period[] = [
@@ -19,17 +19,25 @@ export const PERIODS: readonly Period[] = [
 
 type Props = {
   scopes: typeof SCOPES
-  about: string
+  description: string
   periods: readonly Period[]
-  make: (wish: TokenWish) => Promise<{ token: string }>
+  create: (input: TokenInput) => Promise<{ token: string }>
   onClose: () => void
-  onMade: (token: string) => void
+  onCreated: (token: string) => void
   /** What else has to be said. */
   children?: ReactNode
 }
 
 /** A token for a program, as narrow as it can be. */
-export function TokenDialog({ scopes: offered, about, periods, make, onClose, onMade, children }: Props) {
+export function TokenDialog({
+  scopes: offered,
+  description,
+  periods,
+  create,
+  onClose,
+  onCreated,
+  children,
+}: Props) {
   const client = useQueryClient()
   const [name, setName] = useState('')
   const [days, setDays] = useState('90')
@@ -39,14 +47,14 @@ export function TokenDialog({ scopes: offered, about, periods, make, onClose, on
       title="New token"
       opened
       onClose={onClose}
-      keep="Make none"
-      send="Make the token"
-      refused="There is no new token."
+      cancelLabel="Make none"
+      submitLabel="Make the token"
+      errorTitle="There is no new token."
       disabled={name.trim() === '' || scopes.length === 0}
-      onSend={async () => {
-        const made = await make({ name, scopes, days })
+      onSubmit={async () => {
+        const created = await create({ name, scopes, days })
         await client.invalidateQueries({ queryKey: ['people'] })
-        onMade(made.token)
+        onCreated(created.token)
       }}
     >
       <TextInput
@@ -57,14 +65,14 @@ export function TokenDialog({ scopes: offered, about, periods, make, onClose, on
         onChange={(event) => setName(event.currentTarget.value)}
       />
       {children}
-      <Ticks
+      <CheckboxList
         label="What it may be used for"
-        about={about}
+        description={description}
         options={offered}
         value={scopes}
         onChange={setScopes}
       />
-      <Choice label="Valid for" value={days} options={[...periods]} onChange={setDays} />
+      <SelectField label="Valid for" value={days} options={[...periods]} onChange={setDays} />
     </FormDialog>
   )
 }

@@ -2,73 +2,78 @@ import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { makeToken, persons, revokeToken, tokens } from '~/api/identity'
+import { createToken, people as peopleQuery, revokeToken, tokens } from '~/api/identity'
 import { useSession } from '~/api/session'
-import { countOf } from '~/lib/formatting'
-import { nameWords, SCOPES } from '~/lib/identity'
-import { ForAdmins } from '~/ui/AdminPage'
-import { Empty } from '~/ui/EmptyState'
+import { pluralizeAtLeast } from '~/lib/formatting'
+import { personLabel, SCOPES } from '~/lib/identity'
+import { AdminPage } from '~/ui/AdminPage'
+import { EmptyState } from '~/ui/EmptyState'
 import { LoadingRows } from '~/ui/Loading'
-import { More } from '~/ui/LoadMore'
-import { ShownOnce } from '~/ui/OneTimeValueDialog'
-import { Failure } from '~/ui/ProblemNotice'
-import { Choice } from '~/ui/SelectField'
+import { LoadMoreButton } from '~/ui/LoadMore'
+import { OneTimeValueDialog } from '~/ui/OneTimeValueDialog'
+import { LoadError } from '~/ui/ProblemNotice'
+import { SelectField } from '~/ui/SelectField'
 import styles from './Identity.module.css'
 import { PERIODS, TokenDialog } from './TokenDialog'
-import { TokenSheet } from './TokenTable'
+import { TokenTable } from './TokenTable'
 
 /** What programs come in with. */
 export function TokensPage() {
-  const [making, setMaking] = useState(false)
-  const [made, setMade] = useState<string | null>(null)
+  const [creating, setCreating] = useState(false)
+  const [created, setCreated] = useState<string | null>(null)
   return (
-    <ForAdmins
+    <AdminPage
       title="Tokens"
       actions={
-        <Button variant="filled" leftSection={<IconPlus size={16} />} onClick={() => setMaking(true)}>
+        <Button variant="filled" leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
           New token…
         </Button>
       }
     >
       <Tokens />
-      {making && (
+      {creating && (
         <NewToken
-          onClose={() => setMaking(false)}
-          onMade={(token) => {
-            setMaking(false)
-            setMade(token)
+          onClose={() => setCreating(false)}
+          onCreated={(token) => {
+            setCreating(false)
+            setCreated(token)
           }}
         />
       )}
-      <ShownOnce title="The token is made" label="Token" value={made} onClose={() => setMade(null)}>
+      <OneTimeValueDialog
+        title="The token is made"
+        label="Token"
+        value={created}
+        onClose={() => setCreated(null)}
+      >
         Programs send it as <code>Authorization: Bearer …</code>. Only its digest is kept here.
-      </ShownOnce>
-    </ForAdmins>
+      </OneTimeValueDialog>
+    </AdminPage>
   )
 }
 
 /** A token of anybody's. */
-function NewToken({ onClose, onMade }: { onClose: () => void; onMade: (token: string) => void }) {
+function NewToken({ onClose, onCreated }: { onClose: () => void; onCreated: (token: string) => void }) {
   const { actor } = useSession()
-  const { data: people } = useQuery(persons())
+  const { data: people } = useQuery(peopleQuery())
   const [user, setUser] = useState(actor)
   return (
     <TokenDialog
       scopes={SCOPES}
-      about="Within what the roles of its user allow."
+      description="Within what the roles of its user allow."
       periods={[...PERIODS, { value: '', label: 'For ever' }]}
-      make={({ days, ...wish }) =>
-        makeToken({ ...wish, user, valid_days: days === '' ? null : Number(days) })
+      create={({ days, ...input }) =>
+        createToken({ ...input, user, valid_days: days === '' ? null : Number(days) })
       }
       onClose={onClose}
-      onMade={onMade}
+      onCreated={onCreated}
     >
-      <Choice
+      <SelectField
         label="Whose it is"
         value={user}
         options={(people?.items ?? [{ name: actor, display_name: '' }]).map((person) => ({
           value: person.name,
-          label: nameWords(person),
+          label: personLabel(person),
         }))}
         onChange={setUser}
       />
@@ -78,28 +83,34 @@ function NewToken({ onClose, onMade }: { onClose: () => void; onMade: (token: st
 
 function Tokens() {
   const [all, setAll] = useState(false)
-  const found = useInfiniteQuery(tokens(all))
-  if (found.error !== null)
+  const pages = useInfiniteQuery(tokens(all))
+  if (pages.error !== null)
     return (
-      <Failure what="The tokens could not be read." error={found.error} retry={() => void found.refetch()} />
+      <LoadError
+        title="The tokens could not be read."
+        error={pages.error}
+        retry={() => void pages.refetch()}
+      />
     )
-  if (found.data === undefined) return <LoadingRows rows={3} label="Loading the tokens" />
-  const items = found.data.pages.flatMap((page) => page.items)
+  if (pages.data === undefined) return <LoadingRows rows={3} label="Loading the tokens" />
+  const items = pages.data.pages.flatMap((page) => page.items)
   const valid = items.filter((token) => token.is_valid).length
   return (
-    <div className={styles.parts}>
-      <h1>{valid === 0 ? 'No token is valid' : `${countOf(valid, found.hasNextPage, 'token')} valid`}</h1>
+    <div className={styles.sections}>
+      <h1>
+        {valid === 0 ? 'No token is valid' : `${pluralizeAtLeast(valid, pages.hasNextPage, 'token')} valid`}
+      </h1>
       <div>
         <Button aria-pressed={all} onClick={() => setAll(!all)}>
           {all ? 'Hide what is no longer valid' : 'Show also what is no longer valid'}
         </Button>
       </div>
       {items.length === 0 ? (
-        <Empty title="No program has a token">People need none: they sign in.</Empty>
+        <EmptyState title="No program has a token">People need none: they sign in.</EmptyState>
       ) : (
-        <TokenSheet label="Tokens" tokens={items} whose revoke={revokeToken} />
+        <TokenTable label="Tokens" tokens={items} showOwner revoke={revokeToken} />
       )}
-      <More pages={found} />
+      <LoadMoreButton pages={pages} />
     </div>
   )
 }

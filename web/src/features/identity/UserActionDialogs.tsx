@@ -1,20 +1,20 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { endSessions, invite, removeUser, restoreUser } from '~/api/identity'
-import { count } from '~/lib/formatting'
+import { pluralize } from '~/lib/formatting'
 import { FormDialog } from '~/ui/FormDialog'
-import { tell } from '~/ui/toasts'
-import type { Deed } from './UserMenu'
+import { showToast } from '~/ui/toasts'
+import type { UserAction } from './UserMenu'
 
-type Props = { deed: Deed | null; onClose: () => void; onLink: (link: string) => void }
+type Props = { action: UserAction | null; onClose: () => void; onLink: (link: string) => void }
 
 /** What is done about a user, each said before it is done. */
-export function UserDeeds({ deed, onClose, onLink }: Props) {
+export function UserActionDialogs({ action, onClose, onLink }: Props) {
   const client = useQueryClient()
-  if (deed === null || deed.kind === 'change') return null
-  const { kind, user } = deed
-  const done = async (told?: string) => {
+  if (action === null || action.kind === 'change') return null
+  const { kind, user } = action
+  const finish = async (message?: string) => {
     await client.invalidateQueries({ queryKey: ['people'] })
-    if (told !== undefined) tell(told)
+    if (message !== undefined) showToast(message)
     onClose()
   }
   const shared = { opened: true, onClose }
@@ -24,13 +24,13 @@ export function UserDeeds({ deed, onClose, onLink }: Props) {
         <FormDialog
           {...shared}
           title={`A link for ${user.name} to choose a password`}
-          keep="Not now"
-          send="Make the link"
-          refused="There is no new link."
-          onSend={async () => {
-            const made = await invite({ name: user.name })
-            onLink(location.origin + made.path)
-            await done()
+          cancelLabel="Not now"
+          submitLabel="Make the link"
+          errorTitle="There is no new link."
+          onSubmit={async () => {
+            const invitation = await invite({ name: user.name })
+            onLink(location.origin + invitation.path)
+            await finish()
           }}
         >
           <p>It works once, for three days, and takes the place of earlier ones.</p>
@@ -42,12 +42,12 @@ export function UserDeeds({ deed, onClose, onLink }: Props) {
         <FormDialog
           {...shared}
           title={`Sign ${user.name} out everywhere?`}
-          keep="Keep the sessions"
-          send="End all sessions"
-          refused="No session was ended."
-          onSend={async () => {
+          cancelLabel="Keep the sessions"
+          submitLabel="End all sessions"
+          errorTitle="No session was ended."
+          onSubmit={async () => {
             const { count: ended } = await endSessions(user.name)
-            await done(`${count(ended, 'session')} of ${user.name} ended.`)
+            await finish(`${pluralize(ended, 'session')} of ${user.name} ended.`)
           }}
         >
           <p>They have to sign in again. Tokens go on working.</p>
@@ -58,14 +58,14 @@ export function UserDeeds({ deed, onClose, onLink }: Props) {
         <FormDialog
           {...shared}
           title={`Remove ${user.name}?`}
-          keep="Keep the user"
-          send={`Remove ${user.name}`}
-          refused="Nobody was removed."
+          cancelLabel="Keep the user"
+          submitLabel={`Remove ${user.name}`}
+          errorTitle="Nobody was removed."
           danger
           note="You can bring them back; sessions and tokens not."
-          onSend={async () => {
+          onSubmit={async () => {
             await removeUser(user.name)
-            await done(`${user.name} is removed.`)
+            await finish(`${user.name} is removed.`)
           }}
         >
           <p>
@@ -79,12 +79,12 @@ export function UserDeeds({ deed, onClose, onLink }: Props) {
         <FormDialog
           {...shared}
           title={`Bring ${user.name} back?`}
-          keep="Leave it so"
-          send="Bring back"
-          refused="Nobody was brought back."
-          onSend={async () => {
+          cancelLabel="Leave it so"
+          submitLabel="Bring back"
+          errorTitle="Nobody was brought back."
+          onSubmit={async () => {
             await restoreUser(user.name)
-            await done(`${user.name} is back.`)
+            await finish(`${user.name} is back.`)
           }}
         >
           <p>Their roles hold again. Tokens have to be made anew.</p>

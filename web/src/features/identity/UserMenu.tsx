@@ -2,11 +2,11 @@ import { ActionIcon, Menu } from '@mantine/core'
 import { IconDots, IconLink, IconLogout, IconPencil, IconUserCheck, IconUserX } from '@tabler/icons-react'
 import type { User } from '~/api/types'
 
-export type Deed = { kind: 'change' | 'invite' | 'sign out' | 'remove' | 'restore'; user: User }
+export type UserAction = { kind: 'change' | 'invite' | 'sign out' | 'remove' | 'restore'; user: User }
 
 /** What can be done about one user. */
-export function UserMenu({ user, onDeed }: { user: User; onDeed: (deed: Deed) => void }) {
-  const item = (kind: Deed['kind']) => ({ onClick: () => onDeed({ kind, user }) })
+export function UserMenu({ user, onAction }: { user: User; onAction: (action: UserAction) => void }) {
+  const item = (kind: UserAction['kind']) => ({ onClick: () => onAction({ kind, user }) })
   return (
     <Menu width={230}>
       <Menu.Target>

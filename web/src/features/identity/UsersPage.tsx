@@ -5,29 +5,29 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { users } from '~/api/identity'
 import type { User } from '~/api/types'
-import { countOf } from '~/lib/formatting'
-import { entryWords, roleWords } from '~/lib/identity'
-import { ForAdmins } from '~/ui/AdminPage'
-import { Sheet } from '~/ui/DataTable'
-import { Empty } from '~/ui/EmptyState'
+import { pluralizeAtLeast } from '~/lib/formatting'
+import { roleLabels, signInLabel } from '~/lib/identity'
+import { AdminPage } from '~/ui/AdminPage'
+import { DataTable } from '~/ui/DataTable'
+import { EmptyState } from '~/ui/EmptyState'
 import { LoadingRows } from '~/ui/Loading'
-import { More } from '~/ui/LoadMore'
-import { ShownOnce } from '~/ui/OneTimeValueDialog'
-import { Failure } from '~/ui/ProblemNotice'
+import { LoadMoreButton } from '~/ui/LoadMore'
+import { OneTimeValueDialog } from '~/ui/OneTimeValueDialog'
+import { LoadError } from '~/ui/ProblemNotice'
 import { Time } from '~/ui/Time'
-import { UserDialog } from './EditUserDialog'
+import { EditUserDialog } from './EditUserDialog'
 import styles from './Identity.module.css'
 import { Invitations } from './Invitations'
 import { InviteDialog } from './InviteDialog'
-import { UserDeeds } from './UserActionDialogs'
-import { type Deed, UserMenu } from './UserMenu'
+import { UserActionDialogs } from './UserActionDialogs'
+import { type UserAction, UserMenu } from './UserMenu'
 
 /** Who may come in, as what, and by which way. */
 export function UsersPage() {
   const [inviting, setInviting] = useState(false)
   const [link, setLink] = useState<string | null>(null)
   return (
-    <ForAdmins
+    <AdminPage
       title="Users"
       actions={
         <Button variant="filled" leftSection={<IconUserPlus size={16} />} onClick={() => setInviting(true)}>
@@ -44,31 +44,40 @@ export function UsersPage() {
           setLink(location.origin + path)
         }}
       />
-      <ShownOnce title="The invitation is ready" label="Link" value={link} onClose={() => setLink(null)}>
+      <OneTimeValueDialog
+        title="The invitation is ready"
+        label="Link"
+        value={link}
+        onClose={() => setLink(null)}
+      >
         Send this link to whom it is for, and to nobody else: whoever opens it first chooses the password.
-      </ShownOnce>
-    </ForAdmins>
+      </OneTimeValueDialog>
+    </AdminPage>
   )
 }
 
 function Users({ onLink }: { onLink: (link: string) => void }) {
   const [removed, setRemoved] = useState(false)
   const [search, setSearch] = useState('')
-  const [deed, setDeed] = useState<Deed | null>(null)
-  const [wanted] = useDebouncedValue(search.trim(), PAUSE)
-  const found = useInfiniteQuery({ ...users(removed, wanted), placeholderData: keepPreviousData })
-  if (found.error !== null)
+  const [action, setAction] = useState<UserAction | null>(null)
+  const [query] = useDebouncedValue(search.trim(), SEARCH_DELAY)
+  const pages = useInfiniteQuery({ ...users(removed, query), placeholderData: keepPreviousData })
+  if (pages.error !== null)
     return (
-      <Failure what="The users could not be read." error={found.error} retry={() => void found.refetch()} />
+      <LoadError
+        title="The users could not be read."
+        error={pages.error}
+        retry={() => void pages.refetch()}
+      />
     )
-  if (found.data === undefined) return <LoadingRows rows={4} label="Loading the users" />
-  const shown = found.data.pages.flatMap((page) => page.items)
-  const here = shown.filter((user) => user.removed_at === null).length
+  if (pages.data === undefined) return <LoadingRows rows={4} label="Loading the users" />
+  const shown = pages.data.pages.flatMap((page) => page.items)
+  const activeCount = shown.filter((user) => user.removed_at === null).length
   return (
-    <div className={styles.parts}>
+    <div className={styles.sections}>
       <h1>
-        {countOf(here, found.hasNextPage, 'user')}
-        {wanted !== '' && ' found'}
+        {pluralizeAtLeast(activeCount, pages.hasNextPage, 'user')}
+        {query !== '' && ' found'}
       </h1>
       <div className={styles.tools}>
         <TextInput
@@ -82,30 +91,30 @@ function Users({ onLink }: { onLink: (link: string) => void }) {
         </Button>
       </div>
       {shown.length === 0 ? (
-        <Empty title="Nobody is called so" />
+        <EmptyState title="Nobody is called so" />
       ) : (
-        <Sheet label="Users" columns={COLUMNS} rows={shown.map((user) => rowOf(user, setDeed))} />
+        <DataTable label="Users" columns={COLUMNS} rows={shown.map((user) => rowOf(user, setAction))} />
       )}
-      <More pages={found} />
+      <LoadMoreButton pages={pages} />
       <Invitations />
-      <UserDialog user={deed?.kind === 'change' ? deed.user : null} onClose={() => setDeed(null)} />
-      <UserDeeds deed={deed} onClose={() => setDeed(null)} onLink={onLink} />
+      <EditUserDialog user={action?.kind === 'change' ? action.user : null} onClose={() => setAction(null)} />
+      <UserActionDialogs action={action} onClose={() => setAction(null)} onLink={onLink} />
     </div>
   )
 }
 
-const PAUSE = 200
+const SEARCH_DELAY = 200
 
 const COLUMNS = [
-  { title: 'User', width: 'minmax(0, 1.5fr)', bare: true },
+  { title: 'User', width: 'minmax(0, 1.5fr)', untitled: true },
   { title: 'Roles', width: 'minmax(0, 1.1fr)' },
   { title: 'Groups', width: 'minmax(0, 1fr)' },
   { title: 'Signs in with', width: 'minmax(0, 1fr)' },
   { title: 'Last here', width: '100px' },
-  { title: 'More', width: '40px', bare: true, end: true },
+  { title: 'More', width: '40px', untitled: true, alignEnd: true },
 ]
 
-function rowOf(user: User, onDeed: (deed: Deed) => void) {
+function rowOf(user: User, onAction: (action: UserAction) => void) {
   return {
     key: user.name,
     faded: user.removed_at !== null,
@@ -114,11 +123,11 @@ function rowOf(user: User, onDeed: (deed: Deed) => void) {
         <strong>{user.display_name || user.name}</strong>
         <p>{[user.display_name !== user.name && user.name, user.email].filter(Boolean).join(', ')}</p>
       </span>,
-      roleWords(user.roles),
+      roleLabels(user.roles),
       user.groups.join(', '),
-      entryWords(user),
+      signInLabel(user),
       user.signed_in_at === null ? 'never' : <Time key="at" at={user.signed_in_at} />,
-      <UserMenu key="more" user={user} onDeed={onDeed} />,
+      <UserMenu key="more" user={user} onAction={onAction} />,
     ],
   }
 }

@@ -1,23 +1,23 @@
 import { ActionIcon, Button, Input, TextInput, Tooltip } from '@mantine/core'
 import { IconCopy, IconDownload, IconSearch, IconSelector, IconTextWrap } from '@tabler/icons-react'
 import { useMemo, useRef } from 'react'
-import type { Threshold } from '~/lib/logs'
-import { useKeys } from '~/lib/shortcuts'
+import type { LogLevel } from '~/lib/logs'
+import { useShortcuts } from '~/lib/shortcuts'
 import styles from './Log.module.css'
 
 type Props = {
   executionId: string
-  from: Threshold
-  onFrom: (from: Threshold) => void
-  typed: string
-  onTyped: (typed: string) => void
+  minLevel: LogLevel
+  onMinLevel: (minLevel: LogLevel) => void
+  searchText: string
+  onSearchText: (searchText: string) => void
   wrap: boolean
   onWrap: (wrap: boolean) => void
   /** Null while there is nothing to copy. */
   onCopy: (() => void) | null
 }
 
-const THRESHOLDS: { value: Threshold; label: string }[] = [
+const LEVEL_OPTIONS: { value: LogLevel; label: string }[] = [
   { value: 'debug', label: 'All levels' },
   { value: 'info', label: 'Info and above' },
   { value: 'warning', label: 'Warnings and errors' },
@@ -25,36 +25,45 @@ const THRESHOLDS: { value: Threshold; label: string }[] = [
 ]
 
 /** What is shown of a log, how, and where else it can go. */
-export function LogTools({ executionId, from, onFrom, typed, onTyped, wrap, onWrap, onCopy }: Props) {
+export function LogToolbar({
+  executionId,
+  minLevel,
+  onMinLevel,
+  searchText,
+  onSearchText,
+  wrap,
+  onWrap,
+  onCopy,
+}: Props) {
   const field = useRef<HTMLInputElement>(null)
   const keys = useMemo(() => ({ '/': () => field.current?.focus() }), [])
-  useKeys(keys)
+  useShortcuts(keys)
   return (
     <search className={styles.tools} aria-label="Log">
       <TextInput
         ref={field}
-        className={styles.find}
+        className={styles.search}
         aria-label="Find in the log"
         placeholder="Find in the log"
         type="search"
         leftSection={<IconSearch size={15} />}
-        value={typed}
-        onChange={(event) => onTyped(event.currentTarget.value)}
+        value={searchText}
+        onChange={(event) => onSearchText(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') onTyped('')
+          if (event.key === 'Escape') onSearchText('')
         }}
       />
       <Input
         component="select"
         className={styles.level}
         aria-label="Levels"
-        value={from}
-        onChange={(event) => onFrom(event.currentTarget.value as Threshold)}
+        value={minLevel}
+        onChange={(event) => onMinLevel(event.currentTarget.value as LogLevel)}
         rightSection={<IconSelector size={15} />}
         rightSectionPointerEvents="none"
         pointer
       >
-        {THRESHOLDS.map(({ value, label }) => (
+        {LEVEL_OPTIONS.map(({ value, label }) => (
           <option key={value} value={value}>
             {label}
           </option>

@@ -1,97 +1,97 @@
 import type { LogLine } from '~/api/types'
-import { join } from '~/lib/logs'
+import { mergeLines } from '~/lib/logs'
 
-export type Ask = { order: 'newest' | 'oldest'; before?: number; after?: number }
-export type Answer = { items: LogLine[]; next_cursor: string | null }
-export type Log = {
+export type LogPageQuery = { order: 'newest' | 'oldest'; before?: number; after?: number }
+export type LogPage = { items: LogLine[]; next_cursor: string | null }
+export type LogState = {
   /** Undefined until the first answer. */
   lines: readonly LogLine[] | undefined
   /** There is more before the first line. */
-  older: boolean
+  hasOlder: boolean
   loadingOlder: boolean
   error: unknown
 }
 
 /** More than this is let go at the old end, and read again when somebody scrolls there. */
-export const MOST = 100_000
-const LEFT = 80_000
+export const MAX_LINES = 100_000
+const LINES_AFTER_TRIM = 80_000
 /** So many pages are caught up with; after a longer absence it begins anew at the end. */
-const PAGES = 4
+const MAX_CATCH_UP_PAGES = 4
 
 /** A log from its end: older lines when they are wanted, newer ones as they come. */
-export function openLog(read: (ask: Ask) => Promise<Answer>, changed: () => void) {
-  let log: Log = { lines: undefined, older: false, loadingOlder: false, error: null }
+export function openLog(read: (ask: LogPageQuery) => Promise<LogPage>, onChange: () => void) {
+  let state: LogState = { lines: undefined, hasOlder: false, loadingOlder: false, error: null }
   let closed = false
-  let heard: LogLine[] = []
-  let opened = false
-  const put = (change: Partial<Log>) => {
+  let earlyLines: LogLine[] = []
+  let reconnected = false
+  const update = (change: Partial<LogState>) => {
     if (closed) return
-    log = { ...log, ...change }
-    changed()
+    state = { ...state, ...change }
+    onChange()
   }
-  const trimmed = (lines: readonly LogLine[]): Partial<Log> =>
-    lines.length > MOST ? { lines: lines.slice(-LEFT), older: true } : { lines }
+  const trimmed = (lines: readonly LogLine[]): Partial<LogState> =>
+    lines.length > MAX_LINES ? { lines: lines.slice(-LINES_AFTER_TRIM), hasOlder: true } : { lines }
 
-  const begin = async () => {
+  const readNewest = async () => {
     try {
       const { items, next_cursor } = await read({ order: 'newest' })
-      put({ lines: [...items].reverse(), older: next_cursor !== null, error: null })
-      const early = heard
-      heard = []
-      hear(early)
+      update({ lines: [...items].reverse(), hasOlder: next_cursor !== null, error: null })
+      const early = earlyLines
+      earlyLines = []
+      addLines(early)
     } catch (error) {
-      put({ error })
+      update({ error })
       return
     }
-    if (opened) await catchUp()
+    if (reconnected) await catchUp()
   }
 
-  const hear = (lines: readonly LogLine[]) => {
-    if (log.lines === undefined) heard.push(...lines)
-    else if (lines.length > 0) put(trimmed(join(log.lines, within(lines))))
+  const addLines = (lines: readonly LogLine[]) => {
+    if (state.lines === undefined) earlyLines.push(...lines)
+    else if (lines.length > 0) update(trimmed(mergeLines(state.lines, notOlder(lines))))
   }
   // A stream that lags behind tells what is older than the first line: that is read when somebody scrolls there.
-  const within = (lines: readonly LogLine[]) => {
-    const first = log.older ? (log.lines?.[0]?.log_id ?? 0) : 0
+  const notOlder = (lines: readonly LogLine[]) => {
+    const first = state.hasOlder ? (state.lines?.[0]?.log_id ?? 0) : 0
     return lines.filter((line) => line.log_id >= first)
   }
 
   const readOlder = async () => {
-    const first = log.lines?.[0]
-    if (first === undefined || !log.older || log.loadingOlder) return
-    put({ loadingOlder: true })
+    const first = state.lines?.[0]
+    if (first === undefined || !state.hasOlder || state.loadingOlder) return
+    update({ loadingOlder: true })
     try {
       const { items, next_cursor } = await read({ order: 'newest', before: first.log_id })
-      const lines = join([...items].reverse(), log.lines ?? [])
-      put({ lines, older: next_cursor !== null, loadingOlder: false, error: null })
+      const lines = mergeLines([...items].reverse(), state.lines ?? [])
+      update({ lines, hasOlder: next_cursor !== null, loadingOlder: false, error: null })
     } catch (error) {
-      put({ loadingOlder: false, error })
+      update({ loadingOlder: false, error })
     }
   }
 
   /** The line to the server stands again: read what came while it did not. */
   const catchUp = async () => {
-    opened = log.lines === undefined
-    if (log.lines === undefined) return
-    let last = log.lines.at(-1)?.log_id ?? 0
-    for (let page = 0; page < PAGES; page += 1) {
+    reconnected = state.lines === undefined
+    if (state.lines === undefined) return
+    let last = state.lines.at(-1)?.log_id ?? 0
+    for (let page = 0; page < MAX_CATCH_UP_PAGES; page += 1) {
       try {
         const { items, next_cursor } = await read({ order: 'oldest', after: last })
-        hear(items)
+        addLines(items)
         last = items.at(-1)?.log_id ?? last
         if (next_cursor === null) return
       } catch (error) {
-        put({ error })
+        update({ error })
         return
       }
     }
-    await begin()
+    await readNewest()
   }
 
   return {
-    get: () => log,
-    begin,
-    hear,
+    get: () => state,
+    readNewest,
+    addLines,
     readOlder,
     catchUp,
     close: () => {

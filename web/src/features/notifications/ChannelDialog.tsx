@@ -1,50 +1,52 @@
 import { PasswordInput, Switch, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { changeChannel, channels, makeChannel } from '~/api/notifications'
+import { channels, createChannel, updateChannel } from '~/api/notifications'
 import { pipelines } from '~/api/queries'
-import type { Channel, ChannelKind, NoticeKind } from '~/api/types'
-import { CHANNELS, NOTICES } from '~/lib/notifications'
-import { Ticks } from '~/ui/CheckboxList'
+import type { Channel, ChannelKind, NotificationKind } from '~/api/types'
+import { CHANNEL_KINDS, NOTIFICATION_KINDS } from '~/lib/notifications'
+import { CheckboxList } from '~/ui/CheckboxList'
 import { FormDialog } from '~/ui/FormDialog'
-import { Choice } from '~/ui/SelectField'
-import { tell } from '~/ui/toasts'
+import { SelectField } from '~/ui/SelectField'
+import { showToast } from '~/ui/toasts'
 
-const USUAL: NoticeKind[] = NOTICES.map((notice) => notice.value).filter((kind) => kind !== 'run_completed')
+const DEFAULT_KINDS: NotificationKind[] = NOTIFICATION_KINDS.map((notice) => notice.value).filter(
+  (kind) => kind !== 'run_completed',
+)
 
-type Props = { channel: Channel | null; onClose: () => void; onKey: (key: string) => void }
+type Props = { channel: Channel | null; onClose: () => void; onSigningKey: (key: string) => void }
 
 /** A channel, new or changed. Its address is a secret: what is left empty stays as it is. */
-export function ChannelDialog({ channel, onClose, onKey }: Props) {
+export function ChannelDialog({ channel, onClose, onSigningKey }: Props) {
   const client = useQueryClient()
-  const { data: others } = useQuery(channels())
-  const { data: known } = useQuery(pipelines())
+  const { data: channels_ } = useQuery(channels())
+  const { data: allPipelines } = useQuery(pipelines())
   const [name, setName] = useState(channel?.name ?? '')
   const [kind, setKind] = useState<ChannelKind>(channel?.kind ?? 'teams')
   const [url, setUrl] = useState('')
   const [people, setPeople] = useState((channel?.recipients ?? []).join(', '))
   const [enabled, setEnabled] = useState(channel?.is_enabled ?? true)
   const [details, setDetails] = useState(channel?.shows_details ?? true)
-  const [kinds, setKinds] = useState<NoticeKind[]>(channel?.kinds ?? USUAL)
-  const [places, setPlaces] = useState<string[]>(channel?.pipelines ?? [])
+  const [kinds, setKinds] = useState<NotificationKind[]>(channel?.kinds ?? DEFAULT_KINDS)
+  const [pipelineIds, setPipelineIds] = useState<string[]>(channel?.pipelines ?? [])
   const [fallback, setFallback] = useState(channel?.fallback ?? '')
   const isMail = kind === 'email'
   const save = async () => {
-    const wanted = {
+    const body = {
       name: name.trim(),
       url: url.trim() === '' ? null : url.trim(),
       is_enabled: enabled,
       shows_details: details,
       kinds,
-      pipelines: places,
+      pipelines: pipelineIds,
       recipients: isMail ? listOf(people) : null,
     }
     if (channel === null) {
-      const made = await makeChannel({ ...wanted, kind, fallback: fallback || null })
-      if (made.signing_key !== null) onKey(made.signing_key)
-    } else await changeChannel(channel.channel_id, channel.revision, { ...wanted, fallback })
+      const created = await createChannel({ ...body, kind, fallback: fallback || null })
+      if (created.signing_key !== null) onSigningKey(created.signing_key)
+    } else await updateChannel(channel.channel_id, channel.revision, { ...body, fallback })
     await client.invalidateQueries({ queryKey: ['notices'] })
-    tell(channel === null ? `${wanted.name} is set up.` : `${wanted.name} is changed.`)
+    showToast(channel === null ? `${body.name} is set up.` : `${body.name} is changed.`)
     onClose()
   }
   return (
@@ -53,11 +55,11 @@ export function ChannelDialog({ channel, onClose, onKey }: Props) {
       opened
       wide
       onClose={onClose}
-      keep="Leave it so"
-      send={channel === null ? 'Set the channel up' : 'Save the channel'}
-      refused={channel === null ? 'There is no new channel.' : 'Nothing was changed.'}
+      cancelLabel="Leave it so"
+      submitLabel={channel === null ? 'Set the channel up' : 'Save the channel'}
+      errorTitle={channel === null ? 'There is no new channel.' : 'Nothing was changed.'}
       disabled={name.trim() === '' || (channel === null && !isMail && url.trim() === '')}
-      onSend={save}
+      onSubmit={save}
     >
       <TextInput
         label="Name"
@@ -67,10 +69,10 @@ export function ChannelDialog({ channel, onClose, onKey }: Props) {
         onChange={(event) => setName(event.currentTarget.value)}
       />
       {channel === null && (
-        <Choice
+        <SelectField
           label="Kind"
           value={kind}
-          options={CHANNELS}
+          options={CHANNEL_KINDS}
           onChange={(value) => setKind(value as ChannelKind)}
         />
       )}
@@ -84,27 +86,27 @@ export function ChannelDialog({ channel, onClose, onKey }: Props) {
       ) : (
         <PasswordInput
           label={channel === null ? 'Address' : 'New address (optional)'}
-          description={`${CHANNELS.find((each) => each.value === kind)?.address} Kept as a secret, never shown again.`}
+          description={`${CHANNEL_KINDS.find((each) => each.value === kind)?.hint} Kept as a secret, never shown again.`}
           autoComplete="off"
           value={url}
           onChange={(event) => setUrl(event.currentTarget.value)}
         />
       )}
-      <Ticks label="Gets" options={NOTICES} value={kinds} onChange={setKinds} />
-      {known !== undefined && known.items.length > 0 && (
-        <Ticks
+      <CheckboxList label="Gets" options={NOTIFICATION_KINDS} value={kinds} onChange={setKinds} />
+      {allPipelines !== undefined && allPipelines.items.length > 0 && (
+        <CheckboxList
           label="Only of these pipelines (optional)"
-          options={known.items.map((item) => ({ value: item.pipeline_id, label: item.pipeline_name }))}
-          value={places}
-          onChange={setPlaces}
+          options={allPipelines.items.map((item) => ({ value: item.pipeline_id, label: item.pipeline_name }))}
+          value={pipelineIds}
+          onChange={setPipelineIds}
         />
       )}
-      <Choice
+      <SelectField
         label="If it fails, tell by"
         value={fallback}
         options={[
           { value: '', label: 'Nothing else' },
-          ...(others?.items ?? [])
+          ...(channels_?.items ?? [])
             .filter((other) => other.channel_id !== channel?.channel_id)
             .map((other) => ({ value: other.name, label: other.name })),
         ]}

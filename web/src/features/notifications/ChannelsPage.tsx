@@ -2,20 +2,20 @@ import { Button } from '@mantine/core'
 import { IconPlus, IconSend } from '@tabler/icons-react'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { channelPages, removeChannel, testChannel } from '~/api/notifications'
+import { channelPages, deleteChannel, testChannel } from '~/api/notifications'
 import type { Channel } from '~/api/types'
-import { count, countOf } from '~/lib/formatting'
-import { channelWords, DELIVERIES } from '~/lib/notifications'
-import { ForAdmins } from '~/ui/AdminPage'
-import { Sheet } from '~/ui/DataTable'
-import { Empty } from '~/ui/EmptyState'
+import { pluralize, pluralizeAtLeast } from '~/lib/formatting'
+import { channelLabel, DELIVERY_STATES } from '~/lib/notifications'
+import { AdminPage } from '~/ui/AdminPage'
+import { DataTable } from '~/ui/DataTable'
+import { EmptyState } from '~/ui/EmptyState'
 import { FormDialog } from '~/ui/FormDialog'
 import { LoadingRows } from '~/ui/Loading'
-import { More } from '~/ui/LoadMore'
-import { Done, Notice } from '~/ui/Notice'
-import { ShownOnce } from '~/ui/OneTimeValueDialog'
-import { Failure, Refusal } from '~/ui/ProblemNotice'
-import { tell } from '~/ui/toasts'
+import { LoadMoreButton } from '~/ui/LoadMore'
+import { Notice, SuccessNote } from '~/ui/Notice'
+import { OneTimeValueDialog } from '~/ui/OneTimeValueDialog'
+import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
+import { showToast } from '~/ui/toasts'
 import { ChannelDialog } from './ChannelDialog'
 import styles from './Notifications.module.css'
 
@@ -24,7 +24,7 @@ export function ChannelsPage() {
   const [open, setOpen] = useState<Channel | 'new' | null>(null)
   const [key, setKey] = useState<string | null>(null)
   return (
-    <ForAdmins
+    <AdminPage
       title="Channels"
       actions={
         <Button variant="filled" leftSection={<IconPlus size={16} />} onClick={() => setOpen('new')}>
@@ -34,41 +34,50 @@ export function ChannelsPage() {
     >
       <Channels onOpen={setOpen} />
       {open !== null && (
-        <ChannelDialog channel={open === 'new' ? null : open} onClose={() => setOpen(null)} onKey={setKey} />
+        <ChannelDialog
+          channel={open === 'new' ? null : open}
+          onClose={() => setOpen(null)}
+          onSigningKey={setKey}
+        />
       )}
-      <ShownOnce title="The key of the webhook" label="Signing key" value={key} onClose={() => setKey(null)}>
+      <OneTimeValueDialog
+        title="The key of the webhook"
+        label="Signing key"
+        value={key}
+        onClose={() => setKey(null)}
+      >
         Whoever receives the webhook checks its signature with this key.
-      </ShownOnce>
-    </ForAdmins>
+      </OneTimeValueDialog>
+    </AdminPage>
   )
 }
 
 function Channels({ onOpen }: { onOpen: (channel: Channel) => void }) {
   const client = useQueryClient()
-  const [removing, setRemoving] = useState<Channel | null>(null)
-  const found = useInfiniteQuery(channelPages())
-  if (found.error !== null)
+  const [deleting, setDeleting] = useState<Channel | null>(null)
+  const pages = useInfiniteQuery(channelPages())
+  if (pages.error !== null)
     return (
-      <Failure
-        what="The channels could not be read."
-        error={found.error}
-        retry={() => void found.refetch()}
+      <LoadError
+        title="The channels could not be read."
+        error={pages.error}
+        retry={() => void pages.refetch()}
       />
     )
-  if (found.data === undefined) return <LoadingRows rows={3} label="Loading the channels" />
-  const items = found.data.pages.flatMap((page) => page.items)
-  const on = items.filter((channel) => channel.is_enabled).length
+  if (pages.data === undefined) return <LoadingRows rows={3} label="Loading the channels" />
+  const items = pages.data.pages.flatMap((page) => page.items)
+  const enabledCount = items.filter((channel) => channel.is_enabled).length
   return (
-    <div className={styles.parts}>
+    <div className={styles.sections}>
       <h1>
-        {on === 0
+        {enabledCount === 0
           ? 'Nobody is told outside Cairn'
-          : `People are told by ${countOf(on, found.hasNextPage, 'channel')}`}
+          : `People are told by ${pluralizeAtLeast(enabledCount, pages.hasNextPage, 'channel')}`}
       </h1>
       {items.length === 0 ? (
-        <Empty title="No channels yet">Teams, Slack, mail, a webhook, or another service.</Empty>
+        <EmptyState title="No channels yet">Teams, Slack, mail, a webhook, or another service.</EmptyState>
       ) : (
-        <Sheet
+        <DataTable
           label="Channels"
           columns={COLUMNS}
           rows={items.map((channel) => ({
@@ -78,34 +87,34 @@ function Channels({ onOpen }: { onOpen: (channel: Channel) => void }) {
               <span key="name">
                 <strong>{channel.name}</strong>
                 <p>
-                  {channelWords(channel.kind)}
+                  {channelLabel(channel.kind)}
                   {!channel.is_enabled && ', switched off'}
                 </p>
               </span>,
               channel.kind === 'email' ? channel.recipients.join(', ') || 'who is asked' : channel.host,
-              whatWords(channel),
+              contentLabel(channel),
               channel.fallback ?? '',
-              <ChannelButtons key="do" channel={channel} onOpen={onOpen} onRemove={setRemoving} />,
+              <ChannelButtons key="do" channel={channel} onOpen={onOpen} onRemove={setDeleting} />,
             ],
-            below: <Trial key="trial" channel={channel} />,
+            below: <ChannelTest key="trial" channel={channel} />,
           }))}
         />
       )}
-      <More pages={found} />
+      <LoadMoreButton pages={pages} />
       <FormDialog
-        title={`Remove ${removing?.name ?? ''}?`}
-        opened={removing !== null}
-        onClose={() => setRemoving(null)}
-        keep="Keep the channel"
-        send="Remove the channel"
-        refused="The channel stays."
+        title={`Remove ${deleting?.name ?? ''}?`}
+        opened={deleting !== null}
+        onClose={() => setDeleting(null)}
+        cancelLabel="Keep the channel"
+        submitLabel="Remove the channel"
+        errorTitle="The channel stays."
         danger
         note="Its address and key are gone for good."
-        onSend={async () => {
-          if (removing !== null) await removeChannel(removing.channel_id)
+        onSubmit={async () => {
+          if (deleting !== null) await deleteChannel(deleting.channel_id)
           await client.invalidateQueries({ queryKey: ['notices'] })
-          if (removing !== null) tell(`${removing.name} is removed.`)
-          setRemoving(null)
+          if (deleting !== null) showToast(`${deleting.name} is removed.`)
+          setDeleting(null)
         }}
       >
         <p>What waits to be sent there is skipped.</p>
@@ -115,16 +124,16 @@ function Channels({ onOpen }: { onOpen: (channel: Channel) => void }) {
 }
 
 const COLUMNS = [
-  { title: 'Channel', width: 'minmax(0, 1.1fr)', bare: true },
+  { title: 'Channel', width: 'minmax(0, 1.1fr)', untitled: true },
   { title: 'Leads to', width: 'minmax(0, 1fr)' },
   { title: 'Gets', width: 'minmax(0, 1fr)' },
   { title: 'If it fails', width: 'minmax(0, 0.7fr)' },
-  { title: 'Change', width: '190px', bare: true, end: true },
+  { title: 'Change', width: '190px', untitled: true, alignEnd: true },
 ]
 
-function whatWords(channel: Channel): string {
-  const where = channel.pipelines.length > 0 ? `, of ${count(channel.pipelines.length, 'pipeline')}` : ''
-  return `${count(channel.kinds.length, 'kind')} of notices${where}${channel.shows_details ? '' : ', no details'}`
+function contentLabel(channel: Channel): string {
+  const where = channel.pipelines.length > 0 ? `, of ${pluralize(channel.pipelines.length, 'pipeline')}` : ''
+  return `${pluralize(channel.kinds.length, 'kind')} of notices${where}${channel.shows_details ? '' : ', no details'}`
 }
 
 type ButtonsProps = {
@@ -152,35 +161,35 @@ function ChannelButtons({ channel, onOpen, onRemove }: ButtonsProps) {
 }
 
 /** Sends a test there now, and says in place what came of it. */
-function Trial({ channel }: { channel: Channel }) {
+function ChannelTest({ channel }: { channel: Channel }) {
   const client = useQueryClient()
-  const trial = useMutation({
+  const test = useMutation({
     mutationFn: () => testChannel(channel.channel_id, null),
     onSettled: () => client.invalidateQueries({ queryKey: ['notices', 'deliveries'] }),
   })
-  const { data } = trial
+  const { data } = test
   return (
     <div className={styles.below}>
       <div className={styles.filters}>
         <Button
           leftSection={<IconSend size={16} />}
-          loading={trial.isPending}
-          onClick={() => trial.mutate()}
+          loading={test.isPending}
+          onClick={() => test.mutate()}
           aria-label={`Send a test to ${channel.name}`}
         >
           Send a test
         </Button>
-        {data?.status === 'sent' && <Done>The test was taken. {data.told}</Done>}
+        {data?.status === 'sent' && <SuccessNote>The test was taken. {data.told}</SuccessNote>}
       </div>
       {data !== undefined && data.status !== 'sent' && (
         <Notice
           tone={data.status === 'failed' ? 'red' : 'grey'}
-          title={`The test: ${DELIVERIES[data.status].word.toLowerCase()}.`}
+          title={`The test: ${DELIVERY_STATES[data.status].label.toLowerCase()}.`}
         >
           {data.told}
         </Notice>
       )}
-      {trial.error !== null && <Refusal title="The test was not sent." error={trial.error} />}
+      {test.error !== null && <ProblemNotice title="The test was not sent." error={test.error} />}
     </div>
   )
 }

@@ -2,17 +2,17 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { channels, type DeliveryFilter, deliveries, delivery } from '~/api/notifications'
-import type { Delivery, DeliveryStatus, NoticeKind } from '~/api/types'
-import { exact } from '~/lib/durations'
-import { DELIVERIES, NOTICES, noticeWords } from '~/lib/notifications'
-import { ForAdmins } from '~/ui/AdminPage'
+import type { Delivery, DeliveryStatus, NotificationKind } from '~/api/types'
+import { formatDateTime } from '~/lib/durations'
+import { DELIVERY_STATES, NOTIFICATION_KINDS, notificationLabel } from '~/lib/notifications'
+import { AdminPage } from '~/ui/AdminPage'
 import { Code } from '~/ui/Code'
-import { Sheet } from '~/ui/DataTable'
-import { Empty } from '~/ui/EmptyState'
+import { DataTable } from '~/ui/DataTable'
+import { EmptyState } from '~/ui/EmptyState'
 import { LoadingRows, LoadingText } from '~/ui/Loading'
-import { More } from '~/ui/LoadMore'
-import { Failure } from '~/ui/ProblemNotice'
-import { Choice } from '~/ui/SelectField'
+import { LoadMoreButton } from '~/ui/LoadMore'
+import { LoadError } from '~/ui/ProblemNotice'
+import { SelectField } from '~/ui/SelectField'
 import { StateTag } from '~/ui/StateTag'
 import { Time } from '~/ui/Time'
 import styles from './Notifications.module.css'
@@ -20,29 +20,33 @@ import styles from './Notifications.module.css'
 /** What was sent, and what came of it. */
 export function DeliveriesPage() {
   return (
-    <ForAdmins title="Deliveries">
-      <Log />
-    </ForAdmins>
+    <AdminPage title="Deliveries">
+      <DeliveryLog />
+    </AdminPage>
   )
 }
 
-function Log() {
+function DeliveryLog() {
   const [filter, setFilter] = useState<DeliveryFilter>({})
   const [open, setOpen] = useState<string | null>(null)
-  const found = useInfiniteQuery({ ...deliveries(filter), refetchInterval: 5000 })
-  const items = found.data?.pages.flatMap((page) => page.items) ?? []
+  const pages = useInfiniteQuery({ ...deliveries(filter), refetchInterval: 5000 })
+  const items = pages.data?.pages.flatMap((page) => page.items) ?? []
   return (
-    <div className={styles.parts}>
+    <div className={styles.sections}>
       <h1>Deliveries</h1>
       <Filters filter={filter} onChange={setFilter} />
-      {found.error !== null ? (
-        <Failure what="The log could not be read." error={found.error} retry={() => void found.refetch()} />
-      ) : found.data === undefined ? (
+      {pages.error !== null ? (
+        <LoadError
+          title="The log could not be read."
+          error={pages.error}
+          retry={() => void pages.refetch()}
+        />
+      ) : pages.data === undefined ? (
         <LoadingRows rows={4} label="Loading the deliveries" />
       ) : items.length === 0 ? (
-        <Empty title="Nothing was sent" />
+        <EmptyState title="Nothing was sent" />
       ) : (
-        <Sheet
+        <DataTable
           label="Deliveries"
           columns={COLUMNS}
           rows={items.map((item) => ({
@@ -52,7 +56,7 @@ function Log() {
           }))}
         />
       )}
-      <More pages={found} />
+      <LoadMoreButton pages={pages} />
     </div>
   )
 }
@@ -64,36 +68,41 @@ function Filters({ filter, onChange }: FiltersProps) {
   const any = { value: '', label: 'Any' }
   return (
     <div className={styles.filters}>
-      <Choice
+      <SelectField
         label="Channel"
         value={filter.channel_id ?? ''}
         options={[any, ...(data?.items ?? []).map((item) => ({ value: item.channel_id, label: item.name }))]}
         onChange={(value) => onChange({ ...filter, channel_id: value || undefined })}
       />
-      <Choice
+      <SelectField
         label="What came of it"
         value={filter.status ?? ''}
-        options={[any, ...Object.entries(DELIVERIES).map(([value, state]) => ({ value, label: state.word }))]}
+        options={[
+          any,
+          ...Object.entries(DELIVERY_STATES).map(([value, state]) => ({ value, label: state.label })),
+        ]}
         onChange={(value) =>
           onChange({ ...filter, status: (value || undefined) as DeliveryStatus | undefined })
         }
       />
-      <Choice
+      <SelectField
         label="Told"
         value={filter.kind ?? ''}
-        options={[any, ...NOTICES, { value: 'test', label: 'A test' }]}
-        onChange={(value) => onChange({ ...filter, kind: (value || undefined) as NoticeKind | undefined })}
+        options={[any, ...NOTIFICATION_KINDS, { value: 'test', label: 'A test' }]}
+        onChange={(value) =>
+          onChange({ ...filter, kind: (value || undefined) as NotificationKind | undefined })
+        }
       />
     </div>
   )
 }
 
 const COLUMNS = [
-  { title: 'Told', width: 'minmax(0, 1.4fr)', bare: true },
+  { title: 'Told', width: 'minmax(0, 1.4fr)', untitled: true },
   { title: 'Channel', width: 'minmax(0, 1fr)' },
   { title: 'What came of it', width: '130px' },
-  { title: 'Tries', width: '50px', end: true },
-  { title: 'When', width: '96px', end: true },
+  { title: 'Tries', width: '50px', alignEnd: true },
+  { title: 'When', width: '96px', alignEnd: true },
 ]
 
 function cellsOf(item: Delivery, open: boolean, onOpen: (id: string | null) => void) {
@@ -101,11 +110,11 @@ function cellsOf(item: Delivery, open: boolean, onOpen: (id: string | null) => v
     <button
       key="what"
       type="button"
-      className={styles.what}
+      className={styles.title}
       aria-expanded={open}
       onClick={() => onOpen(open ? null : item.delivery_id)}
     >
-      {noticeWords(item.kind)}
+      {notificationLabel(item.kind)}
     </button>,
     <span key="channel">
       {item.channel}
@@ -115,7 +124,7 @@ function cellsOf(item: Delivery, open: boolean, onOpen: (id: string | null) => v
       </p>
     </span>,
     <span key="state">
-      <StateTag state={DELIVERIES[item.status]} />
+      <StateTag state={DELIVERY_STATES[item.status]} />
       {item.may_be_repeated && <p>may have arrived twice</p>}
     </span>,
     item.tries,
@@ -129,16 +138,16 @@ function Detail({ item }: { item: Delivery }) {
   return (
     <div className={`${styles.below} ${styles.detail}`}>
       {error !== null ? (
-        <Failure what="This delivery could not be read." error={error} />
+        <LoadError title="This delivery could not be read." error={error} />
       ) : data === undefined ? (
         <LoadingText lines={2} />
       ) : (
         <>
           {data.told !== '' && data.history.length === 0 && <p>{data.told}</p>}
-          <ol className={styles.tries} aria-label="Tries">
+          <ol className={styles.attempts} aria-label="Tries">
             {data.history.map((each) => (
               <li key={each.number}>
-                Try {each.number}, {exact(each.began_at)}: {outcomeWords(each.outcome)}
+                Try {each.number}, {formatDateTime(each.began_at)}: {outcomeText(each.outcome)}
                 {each.told !== '' && `, ${each.told}`}
               </li>
             ))}
@@ -166,7 +175,7 @@ function Detail({ item }: { item: Delivery }) {
   )
 }
 
-function outcomeWords(outcome: string | null): string {
+function outcomeText(outcome: string | null): string {
   if (outcome === null) return 'under way'
   return outcome === 'sent' ? 'taken' : outcome === 'not_sent' ? 'not taken' : 'nobody knows'
 }

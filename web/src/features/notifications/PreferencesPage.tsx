@@ -2,81 +2,83 @@ import { Button, Switch, TextInput } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { preferences, setPreferences } from '~/api/notifications'
-import type { NoticeKind, Preferences } from '~/api/types'
-import { channelWords, NOTICES } from '~/lib/notifications'
-import { Ticks } from '~/ui/CheckboxList'
+import type { NotificationKind, Preferences } from '~/api/types'
+import { channelLabel, NOTIFICATION_KINDS } from '~/lib/notifications'
+import { CheckboxList } from '~/ui/CheckboxList'
 import { LoadingText } from '~/ui/Loading'
 import { Page } from '~/ui/Page'
-import { Failure, Refusal } from '~/ui/ProblemNotice'
-import { tell } from '~/ui/toasts'
+import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
+import { showToast } from '~/ui/toasts'
 import styles from './Notifications.module.css'
 
-const NIGHT = { start: '22:00', end: '07:00' }
+const DEFAULT_QUIET_HOURS = { start: '22:00', end: '07:00' }
 
 /** What one wants to be told outside Cairn, by which way, and when not. */
 export function PreferencesPage() {
   const { data, error, refetch } = useQuery(preferences())
   return (
     <Page title="What you are told" crumbs={[{ label: 'Settings', link: { to: '/settings' } }]}>
-      <div className={styles.parts}>
+      <div className={styles.sections}>
         <h1>What you are told</h1>
         <p className={styles.note}>
           This is about what is sent to you alone, such as mail. What goes to a room of Teams or Slack goes to
           everybody in it. What waits for you is always on the home page.
         </p>
         {error !== null ? (
-          <Failure what="Your wishes could not be read." error={error} retry={() => void refetch()} />
+          <LoadError title="Your wishes could not be read." error={error} retry={() => void refetch()} />
         ) : data === undefined ? (
           <LoadingText lines={5} />
         ) : (
-          <Wishes key={JSON.stringify(data)} stored={data} />
+          <PreferencesForm key={JSON.stringify(data)} stored={data} />
         )}
       </div>
     </Page>
   )
 }
 
-function Wishes({ stored }: { stored: Preferences }) {
+function PreferencesForm({ stored }: { stored: Preferences }) {
   const client = useQueryClient()
-  const [kinds, setKinds] = useState<NoticeKind[]>(stored.kinds ?? NOTICES.map((notice) => notice.value))
+  const [kinds, setKinds] = useState<NotificationKind[]>(
+    stored.kinds ?? NOTIFICATION_KINDS.map((notice) => notice.value),
+  )
   const names = stored.available.map((channel) => channel.name)
-  const [ways, setWays] = useState(
-    stored.channels === null ? names : waysOf(stored.channels, stored.available),
+  const [selectedChannels, setSelectedChannels] = useState(
+    stored.channels === null ? names : matchingChannels(stored.channels, stored.available),
   )
   const [quiet, setQuiet] = useState(stored.quiet)
   const [busy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState<unknown>(null)
+  const [saveError, setSaveError] = useState<unknown>(null)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     setBusy(true)
-    setRefusal(null)
+    setSaveError(null)
     try {
-      const all = kinds.length === NOTICES.length
+      const all = kinds.length === NOTIFICATION_KINDS.length
       const saved = await setPreferences({
         kinds: all ? null : kinds,
-        channels: ways.length === names.length ? null : ways,
+        channels: selectedChannels.length === names.length ? null : selectedChannels,
         quiet,
       })
       client.setQueryData(preferences().queryKey, saved)
-      tell('Your wishes are kept.')
+      showToast('Your wishes are kept.')
     } catch (error) {
-      setRefusal(error)
+      setSaveError(error)
     }
     setBusy(false)
   }
   return (
     <form className={styles.form} onSubmit={submit}>
-      <Ticks label="Tell me when" options={NOTICES} value={kinds} onChange={setKinds} />
+      <CheckboxList label="Tell me when" options={NOTIFICATION_KINDS} value={kinds} onChange={setKinds} />
       {stored.available.length > 0 ? (
-        <Ticks
+        <CheckboxList
           label="By"
           options={stored.available.map((channel) => ({
             value: channel.name,
             label: channel.name,
-            about: channelWords(channel.kind),
+            description: channelLabel(channel.kind),
           }))}
-          value={ways}
-          onChange={setWays}
+          value={selectedChannels}
+          onChange={setSelectedChannels}
         />
       ) : (
         <p className={styles.note}>There is no channel yet that reaches single persons.</p>
@@ -85,7 +87,9 @@ function Wishes({ stored }: { stored: Preferences }) {
         label="Quiet hours: what comes then is sent afterwards"
         checked={quiet !== null}
         onChange={(event) =>
-          setQuiet(event.currentTarget.checked ? { ...NIGHT, time_zone: ownZone() } : null)
+          setQuiet(
+            event.currentTarget.checked ? { ...DEFAULT_QUIET_HOURS, time_zone: localTimeZone() } : null,
+          )
         }
       />
       {quiet !== null && (
@@ -112,7 +116,7 @@ function Wishes({ stored }: { stored: Preferences }) {
           />
         </div>
       )}
-      {refusal !== null && <Refusal title="Your wishes are as before." error={refusal} />}
+      {saveError !== null && <ProblemNotice title="Your wishes are as before." error={saveError} />}
       <Button type="submit" variant="filled" loading={busy}>
         Keep my wishes
       </Button>
@@ -120,12 +124,12 @@ function Wishes({ stored }: { stored: Preferences }) {
   )
 }
 
-const ownZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
+const localTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
 
 /** A wish may name a channel or a kind of them. */
-function waysOf(wished: readonly string[], available: Preferences['available']): string[] {
-  const wanted = wished.map((name) => name.toLowerCase())
+function matchingChannels(preferred: readonly string[], available: Preferences['available']): string[] {
+  const names = preferred.map((name) => name.toLowerCase())
   return available
-    .filter((channel) => wanted.includes(channel.name.toLowerCase()) || wanted.includes(channel.kind))
+    .filter((channel) => names.includes(channel.name.toLowerCase()) || names.includes(channel.kind))
     .map((channel) => channel.name)
 }

@@ -3,16 +3,16 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { pipelineRuns } from '~/api/queries'
 import type { Pipeline } from '~/api/types'
-import { Empty } from '~/ui/EmptyState'
+import { EmptyState } from '~/ui/EmptyState'
 import { LoadingRows } from '~/ui/Loading'
 import { Panel, Section } from '~/ui/Page'
-import { Failure } from '~/ui/ProblemNotice'
+import { LoadError } from '~/ui/ProblemNotice'
 import { RunRows } from '~/ui/RunRows'
 
 /** The runs of the current definition, the newest first; those that a rollback took away on request. */
-export function Runs({ pipeline }: { pipeline: Pipeline }) {
-  const [all, setAll] = useState(false)
-  const { data, error, refetch } = useQuery(pipelineRuns(pipeline.pipeline_id, all))
+export function PipelineRuns({ pipeline }: { pipeline: Pipeline }) {
+  const [showAll, setShowAll] = useState(false)
+  const { data, error, refetch } = useQuery(pipelineRuns(pipeline.pipeline_id, showAll))
   return (
     <Section
       title="Runs"
@@ -21,21 +21,21 @@ export function Runs({ pipeline }: { pipeline: Pipeline }) {
         <Checkbox
           size="xs"
           label="Also rolled back and test runs"
-          checked={all}
-          onChange={(event) => setAll(event.currentTarget.checked)}
+          checked={showAll}
+          onChange={(event) => setShowAll(event.currentTarget.checked)}
         />
       }
     >
       {error !== null ? (
-        <Failure what="The runs could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="The runs could not be read." error={error} retry={() => void refetch()} />
       ) : (
         <Panel>
           {data === undefined ? (
             <LoadingRows rows={3} label="Loading runs" />
           ) : data.items.length === 0 ? (
-            <Empty title="Never run">The first run will be v1.</Empty>
+            <EmptyState title="Never run">The first run will be v1.</EmptyState>
           ) : (
-            <RunRows runs={data.items} named={false} />
+            <RunRows runs={data.items} showPipeline={false} />
           )}
         </Panel>
       )}

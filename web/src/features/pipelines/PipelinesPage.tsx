@@ -6,41 +6,41 @@ import { useMemo, useRef, useState } from 'react'
 import { pipelines } from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { PipelineSummary } from '~/api/types'
-import { count } from '~/lib/formatting'
-import { useKeys } from '~/lib/shortcuts'
-import { hasFailed, mayEdit } from '~/lib/states'
-import { Empty } from '~/ui/EmptyState'
-import { Kbd } from '~/ui/KeyHint'
+import { pluralize } from '~/lib/formatting'
+import { useShortcuts } from '~/lib/shortcuts'
+import { canEdit, hasFailed } from '~/lib/states'
+import { EmptyState } from '~/ui/EmptyState'
+import { KeyHint } from '~/ui/KeyHint'
 import { LoadingRows } from '~/ui/Loading'
 import { Page, Panel } from '~/ui/Page'
-import { Failure } from '~/ui/ProblemNotice'
+import { LoadError } from '~/ui/ProblemNotice'
 import { PipelineRows } from './PipelineRows'
 import styles from './PipelinesPage.module.css'
 
-const FILTERS: { value: string; label: string; holds: (item: PipelineSummary) => boolean }[] = [
-  { value: 'all', label: 'All', holds: () => true },
-  { value: 'waiting', label: 'Waiting', holds: (item) => item.waiting > 0 },
-  { value: 'running', label: 'Running', holds: (item) => item.latest_run?.status === 'in_progress' },
+const FILTERS: { value: string; label: string; matches: (item: PipelineSummary) => boolean }[] = [
+  { value: 'all', label: 'All', matches: () => true },
+  { value: 'waiting', label: 'Waiting', matches: (item) => item.waiting > 0 },
+  { value: 'running', label: 'Running', matches: (item) => item.latest_run?.status === 'in_progress' },
   {
     value: 'failed',
     label: 'Failed',
-    holds: (item) => item.latest_run !== null && hasFailed(item.latest_run),
+    matches: (item) => item.latest_run !== null && hasFailed(item.latest_run),
   },
-  { value: 'deleted', label: 'Deleted', holds: () => true },
+  { value: 'deleted', label: 'Deleted', matches: () => true },
 ]
 
 /** All pipelines, the last active first. */
-export function ListPage() {
+export function PipelinesPage() {
   const navigate = useNavigate()
-  const allowed = mayEdit(useRoles())
-  const [shown, setShown] = useState('all')
+  const allowed = canEdit(useRoles())
+  const [filter, setFilter] = useState('all')
   const [search, setSearch] = useState('')
-  const box = useRef<HTMLInputElement>(null)
-  const { data, error, refetch } = useQuery(pipelines(shown === 'deleted'))
-  useKeys(
+  const searchRef = useRef<HTMLInputElement>(null)
+  const { data, error, refetch } = useQuery(pipelines(filter === 'deleted'))
+  useShortcuts(
     useMemo(
       () => ({
-        '/': () => box.current?.focus(),
+        '/': () => searchRef.current?.focus(),
         c: () => void navigate({ to: '/pipelines/new' }),
       }),
       [navigate],
@@ -48,7 +48,7 @@ export function ListPage() {
   )
   const items = data?.items ?? []
   const found = items
-    .filter(FILTERS.find((filter) => filter.value === shown)?.holds ?? (() => true))
+    .filter(FILTERS.find(({ value }) => value === filter)?.matches ?? (() => true))
     .filter((item) => item.pipeline_name.toLowerCase().includes(search.trim().toLowerCase()))
     .toSorted((one, other) => activity(other).localeCompare(activity(one)))
   return (
@@ -62,7 +62,7 @@ export function ListPage() {
             renderRoot={(props) => <Link to="/pipelines/new" {...props} />}
           >
             New pipeline
-            <Kbd>C</Kbd>
+            <KeyHint>C</KeyHint>
           </Button>
         )
       }
@@ -70,10 +70,10 @@ export function ListPage() {
       <h1 className="unseen">Pipelines</h1>
       <div className={styles.tools}>
         <TextInput
-          ref={box}
+          ref={searchRef}
           className={styles.search}
           aria-label="Search pipelines"
-          placeholder={`Search ${count(items.length, 'pipeline')}`}
+          placeholder={`Search ${pluralize(items.length, 'pipeline')}`}
           leftSection={<IconSearch size={16} />}
           value={search}
           onChange={(event) => setSearch(event.currentTarget.value)}
@@ -81,25 +81,25 @@ export function ListPage() {
         <SegmentedControl
           className={styles.filter}
           aria-label="Show pipelines"
-          value={shown}
-          onChange={setShown}
+          value={filter}
+          onChange={setFilter}
           data={FILTERS.map(({ value, label }) => ({ value, label }))}
         />
       </div>
       {error !== null ? (
-        <Failure what="The pipelines could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="The pipelines could not be read." error={error} retry={() => void refetch()} />
       ) : (
         <Panel>
           {data === undefined ? (
             <LoadingRows label="Loading pipelines" />
           ) : found.length === 0 ? (
-            <None
-              filtered={items.length > 0 || shown !== 'all'}
-              deleted={shown === 'deleted'}
-              allowed={allowed}
+            <NoPipelines
+              filtered={items.length > 0 || filter !== 'all'}
+              deleted={filter === 'deleted'}
+              canEdit={allowed}
             />
           ) : (
-            <PipelineRows pipelines={found} allowed={allowed} />
+            <PipelineRows pipelines={found} canEdit={allowed} />
           )}
         </Panel>
       )}
@@ -110,12 +110,22 @@ export function ListPage() {
 const activity = (item: PipelineSummary) =>
   item.latest_run?.started_at ?? item.latest_run?.created_at ?? item.updated_at
 
-function None({ filtered, deleted, allowed }: { filtered: boolean; deleted: boolean; allowed: boolean }) {
+function NoPipelines({
+  filtered,
+  deleted,
+  canEdit: allowed,
+}: {
+  filtered: boolean
+  deleted: boolean
+  canEdit: boolean
+}) {
   if (deleted)
-    return <Empty title="Nothing is deleted">A deleted pipeline can be brought back from here.</Empty>
-  if (filtered) return <Empty title="No pipeline matches">Try another word, or show all.</Empty>
+    return (
+      <EmptyState title="Nothing is deleted">A deleted pipeline can be brought back from here.</EmptyState>
+    )
+  if (filtered) return <EmptyState title="No pipeline matches">Try another word, or show all.</EmptyState>
   return (
-    <Empty
+    <EmptyState
       title="No pipelines yet"
       action={
         allowed && (
@@ -126,6 +136,6 @@ function None({ filtered, deleted, allowed }: { filtered: boolean; deleted: bool
       }
     >
       Begin with a template, or write one in YAML.
-    </Empty>
+    </EmptyState>
   )
 }

@@ -2,13 +2,13 @@ import type { PipelineSummary } from '~/api/types'
 import styles from './RecentRuns.module.css'
 
 /** The last runs, the newest at the right; colour only where something is wrong or open. */
-export function RunBars({ runs }: { runs: PipelineSummary['recent_runs'] }) {
-  if (runs.length === 0) return <span className={styles.none}>No runs yet</span>
+export function RecentRuns({ runs }: { runs: PipelineSummary['recent_runs'] }) {
+  if (runs.length === 0) return <span className={styles.empty}>No runs yet</span>
   const oldestFirst = runs.toReversed()
   const failed = runs.filter((run) => run.status === 'failed').length
-  const words = `Last ${runs.length === 1 ? 'run' : `${runs.length} runs`}, ${failed} failed`
+  const label = `Last ${runs.length === 1 ? 'run' : `${runs.length} runs`}, ${failed} failed`
   return (
-    <span className={styles.bars} role="img" aria-label={words}>
+    <span className={styles.bars} role="img" aria-label={label}>
       {oldestFirst.map((run) => (
         <span key={run.run_id} className={styles.bar} data-status={run.status} />
       ))}

@@ -6,13 +6,13 @@ import { type FormEvent, useState } from 'react'
 import { startRun } from '~/api/commands'
 import * as queries from '~/api/queries'
 import type { Pipeline } from '~/api/types'
-import { draftKey, dropDraft, keepDraft, readDraft } from '~/lib/drafts'
-import { jsonFault, parseJson, prettyValue } from '~/lib/json'
+import { deleteDraft, draftKey, readDraft, saveDraft } from '~/lib/drafts'
+import { formatValue, jsonError, parseJson } from '~/lib/json'
 import { sampleInput } from '~/lib/sampleInput'
-import { Actions } from '~/ui/DialogActions'
+import { DialogActions } from '~/ui/DialogActions'
 import { LoadingText } from '~/ui/Loading'
-import { Refusal } from '~/ui/ProblemNotice'
-import { nextVersion, startWords } from './runVersions'
+import { ProblemNotice } from '~/ui/ProblemNotice'
+import { nextVersion, startLabel } from './runVersions'
 import styles from './StartDialog.module.css'
 
 type Props = { pipelineId: string; opened: boolean; onClose: () => void }
@@ -33,9 +33,9 @@ export function StartDialog({ pipelineId, opened, onClose }: Props) {
 }
 
 /** What the schema offers as a start, so that nobody begins with an empty box where an input is wanted. */
-function openingInput(pipeline: Pipeline): string {
+function initialInput(pipeline: Pipeline): string {
   const sample = sampleInput(pipeline.input_schema)
-  return sample === undefined ? '' : prettyValue(sample)
+  return sample === undefined ? '' : formatValue(sample)
 }
 
 function StartForm({ pipeline, onClose }: { pipeline: Pipeline; onClose: () => void }) {
@@ -44,48 +44,48 @@ function StartForm({ pipeline, onClose }: { pipeline: Pipeline; onClose: () => v
   const { data: runs } = useQuery(queries.pipelineRuns(pipeline.pipeline_id, true))
   const key = draftKey(pipeline.pipeline_id, pipeline.revision, 'start')
   const [draft, setDraft] = useState(() => {
-    const kept = readDraft(sessionStorage, key)
-    return { input: String(kept?.input ?? openingInput(pipeline)), prompt: String(kept?.prompt ?? '') }
+    const saved = readDraft(sessionStorage, key)
+    return { input: String(saved?.input ?? initialInput(pipeline)), prompt: String(saved?.prompt ?? '') }
   })
   const [busy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState<unknown>(null)
-  const [fault, setFault] = useState<string | null>(null)
-  const words =
-    runs === undefined ? 'Start' : startWords(nextVersion(runs.items, pipeline.pipeline_definition_version))
-  const wantsInput = pipeline.input_schema !== null && pipeline.input_schema !== undefined
+  const [startError, setStartError] = useState<unknown>(null)
+  const [inputError, setInputError] = useState<string | null>(null)
+  const submitLabel =
+    runs === undefined ? 'Start' : startLabel(nextVersion(runs.items, pipeline.pipeline_definition_version))
+  const requiresInput = pipeline.input_schema !== null && pipeline.input_schema !== undefined
 
-  const write = (change: Partial<typeof draft>) => {
+  const updateDraft = (change: Partial<typeof draft>) => {
     const next = { ...draft, ...change }
     setDraft(next)
-    setFault(null)
-    keepDraft(sessionStorage, key, next)
+    setInputError(null)
+    saveDraft(sessionStorage, key, next)
   }
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const given = draft.input.trim()
-    const wrong = given === '' ? null : jsonFault(given)
-    setFault(wrong)
-    if (wrong !== null) return
+    const input = draft.input.trim()
+    const invalid = input === '' ? null : jsonError(input)
+    setInputError(invalid)
+    if (invalid !== null) return
     setBusy(true)
-    setRefusal(null)
+    setStartError(null)
     try {
       const run = await startRun({
         pipeline_id: pipeline.pipeline_id,
-        ...(given === '' ? {} : { input: parseJson(given) }),
+        ...(input === '' ? {} : { input: parseJson(input) }),
         ...(draft.prompt.trim() === '' ? {} : { original_prompt: draft.prompt.trim() }),
       })
-      dropDraft(sessionStorage, key)
+      deleteDraft(sessionStorage, key)
       for (const name of ['pipelines', 'pipeline', 'runs', 'approvals'])
         void client.invalidateQueries({ queryKey: [name] })
       await navigate({ to: '/runs/$runId', params: { runId: run.run_id } })
     } catch (error) {
-      setRefusal(error)
+      setStartError(error)
       setBusy(false)
     }
   }
   return (
     <form onSubmit={submit} className={styles.start}>
-      {refusal !== null && <Refusal title="The run was not started." error={refusal} />}
+      {startError !== null && <ProblemNotice title="The run was not started." error={startError} />}
       <Textarea
         label="Prompt (optional)"
         description={
@@ -94,28 +94,30 @@ function StartForm({ pipeline, onClose }: { pipeline: Pipeline; onClose: () => v
             : 'What this run is about. It never changes during the run.'
         }
         value={draft.prompt}
-        onChange={(event) => write({ prompt: event.currentTarget.value })}
+        onChange={(event) => updateDraft({ prompt: event.currentTarget.value })}
         data-autofocus
       />
       <Textarea
-        label={wantsInput ? 'Input as JSON' : 'Input as JSON (optional)'}
+        label={requiresInput ? 'Input as JSON' : 'Input as JSON (optional)'}
         description={
-          wantsInput ? 'Checked against the schema of the pipeline.' : 'Checkpoints can take fields from it.'
+          requiresInput
+            ? 'Checked against the schema of the pipeline.'
+            : 'Checkpoints can take fields from it.'
         }
         value={draft.input}
-        onChange={(event) => write({ input: event.currentTarget.value })}
-        error={fault !== null && `This is not JSON: ${fault}`}
+        onChange={(event) => updateDraft({ input: event.currentTarget.value })}
+        error={inputError !== null && `This is not JSON: ${inputError}`}
         placeholder='{"customer": "…"}'
         spellCheck={false}
         classNames={{ input: styles.code }}
         minRows={4}
       />
-      <Actions>
+      <DialogActions>
         <Button onClick={onClose}>Not now</Button>
         <Button type="submit" variant="filled" leftSection={<IconPlayerPlay size={16} />} loading={busy}>
-          {words}
+          {submitLabel}
         </Button>
-      </Actions>
+      </DialogActions>
     </form>
   )
 }

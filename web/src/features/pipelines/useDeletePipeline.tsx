@@ -3,21 +3,21 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { deletePipeline, restorePipeline } from '~/api/commands'
 import { asProblem, type Problem } from '~/lib/problems'
-import { Actions } from '~/ui/DialogActions'
-import { tell, tellWithUndo } from '~/ui/toasts'
+import { DialogActions } from '~/ui/DialogActions'
+import { showToast, showUndoToast } from '~/ui/toasts'
 
-type Removal = {
+type PipelineDeletion = {
   busy: boolean
-  remove: () => Promise<boolean>
+  deleteNow: () => Promise<boolean>
   restore: () => Promise<boolean>
   dialog: ReactNode
 }
 
 /** Deletes at once, because it can be undone; asks only when a run is open and would be cancelled. */
-export function useRemoval(
+export function useDeletePipeline(
   pipeline: { pipeline_id: string; pipeline_name: string },
-  onRemoved?: () => void,
-): Removal {
+  onDeleted?: () => void,
+): PipelineDeletion {
   const client = useQueryClient()
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<Problem | null>(null)
@@ -31,7 +31,7 @@ export function useRemoval(
     setBusy(true)
     try {
       await restorePipeline(id)
-      tell(`${name} is back.`)
+      showToast(`${name} is back.`)
       return true
     } catch (error) {
       setProblem(asProblem(error))
@@ -41,13 +41,13 @@ export function useRemoval(
       setBusy(false)
     }
   }
-  const remove = async (force = false) => {
+  const deleteNow = async (force = false) => {
     setBusy(true)
     try {
       await deletePipeline(id, force)
       setProblem(null)
-      tellWithUndo(`${name} is deleted.`, () => void restore())
-      onRemoved?.()
+      showUndoToast(`${name} is deleted.`, () => void restore())
+      onDeleted?.()
       return true
     } catch (error) {
       setProblem(asProblem(error))
@@ -57,28 +57,28 @@ export function useRemoval(
       setBusy(false)
     }
   }
-  const open = problem?.status === 409
+  const hasOpenRun = problem?.status === 409
   const dialog = (
     <Modal
       opened={problem !== null}
       onClose={() => setProblem(null)}
-      title={open ? `${name} has an open run` : `${name} could not be changed`}
+      title={hasOpenRun ? `${name} has an open run` : `${name} could not be changed`}
     >
       <p>{problem?.detail}</p>
-      {open && (
+      {hasOpenRun && (
         <p>Deleting it now cancels that run first. Everything goes to the archive and can be restored.</p>
       )}
-      <Actions>
+      <DialogActions>
         <Button data-autofocus onClick={() => setProblem(null)}>
           Keep the pipeline
         </Button>
-        {open && (
-          <Button variant="filled" color="red" loading={busy} onClick={() => void remove(true)}>
+        {hasOpenRun && (
+          <Button variant="filled" color="red" loading={busy} onClick={() => void deleteNow(true)}>
             Cancel the run and delete
           </Button>
         )}
-      </Actions>
+      </DialogActions>
     </Modal>
   )
-  return { busy, remove: () => remove(), restore, dialog }
+  return { busy, deleteNow: () => deleteNow(), restore, dialog }
 }

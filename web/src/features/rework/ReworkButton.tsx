@@ -3,9 +3,9 @@ import { IconArrowBackUp } from '@tabler/icons-react'
 import styles from './Rework.module.css'
 
 /** The way from a result to the work that it was made from. */
-export function SendBack({ onClick }: { onClick: () => void }) {
+export function ReworkButton({ onClick }: { onClick: () => void }) {
   return (
-    <p className={styles.ask}>
+    <p className={styles.action}>
       <Button leftSection={<IconArrowBackUp size={16} />} onClick={onClick}>
         Send work back…
       </Button>

@@ -2,46 +2,46 @@ import { Button, Modal, Radio, Textarea } from '@mantine/core'
 import { IconArrowBackUp } from '@tabler/icons-react'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { askRework, previewRework } from '~/api/commands'
-import type { Execution, Run, TrailItem } from '~/api/types'
-import { clock } from '~/lib/durations'
+import { createRework, previewRework } from '~/api/commands'
+import type { Execution, Run, RunCheckpoint } from '~/api/types'
+import { formatTime } from '~/lib/durations'
 import { asProblem, type Problem } from '~/lib/problems'
-import { Actions } from '~/ui/DialogActions'
-import { Option } from '~/ui/ImpactPreview'
+import { DialogActions } from '~/ui/DialogActions'
+import { TargetOption } from '~/ui/ImpactPreview'
 import styles from '~/ui/ImpactPreview.module.css'
-import { Refusal } from '~/ui/ProblemNotice'
+import { ProblemNotice } from '~/ui/ProblemNotice'
 import { useNow } from '~/ui/Time'
-import { Impact } from './ReworkImpact'
+import { ReworkImpact } from './ReworkImpact'
 
 /** The checkpoint that was looked at, and its execution. */
-export type Asker = { item: TrailItem; execution: Execution }
+export type ReworkRequester = { item: RunCheckpoint; execution: Execution }
 
 type Props = {
   run: Run
   /** Who sends work back; nobody leaves the dialog closed. */
-  asker: Asker | null
+  requester: ReworkRequester | null
   onClose: () => void
   onDone: (rework: Execution) => void
 }
 
 /** Sending the work of an earlier checkpoint back, with everything that will happen said before. */
-export function ReworkDialog({ run, asker, onClose, onDone }: Props) {
+export function ReworkDialog({ run, requester, onClose, onDone }: Props) {
   return (
     <Modal
-      opened={asker !== null}
+      opened={requester !== null}
       onClose={onClose}
       size={780}
-      title={`Send work back from ${asker?.item.name ?? ''}`}
+      title={`Send work back from ${requester?.item.name ?? ''}`}
       padding={0}
       classNames={{ header: styles.header, body: styles.modal }}
     >
-      {asker !== null && <Content run={run} asker={asker} onClose={onClose} onDone={onDone} />}
+      {requester !== null && <Content run={run} requester={requester} onClose={onClose} onDone={onDone} />}
     </Modal>
   )
 }
 
-function Content({ run, asker, onClose, onDone }: Props & { asker: Asker }) {
-  const { item, execution } = asker
+function Content({ run, requester, onClose, onDone }: Props & { requester: ReworkRequester }) {
+  const { item, execution } = requester
   const client = useQueryClient()
   const now = useNow()
   const earlier = run.trail.filter((other) => other.position < item.position)
@@ -61,7 +61,7 @@ function Content({ run, asker, onClose, onDone }: Props & { asker: Asker }) {
   })
   const ready = key !== null && preview.data !== undefined && !preview.isError && !preview.isPlaceholderData
 
-  const go = async () => {
+  const submit = async () => {
     if (prompt.trim() === '') {
       setMissing(true)
       return
@@ -70,31 +70,31 @@ function Content({ run, asker, onClose, onDone }: Props & { asker: Asker }) {
     setProblem(null)
     try {
       const body = { checkpoint: key ?? '', prompt: prompt.trim(), reason: reason.trim() }
-      onDone(await askRework(execution.execution_id, body))
+      onDone(await createRework(execution.execution_id, body))
     } catch (error) {
       setProblem(asProblem(error))
       setBusy(false)
       void preview.refetch()
       return
     }
-    for (const touched of ['run', 'runs', 'pipelines', 'approvals'])
-      void client.invalidateQueries({ queryKey: [touched] })
+    for (const key of ['run', 'runs', 'pipelines', 'approvals'])
+      void client.invalidateQueries({ queryKey: [key] })
   }
 
   return (
     <>
       <div className={styles.columns}>
-        <div className={styles.choice}>
+        <div className={styles.targets}>
           <Radio.Group label="Which checkpoint is done again" value={key ?? ''} onChange={setKey}>
             <div className={styles.list}>
               {earlier.map((other) => (
-                <Option
+                <TargetOption
                   key={other.checkpoint_id}
                   value={other.status === 'completed' ? other.key : null}
                   name={`${other.position + 1}. ${other.name}`}
                   note={
                     other.status === 'completed' && other.completed_at !== null
-                      ? clock(other.completed_at, now)
+                      ? formatTime(other.completed_at, now)
                       : 'not completed'
                   }
                 />
@@ -117,31 +117,33 @@ function Content({ run, asker, onClose, onDone }: Props & { asker: Asker }) {
             onChange={(event) => setReason(event.currentTarget.value)}
           />
         </div>
-        <div className={styles.what} aria-live="polite">
+        <div className={styles.impact} aria-live="polite">
           <h3>What happens</h3>
           {key === null ? (
             <p className={styles.hint}>No earlier checkpoint is complete.</p>
           ) : preview.isError ? (
-            <Refusal title="This is not possible." error={preview.error} />
+            <ProblemNotice title="This is not possible." error={preview.error} />
           ) : (
-            <Impact preview={preview.data} />
+            <ReworkImpact preview={preview.data} />
           )}
         </div>
       </div>
-      <div className={styles.foot}>
-        {problem !== null && <Refusal title="Nothing was sent back. Your words are kept." error={problem} />}
-        <Actions note="The run's original prompt stays as it is.">
+      <div className={styles.footer}>
+        {problem !== null && (
+          <ProblemNotice title="Nothing was sent back. Your words are kept." error={problem} />
+        )}
+        <DialogActions note="The run's original prompt stays as it is.">
           <Button onClick={onClose}>Keep everything</Button>
           <Button
             variant="filled"
             leftSection={<IconArrowBackUp size={16} />}
             loading={busy}
             disabled={!ready}
-            onClick={() => void go()}
+            onClick={() => void submit()}
           >
             Send back {preview.data?.checkpoint_name ?? ''}
           </Button>
-        </Actions>
+        </DialogActions>
       </div>
     </>
   )

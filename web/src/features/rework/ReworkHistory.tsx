@@ -1,39 +1,39 @@
 import { useQuery } from '@tanstack/react-query'
 import * as queries from '~/api/queries'
 import type { Execution, ReworkItem } from '~/api/types'
-import { clock } from '~/lib/durations'
-import { downloadAddress, fileName } from '~/lib/files'
-import { shortId, size } from '~/lib/formatting'
+import { formatTime } from '~/lib/durations'
+import { downloadUrl, fileName } from '~/lib/files'
+import { formatBytes, shortId } from '~/lib/formatting'
 import { useNow } from '~/ui/Time'
 import styles from './Rework.module.css'
-import { endWords } from './reworkText'
+import { statusText } from './reworkText'
 
 /** The chain that an execution stands in: why it was sent back, what it sent back, and what stood there before. */
-export function Reworks({ execution }: { execution: Execution }) {
+export function ReworkHistory({ execution }: { execution: Execution }) {
   const { data: lineage } = useQuery(queries.lineage(execution.run_id))
   const reworks = lineage?.reworks ?? []
   const own = reworks.find((item) => item.execution_id === execution.execution_id)
-  const asked = reworks.filter((item) => item.parent_execution_id === execution.execution_id)
+  const requested = reworks.filter((item) => item.parent_execution_id === execution.execution_id)
   const earlier = reworks.some((item) => item.checkpoint_id === execution.checkpoint_id)
-  if (own === undefined && asked.length === 0 && !earlier) return null
+  if (own === undefined && requested.length === 0 && !earlier) return null
   return (
     <div className={styles.reworks}>
       {own !== undefined && (
         <section aria-label="Why it was sent back">
           <h3>Sent back</h3>
-          <Why item={own} />
+          <ReworkReason item={own} />
         </section>
       )}
-      {asked.length > 0 && (
+      {requested.length > 0 && (
         <section aria-label="What it sent back">
           <h3>Sent back from here</h3>
           <ol>
-            {asked.map((item) => (
+            {requested.map((item) => (
               <li key={item.execution_id}>
                 <p>
-                  <strong>{item.checkpoint_name}</strong>, {endWords(item)}
+                  <strong>{item.checkpoint_name}</strong>, {statusText(item)}
                 </p>
-                <Why item={item} />
+                <ReworkReason item={item} />
               </li>
             ))}
           </ol>
@@ -44,20 +44,20 @@ export function Reworks({ execution }: { execution: Execution }) {
   )
 }
 
-function Why({ item }: { item: ReworkItem }) {
+function ReworkReason({ item }: { item: ReworkItem }) {
   const now = useNow()
-  const asker = item.parent_checkpoint_name
+  const requester = item.parent_checkpoint_name
   return (
     <>
-      <p className={styles.who}>
+      <p className={styles.meta}>
         Asked for by {item.requested_by}
-        {asker !== null && ` at ${asker}`}
+        {requester !== null && ` at ${requester}`}
         {item.depth > 1 && `, ${item.depth} reworks deep`}
-        <span className={styles.when}>{clock(item.created_at, now)}</span>
+        <span className={styles.time}>{formatTime(item.created_at, now)}</span>
       </p>
-      {item.reason !== '' && <blockquote className={styles.said}>{item.reason}</blockquote>}
+      {item.reason !== '' && <blockquote className={styles.quote}>{item.reason}</blockquote>}
       {item.prompt !== '' && (
-        <blockquote className={styles.said}>
+        <blockquote className={styles.quote}>
           <strong>To do:</strong> {item.prompt}
         </blockquote>
       )}
@@ -79,19 +79,19 @@ function Superseded({ execution }: { execution: Execution }) {
       <ol>
         {before.map((other) => (
           <li key={other.execution_id}>
-            <p className={styles.who}>
+            <p className={styles.meta}>
               execution <code>{shortId(other.execution_id)}</code>
               {other.completed_at !== null && (
-                <span className={styles.when}>{clock(other.completed_at, now)}</span>
+                <span className={styles.time}>{formatTime(other.completed_at, now)}</span>
               )}
             </p>
             <ul className={styles.files}>
               {other.artifacts_generated.map((artifact) => (
                 <li key={artifact.artifact_record_id}>
-                  <a href={downloadAddress(artifact)} download>
+                  <a href={downloadUrl(artifact)} download>
                     {fileName(artifact)}
                   </a>{' '}
-                  {size(artifact.size_bytes)}
+                  {formatBytes(artifact.size_bytes)}
                 </li>
               ))}
             </ul>

@@ -6,22 +6,22 @@ import { rerunExecution } from '~/api/commands'
 import type { Execution } from '~/api/types'
 import { asProblem, type Problem } from '~/lib/problems'
 import { Notice } from '~/ui/Notice'
-import { Refusal } from '~/ui/ProblemNotice'
-import { tell } from '~/ui/toasts'
+import { ProblemNotice } from '~/ui/ProblemNotice'
+import { showToast } from '~/ui/toasts'
 
 /** What the work was made from has a newer version: say so, and let it be done again. */
-export function StaleNote({ execution, allowed }: { execution: Execution; allowed: boolean }) {
+export function StaleNotice({ execution, allowed }: { execution: Execution; allowed: boolean }) {
   const client = useQueryClient()
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<Problem | null>(null)
   if (execution.stale_inputs.length === 0) return null
   const names = [...new Set(execution.stale_inputs.map((read) => read.checkpoint_name))].join(', ')
-  const again = async () => {
+  const rerun = async () => {
     setBusy(true)
     setProblem(null)
     try {
       await rerunExecution(execution.execution_id)
-      tell(`${execution.checkpoint_name} is done again.`)
+      showToast(`${execution.checkpoint_name} is done again.`)
     } catch (error) {
       setProblem(asProblem(error))
     } finally {
@@ -37,7 +37,7 @@ export function StaleNote({ execution, allowed }: { execution: Execution; allowe
         actions={
           allowed &&
           execution.possible.includes('rerun') && (
-            <Button leftSection={<IconRefresh size={16} />} loading={busy} onClick={() => void again()}>
+            <Button leftSection={<IconRefresh size={16} />} loading={busy} onClick={() => void rerun()}>
               Do it again
             </Button>
           )
@@ -45,7 +45,7 @@ export function StaleNote({ execution, allowed }: { execution: Execution; allowe
       >
         It was made from an earlier version of {names}.
       </Notice>
-      {problem !== null && <Refusal title="It was not done again." error={problem} />}
+      {problem !== null && <ProblemNotice title="It was not done again." error={problem} />}
     </>
   )
 }

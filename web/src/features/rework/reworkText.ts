@@ -1,17 +1,17 @@
 import type { ReworkItem, ReworkPreview } from '~/api/types'
 
 /** How the checkpoint begins again, and what becomes of who asked. */
-export function thenWords(preview: ReworkPreview): string {
-  const { checkpoint_name: name, asker_checkpoint_name: asker, begins } = preview
-  const first = {
+export function nextStepText(preview: ReworkPreview): string {
+  const { checkpoint_name: name, asker_checkpoint_name: requester, begins } = preview
+  const start = {
     'at once': `${name} starts again at once, and is approved like any other.`,
     'asks first': `${name} asks for approval before it starts again.`,
     'when the run is resumed': `${name} starts again when the run is resumed.`,
   }[begins]
-  return `${first} ${preview.asker_waits ? `${asker} waits, then goes on with the new artifacts.` : `${asker} stays as it is.`}`
+  return `${start} ${preview.asker_waits ? `${requester} waits, then goes on with the new artifacts.` : `${requester} stays as it is.`}`
 }
 
-export function replacedWords(preview: ReworkPreview): string {
+export function replacedText(preview: ReworkPreview): string {
   const files = preview.replaced.length
   if (files === 0) return 'It left no artifacts. What it makes now stands.'
   return files === 1
@@ -19,7 +19,7 @@ export function replacedWords(preview: ReworkPreview): string {
     : `${files} artifacts give way to new ones and stay readable as superseded.`
 }
 
-export function staleWords(preview: ReworkPreview): string {
+export function staleText(preview: ReworkPreview): string {
   const names = preview.becomes_stale.map(({ checkpoint_name, run_id, run_version }) =>
     run_id === preview.run_id ? checkpoint_name : `${checkpoint_name} of v${run_version}`,
   )
@@ -29,7 +29,7 @@ export function staleWords(preview: ReworkPreview): string {
 }
 
 /** How a rework came out, in one line. */
-export function endWords({ status, archived_by }: Pick<ReworkItem, 'status' | 'archived_by'>): string {
+export function statusText({ status, archived_by }: Pick<ReworkItem, 'status' | 'archived_by'>): string {
   if (archived_by !== null) return 'taken away by a rollback'
   switch (status) {
     case 'completed':

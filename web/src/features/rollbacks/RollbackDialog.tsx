@@ -2,16 +2,16 @@ import { Button, Modal, SegmentedControl, Textarea, TextInput } from '@mantine/c
 import { IconArrowBackUp } from '@tabler/icons-react'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { previewRollback, rollBack } from '~/api/commands'
+import { createRollback, previewRollback } from '~/api/commands'
 import type { Rollback, RollbackRequest, Run } from '~/api/types'
-import { count } from '~/lib/formatting'
+import { pluralize } from '~/lib/formatting'
 import { newId } from '~/lib/ids'
 import { asProblem, type Problem } from '~/lib/problems'
-import { Actions } from '~/ui/DialogActions'
+import { DialogActions } from '~/ui/DialogActions'
 import styles from '~/ui/ImpactPreview.module.css'
-import { Refusal } from '~/ui/ProblemNotice'
-import { Consequences } from './RollbackImpact'
-import { EarlierRun, type Target, WithinRun } from './RollbackTargets'
+import { ProblemNotice } from '~/ui/ProblemNotice'
+import { RollbackImpact } from './RollbackImpact'
+import { CheckpointTargets, EarlierRunTargets, type Target } from './RollbackTargets'
 
 type Level = 'checkpoint_level' | 'run_level'
 type Props = { run: Run; opened: boolean; onClose: () => void; onDone: (rollback: Rollback) => void }
@@ -37,38 +37,44 @@ const version = (run: Pick<Run, 'run_version'>) => (run.run_version === null ? '
 function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
   const client = useQueryClient()
   const [level, setLevel] = useState<Level>('checkpoint_level')
-  const [position, setPosition] = useState<number | null>(() => lastBefore(run))
+  const [position, setPosition] = useState<number | null>(() => defaultPosition(run))
   const [target, setTarget] = useState<Target | null>(null)
   const [reason, setReason] = useState('')
-  const [typed, setTyped] = useState('')
+  const [confirmation, setConfirmation] = useState('')
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<Problem | null>(null)
   // One id for this dialog: pressing twice, or again after a lost answer, goes back once.
   const [rollbackId] = useState(newId)
 
-  const order = orderOf(run, level, position, target)
+  const request = rollbackRequest(run, level, position, target)
   const preview = useQuery({
-    queryKey: ['run', run.run_id, 'rollback preview', order],
-    queryFn: ({ signal }) => previewRollback(order as RollbackRequest, signal),
-    enabled: order !== null,
+    queryKey: ['run', run.run_id, 'rollback preview', request],
+    queryFn: ({ signal }) => previewRollback(request as RollbackRequest, signal),
+    enabled: request !== null,
     placeholderData: keepPreviousData,
     retry: false,
   })
   const runLevel = level === 'run_level'
-  const confirmed = !runLevel || typed.trim() === run.pipeline_name
+  const confirmed = !runLevel || confirmation.trim() === run.pipeline_name
   const ready =
-    order !== null &&
+    request !== null &&
     preview.data !== undefined &&
     !preview.isError &&
     !preview.isPlaceholderData &&
     confirmed
 
-  const go = async () => {
-    if (order === null) return
+  const submit = async () => {
+    if (request === null) return
     setBusy(true)
     setProblem(null)
     try {
-      onDone(await rollBack({ ...order, user_reason: reason.trim() || undefined, rollback_id: rollbackId }))
+      onDone(
+        await createRollback({
+          ...request,
+          user_reason: reason.trim() || undefined,
+          rollback_id: rollbackId,
+        }),
+      )
     } catch (error) {
       setProblem(asProblem(error))
       setBusy(false)
@@ -82,7 +88,7 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
   return (
     <>
       <div className={styles.columns}>
-        <div className={styles.choice}>
+        <div className={styles.targets}>
           {run.run_version !== null && (
             <SegmentedControl
               fullWidth
@@ -96,9 +102,9 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
             />
           )}
           {runLevel ? (
-            <EarlierRun run={run} target={target} onChoose={setTarget} />
+            <EarlierRunTargets run={run} target={target} onSelect={setTarget} />
           ) : (
-            <WithinRun run={run} position={position} onChoose={setPosition} />
+            <CheckpointTargets run={run} position={position} onSelect={setPosition} />
           )}
           <Textarea
             label="Reason (optional)"
@@ -113,26 +119,26 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
                   Type <code>{run.pipeline_name}</code> to confirm
                 </>
               }
-              value={typed}
-              onChange={(event) => setTyped(event.currentTarget.value)}
+              value={confirmation}
+              onChange={(event) => setConfirmation(event.currentTarget.value)}
               autoComplete="off"
             />
           )}
         </div>
-        <div className={styles.what} aria-live="polite">
+        <div className={styles.impact} aria-live="polite">
           <h3>What happens</h3>
-          {order === null ? (
+          {request === null ? (
             <p className={styles.hint}>Choose where to go back to.</p>
           ) : preview.isError ? (
-            <Refusal title="This is not possible." error={preview.error} />
+            <ProblemNotice title="This is not possible." error={preview.error} />
           ) : (
-            <Consequences preview={preview.data} target={target?.version ?? null} />
+            <RollbackImpact preview={preview.data} target={target?.version ?? null} />
           )}
         </div>
       </div>
-      <div className={styles.foot}>
-        {problem !== null && <Refusal title="Nothing was rolled back." error={problem} />}
-        <Actions
+      <div className={styles.footer}>
+        {problem !== null && <ProblemNotice title="Nothing was rolled back." error={problem} />}
+        <DialogActions
           note={
             runLevel
               ? 'Can be undone until something newer completes.'
@@ -146,19 +152,19 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
             leftSection={<IconArrowBackUp size={16} />}
             loading={busy}
             disabled={!ready}
-            onClick={() => void go()}
+            onClick={() => void submit()}
           >
             {runLevel
-              ? runLabel(preview.data?.rolled_back_items.deleted_runs.length ?? 0, target?.version)
-              : label(position)}
+              ? earlierRunLabel(preview.data?.rolled_back_items.deleted_runs.length ?? 0, target?.version)
+              : checkpointLabel(position)}
           </Button>
-        </Actions>
+        </DialogActions>
       </div>
     </>
   )
 }
 
-function orderOf(
+function rollbackRequest(
   run: Run,
   level: Level,
   position: number | null,
@@ -180,18 +186,18 @@ function orderOf(
 }
 
 /** The last completed checkpoint that something stands after: the mildest way back. */
-function lastBefore(run: Run): number | null {
-  const done = run.trail.filter((item) => item.status === 'completed').map((item) => item.position)
-  const begun = run.trail.filter((item) => item.status !== 'upcoming').map((item) => item.position)
-  const furthest = Math.max(-1, ...begun)
-  const before = done.filter((position) => position < furthest)
-  return before.at(-1) ?? (begun.length > 0 ? -1 : null)
+function defaultPosition(run: Run): number | null {
+  const completed = run.trail.filter((item) => item.status === 'completed').map((item) => item.position)
+  const started = run.trail.filter((item) => item.status !== 'upcoming').map((item) => item.position)
+  const furthest = Math.max(-1, ...started)
+  const before = completed.filter((position) => position < furthest)
+  return before.at(-1) ?? (started.length > 0 ? -1 : null)
 }
 
-const label = (position: number | null) =>
+const checkpointLabel = (position: number | null) =>
   position === null || position < 0
     ? 'Roll back to the very beginning'
     : `Roll back to checkpoint ${position + 1}`
 
-const runLabel = (runs: number, version: number | undefined) =>
-  `${runs > 0 ? `Archive ${count(runs, 'run')}, go` : 'Go'} back to ${version === undefined ? 'an earlier run' : `v${version}`}`
+const earlierRunLabel = (runs: number, version: number | undefined) =>
+  `${runs > 0 ? `Archive ${pluralize(runs, 'run')}, go` : 'Go'} back to ${version === undefined ? 'an earlier run' : `v${version}`}`

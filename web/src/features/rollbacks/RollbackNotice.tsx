@@ -3,11 +3,19 @@ import { useQuery } from '@tanstack/react-query'
 import { rollbacks } from '~/api/queries'
 import { Notice } from '~/ui/Notice'
 import { Time } from '~/ui/Time'
-import { rollbackWords } from './rollbackText'
-import type { Undo } from './useUndoRollback'
+import { rollbackSummary } from './rollbackText'
+import type { UndoRollback } from './useUndoRollback'
 
 /** The newest rollback of a run while it can still be undone, or why it no longer can. */
-export function RollbackNote({ runId, mayUndo, undo }: { runId: string; mayUndo: boolean; undo: Undo }) {
+export function RollbackNotice({
+  runId,
+  canUndo,
+  undo,
+}: {
+  runId: string
+  canUndo: boolean
+  undo: UndoRollback
+}) {
   const { data } = useQuery(rollbacks(runId))
   const items = data?.items ?? []
   const refused = items.find((item) => item.rollback_id === undo.refused?.id)
@@ -17,9 +25,9 @@ export function RollbackNote({ runId, mayUndo, undo }: { runId: string; mayUndo:
   return (
     <Notice
       tone={problem === undefined ? 'grey' : 'ochre'}
-      title={problem === undefined ? rollbackWords(rollback) : 'The rollback cannot be undone.'}
+      title={problem === undefined ? rollbackSummary(rollback) : 'The rollback cannot be undone.'}
       actions={
-        mayUndo &&
+        canUndo &&
         rollback.can_undo && (
           <Button loading={undo.busy} onClick={() => void undo.run(rollback.rollback_id)}>
             Undo the rollback

@@ -3,44 +3,46 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { pipelineRuns, run as runQuery } from '~/api/queries'
 import type { Run, RunSummary } from '~/api/types'
-import { clock } from '~/lib/durations'
+import { formatTime } from '~/lib/durations'
 import { runState } from '~/lib/states'
-import { Option } from '~/ui/ImpactPreview'
+import { TargetOption } from '~/ui/ImpactPreview'
 import styles from '~/ui/ImpactPreview.module.css'
 import { LoadingText } from '~/ui/Loading'
-import { Failure } from '~/ui/ProblemNotice'
-import { Choice } from '~/ui/SelectField'
+import { LoadError } from '~/ui/ProblemNotice'
+import { SelectField } from '~/ui/SelectField'
 import { useNow } from '~/ui/Time'
 
 /** Go back to just after a completed checkpoint of this run, or to its beginning. */
-export function WithinRun({
+export function CheckpointTargets({
   run,
   position,
-  onChoose,
+  onSelect,
 }: {
   run: Run
   position: number | null
-  onChoose: (position: number) => void
+  onSelect: (position: number) => void
 }) {
   const now = useNow()
   return (
     <Radio.Group
       label="Go back to just after"
       value={position === null ? '' : String(position)}
-      onChange={(value) => onChoose(Number(value))}
+      onChange={(value) => onSelect(Number(value))}
     >
       <div className={styles.list}>
-        <Option value="-1" name="The very beginning" note="archives everything in this run" first />
+        <TargetOption value="-1" name="The very beginning" note="archives everything in this run" autofocus />
         {run.trail
           .filter((item) => item.status !== 'upcoming')
           .map((item) => {
             const open = item.status === 'completed'
             return (
-              <Option
+              <TargetOption
                 key={item.checkpoint_id}
                 value={open ? String(item.position) : null}
                 name={`${item.position + 1}. ${item.name}`}
-                note={open && item.completed_at !== null ? clock(item.completed_at, now) : 'not completed'}
+                note={
+                  open && item.completed_at !== null ? formatTime(item.completed_at, now) : 'not completed'
+                }
               />
             )
           })}
@@ -53,19 +55,21 @@ export function WithinRun({
 export type Target = { runId: string; version: number; position: number | null }
 
 /** Go back to an earlier version, at a checkpoint of it. */
-export function EarlierRun({
+export function EarlierRunTargets({
   run,
   target,
-  onChoose,
+  onSelect,
 }: {
   run: Run
   target: Target | null
-  onChoose: (target: Target) => void
+  onSelect: (target: Target) => void
 }) {
   const { data, error, refetch } = useQuery(pipelineRuns(run.pipeline_id, true))
   const now = useNow()
   if (error !== null)
-    return <Failure what="The earlier runs could not be read." error={error} retry={() => void refetch()} />
+    return (
+      <LoadError title="The earlier runs could not be read." error={error} retry={() => void refetch()} />
+    )
   if (data === undefined) return <LoadingText />
   const earlier = data.items.filter(
     (item) =>
@@ -80,13 +84,14 @@ export function EarlierRun({
         label="Go back to"
         value={target?.runId ?? ''}
         onChange={(runId) => {
-          const chosen = earlier.find((item) => item.run_id === runId)
-          if (chosen?.run_version != null) onChoose({ runId, version: chosen.run_version, position: null })
+          const selected = earlier.find((item) => item.run_id === runId)
+          if (selected?.run_version != null)
+            onSelect({ runId, version: selected.run_version, position: null })
         }}
       >
         <div className={styles.list}>
           {earlier.map((item) => (
-            <Option
+            <TargetOption
               key={item.run_id}
               value={item.archived_by === null ? item.run_id : null}
               name={`v${item.run_version}`}
@@ -95,27 +100,27 @@ export function EarlierRun({
           ))}
         </div>
       </Radio.Group>
-      {target !== null && <InRun key={target.runId} target={target} onChoose={onChoose} />}
+      {target !== null && <EarlierRunCheckpoint key={target.runId} target={target} onSelect={onSelect} />}
     </>
   )
 }
 
 function summary(run: RunSummary, now: Date): string {
   const { completed_checkpoints: completed, total_checkpoints: total } = run.metadata
-  return `${clock(run.created_at, now)}, ${runState(run, []).word.toLowerCase()}, ${completed} of ${total}`
+  return `${formatTime(run.created_at, now)}, ${runState(run, []).label.toLowerCase()}, ${completed} of ${total}`
 }
 
 /** The checkpoint of the earlier run; the last completed one keeps that run whole. */
-function InRun({ target, onChoose }: { target: Target; onChoose: (target: Target) => void }) {
+function EarlierRunCheckpoint({ target, onSelect }: { target: Target; onSelect: (target: Target) => void }) {
   const { data } = useQuery(runQuery(target.runId))
   const completed = data?.trail.filter((item) => item.status === 'completed') ?? []
   const last = completed.at(-1)?.position ?? -1
   useEffect(() => {
-    if (data !== undefined && target.position === null) onChoose({ ...target, position: last })
-  }, [data, target, last, onChoose])
+    if (data !== undefined && target.position === null) onSelect({ ...target, position: last })
+  }, [data, target, last, onSelect])
   if (data === undefined) return <LoadingText lines={1} />
   return (
-    <Choice
+    <SelectField
       label={`In v${target.version}, just after`}
       value={String(target.position ?? last)}
       options={[
@@ -125,7 +130,7 @@ function InRun({ target, onChoose }: { target: Target; onChoose: (target: Target
           label: `${item.position + 1}. ${item.name}`,
         })),
       ]}
-      onChange={(value) => onChoose({ ...target, position: Number(value) })}
+      onChange={(value) => onSelect({ ...target, position: Number(value) })}
     />
   )
 }

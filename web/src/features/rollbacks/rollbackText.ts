@@ -1,26 +1,29 @@
 import type { Rollback, RollbackPreview } from '~/api/types'
-import { count, size } from '~/lib/formatting'
+import { formatBytes, pluralize } from '~/lib/formatting'
 
 /** v6 and v7: 13 executions, 18 artifacts (74 kB). */
-export function archivedWords(preview: Pick<RollbackPreview, 'rolled_back_items' | 'size_bytes'>): string {
+export function archivedText(preview: Pick<RollbackPreview, 'rolled_back_items' | 'size_bytes'>): string {
   const {
     deleted_runs: runs,
     deleted_checkpoint_executions: executions,
     archived_artifacts: files,
   } = preview.rolled_back_items
-  const parts = runs.length > 0 && executions.length === 0 ? [] : [count(executions.length, 'execution')]
-  if (files.length > 0) parts.push(`${count(files.length, 'artifact')} (${size(preview.size_bytes)})`)
+  const parts = runs.length > 0 && executions.length === 0 ? [] : [pluralize(executions.length, 'execution')]
+  if (files.length > 0)
+    parts.push(`${pluralize(files.length, 'artifact')} (${formatBytes(preview.size_bytes)})`)
   const what = parts.join(', ')
   const versions = runs.flatMap((run) => (run.run_version === null ? [] : [`v${run.run_version}`])).sort()
-  const taken = [versions.length > 0 ? listed(versions) : '', what].filter((part) => part !== '').join(': ')
-  return `${taken}. They can be put back until something newer completes.`
+  const archived = [versions.length > 0 ? joinList(versions) : '', what]
+    .filter((part) => part !== '')
+    .join(': ')
+  return `${archived}. They can be put back until something newer completes.`
 }
 
-const listed = (words: string[]) =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+const joinList = (items: string[]) =>
+  items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 
 /** What goes on afterwards. */
-export function thenWords(
+export function nextStepText(
   { checkpoint_name: name, begins }: RollbackPreview['then'],
   target: number | null,
 ): string {
@@ -40,7 +43,7 @@ export function thenWords(
 }
 
 /** One line about a rollback that was made. */
-export function rollbackWords(rollback: Rollback): string {
+export function rollbackSummary(rollback: Rollback): string {
   const { deleted_runs: runs, deleted_checkpoint_executions: executions } = rollback.rolled_back_items
   const to =
     rollback.rollback_type === 'run_level'
@@ -48,6 +51,6 @@ export function rollbackWords(rollback: Rollback): string {
       : rollback.target_checkpoint_position === null || rollback.target_checkpoint_position < 0
         ? 'to the very beginning'
         : `to checkpoint ${rollback.target_checkpoint_position + 1}`
-  const taken = runs.length > 0 ? count(runs.length, 'run') : count(executions.length, 'execution')
-  return `Rolled back ${to}, ${taken} archived.`
+  const archived = runs.length > 0 ? pluralize(runs.length, 'run') : pluralize(executions.length, 'execution')
+  return `Rolled back ${to}, ${archived} archived.`
 }

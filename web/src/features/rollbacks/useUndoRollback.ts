@@ -2,9 +2,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useMemo, useState } from 'react'
 import { undoRollback } from '~/api/commands'
 import { asProblem, type Problem } from '~/lib/problems'
-import { tell } from '~/ui/toasts'
+import { showToast } from '~/ui/toasts'
 
-export type Undo = {
+export type UndoRollback = {
   busy: boolean
   /** Why the last one was refused, and of which rollback. */
   refused: { id: string; problem: Problem } | null
@@ -12,17 +12,17 @@ export type Undo = {
 }
 
 /** Takes a rollback back, from its notice or from its toast; a refusal stays on the page. */
-export function useUndo(): Undo {
+export function useUndoRollback(): UndoRollback {
   const client = useQueryClient()
   const [busy, setBusy] = useState(false)
-  const [refused, setRefused] = useState<Undo['refused']>(null)
+  const [refused, setRefused] = useState<UndoRollback['refused']>(null)
   const run = useCallback(
     async (id: string) => {
       setBusy(true)
       setRefused(null)
       try {
         await undoRollback(id)
-        tell('The rollback is undone. Everything is back.')
+        showToast('The rollback is undone. Everything is back.')
       } catch (error) {
         setRefused({ id, problem: asProblem(error) })
       }

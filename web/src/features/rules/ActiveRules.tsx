@@ -2,33 +2,33 @@ import { Button } from '@mantine/core'
 import { IconPencil } from '@tabler/icons-react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { removeRules, type Scope } from '~/api/rules'
+import { deleteRules, type Scope } from '~/api/rules'
 import type { RuleSummary, RuleText } from '~/api/types'
-import { doesWords } from '~/lib/rules'
+import { effectText } from '~/lib/rules'
 import { Code } from '~/ui/Code'
-import { Sheet } from '~/ui/DataTable'
-import { Empty } from '~/ui/EmptyState'
+import { DataTable } from '~/ui/DataTable'
+import { EmptyState } from '~/ui/EmptyState'
 import { FormDialog } from '~/ui/FormDialog'
 import { Notice } from '~/ui/Notice'
 import { Section } from '~/ui/Page'
 import { Time } from '~/ui/Time'
-import { tell } from '~/ui/toasts'
+import { showToast } from '~/ui/toasts'
 import styles from './Rules.module.css'
 
-type Props = { scope: Scope; stored: RuleText; mayEdit: boolean; onEdit: (editing: boolean) => void }
+type Props = { scope: Scope; stored: RuleText; canEdit: boolean; onEdit: (editing: boolean) => void }
 
 /** The rules as they are: one line each, and the text they were written in. */
-export function InForce({ scope, stored, mayEdit, onEdit }: Props) {
-  const [removing, setRemoving] = useState(false)
+export function ActiveRules({ scope, stored, canEdit, onEdit }: Props) {
+  const [deleting, setDeleting] = useState(false)
   const client = useQueryClient()
   return (
-    <div className={styles.parts}>
-      <FileFaults stored={stored} />
+    <div className={styles.sections}>
+      <FileErrors stored={stored} />
       {stored.text.trim() === '' ? (
-        <Empty
+        <EmptyState
           title={scope === null ? 'No rules yet' : 'This pipeline has no rules of its own'}
           action={
-            mayEdit && (
+            canEdit && (
               <Button variant="filled" onClick={() => onEdit(true)}>
                 Write rules
               </Button>
@@ -38,17 +38,17 @@ export function InForce({ scope, stored, mayEdit, onEdit }: Props) {
           {scope === null
             ? 'People are asked where a checkpoint says so, and for every action above low risk.'
             : 'The rules for all pipelines hold here too.'}
-        </Empty>
+        </EmptyState>
       ) : (
         <>
-          <Sheet label="Rules" columns={COLUMNS} rows={inOrder(stored.rules).map(rowOf)} />
+          <DataTable label="Rules" columns={COLUMNS} rows={sortRules(stored.rules).map(rowOf)} />
           <Section
             title="As written"
             aside={
-              mayEdit && (
+              canEdit && (
                 <span className={styles.buttons}>
                   {scope !== null && (
-                    <Button variant="subtle" color="red" onClick={() => setRemoving(true)}>
+                    <Button variant="subtle" color="red" onClick={() => setDeleting(true)}>
                       Take them away…
                     </Button>
                   )}
@@ -59,27 +59,27 @@ export function InForce({ scope, stored, mayEdit, onEdit }: Props) {
               )
             }
           >
-            <div className={styles.parts}>
+            <div className={styles.sections}>
               <Code text={stored.text} label="Rules as written" lines />
-              <Origin stored={stored} />
+              <RevisionInfo stored={stored} />
             </div>
           </Section>
         </>
       )}
       <FormDialog
         title="Take the rules of this pipeline away?"
-        opened={removing}
-        onClose={() => setRemoving(false)}
-        keep="Keep the rules"
-        send="Take them away"
-        refused="Nothing was changed."
+        opened={deleting}
+        onClose={() => setDeleting(false)}
+        cancelLabel="Keep the rules"
+        submitLabel="Take them away"
+        errorTitle="Nothing was changed."
         danger
         note="Their versions stay; you can go back to each."
-        onSend={async () => {
-          if (scope !== null) await removeRules(scope, stored.revision)
+        onSubmit={async () => {
+          if (scope !== null) await deleteRules(scope, stored.revision)
           await client.invalidateQueries({ queryKey: ['rules'] })
-          setRemoving(false)
-          tell('The pipeline has no rules of its own any more.')
+          setDeleting(false)
+          showToast('The pipeline has no rules of its own any more.')
         }}
       >
         <p>From then on only the rules for all pipelines hold here.</p>
@@ -89,7 +89,7 @@ export function InForce({ scope, stored, mayEdit, onEdit }: Props) {
 }
 
 /** What lies in the watched file and is not in force. */
-function FileFaults({ stored }: { stored: RuleText }) {
+function FileErrors({ stored }: { stored: RuleText }) {
   if (stored.file === null || stored.file.faults.length === 0) return null
   return (
     <Notice
@@ -108,7 +108,7 @@ function FileFaults({ stored }: { stored: RuleText }) {
   )
 }
 
-function Origin({ stored }: { stored: RuleText }) {
+function RevisionInfo({ stored }: { stored: RuleText }) {
   return (
     <p className={styles.note}>
       Revision {stored.revision}
@@ -129,13 +129,13 @@ function Origin({ stored }: { stored: RuleText }) {
 }
 
 const COLUMNS = [
-  { title: 'Rule', width: 'minmax(0, 1.4fr)', bare: true },
+  { title: 'Rule', width: 'minmax(0, 1.4fr)', untitled: true },
   { title: 'Does', width: 'minmax(0, 1.6fr)' },
-  { title: 'Priority', width: '80px', end: true },
+  { title: 'Priority', width: '80px', alignEnd: true },
 ]
 
 /** Asking goes before approving, then a lower priority before a higher one. */
-function inOrder(rules: readonly RuleSummary[]): RuleSummary[] {
+function sortRules(rules: readonly RuleSummary[]): RuleSummary[] {
   return rules.toSorted(
     (one, other) => Number(one.approves) - Number(other.approves) || one.priority - other.priority,
   )
@@ -148,10 +148,10 @@ function rowOf(rule: RuleSummary) {
     cells: [
       <span key="name">
         <strong>{rule.name}</strong>
-        {rule.shadow && <span className={styles.mark}>shadow</span>}
-        {!rule.enabled && <span className={styles.mark}>switched off</span>}
+        {rule.shadow && <span className={styles.badge}>shadow</span>}
+        {!rule.enabled && <span className={styles.badge}>switched off</span>}
       </span>,
-      doesWords(rule),
+      effectText(rule),
       rule.priority,
     ],
   }

@@ -5,41 +5,45 @@ import { useState } from 'react'
 import { audits, reviewAudit, type Scope } from '~/api/rules'
 import { useRoles } from '~/api/session'
 import type { Audit } from '~/api/types'
-import { mayDecide } from '~/lib/states'
-import { Sheet } from '~/ui/DataTable'
-import { Empty } from '~/ui/EmptyState'
+import { canDecide } from '~/lib/states'
+import { DataTable } from '~/ui/DataTable'
+import { EmptyState } from '~/ui/EmptyState'
 import { FormDialog } from '~/ui/FormDialog'
 import { LoadingRows } from '~/ui/Loading'
-import { Failure } from '~/ui/ProblemNotice'
+import { LoadError } from '~/ui/ProblemNotice'
 import { Time } from '~/ui/Time'
-import { tell } from '~/ui/toasts'
+import { showToast } from '~/ui/toasts'
 import styles from './Rules.module.css'
 
 /** Automatic approvals that were drawn for people to look at: their judgement is what a rule is trusted by. */
-export function Samples({ scope }: { scope: Scope }) {
-  const [all, setAll] = useState(false)
-  const found = useInfiniteQuery(audits(!all, scope))
-  const [said, setSaid] = useState<{ audit: Audit; agrees: boolean } | null>(null)
-  const may = mayDecide(useRoles())
-  if (found.error !== null)
+export function Audits({ scope }: { scope: Scope }) {
+  const [showAll, setShowAll] = useState(false)
+  const pages = useInfiniteQuery(audits(!showAll, scope))
+  const [reviewing, setReviewing] = useState<{ audit: Audit; agrees: boolean } | null>(null)
+  const canReview = canDecide(useRoles())
+  if (pages.error !== null)
     return (
-      <Failure what="The sample could not be read." error={found.error} retry={() => void found.refetch()} />
+      <LoadError
+        title="The sample could not be read."
+        error={pages.error}
+        retry={() => void pages.refetch()}
+      />
     )
-  if (found.data === undefined) return <LoadingRows rows={3} label="Loading the sample" />
-  const items = found.data.pages.flatMap((page) => page.items)
+  if (pages.data === undefined) return <LoadingRows rows={3} label="Loading the sample" />
+  const items = pages.data.pages.flatMap((page) => page.items)
   return (
-    <div className={styles.parts}>
+    <div className={styles.sections}>
       <div className={styles.buttons}>
-        <Button aria-pressed={all} onClick={() => setAll(!all)}>
-          {all ? 'Show only what is still to be looked at' : 'Show also what was looked at'}
+        <Button aria-pressed={showAll} onClick={() => setShowAll(!showAll)}>
+          {showAll ? 'Show only what is still to be looked at' : 'Show also what was looked at'}
         </Button>
       </div>
       {items.length === 0 ? (
-        <Empty title={all ? 'No automatic approval was drawn yet' : 'Nothing to look at'}>
+        <EmptyState title={showAll ? 'No automatic approval was drawn yet' : 'Nothing to look at'}>
           A rule draws some of its approvals with <code>audit_sample_percentage</code>.
-        </Empty>
+        </EmptyState>
       ) : (
-        <Sheet
+        <DataTable
           label="Automatic approvals to look at"
           columns={COLUMNS}
           rows={items.map((audit) => ({
@@ -52,30 +56,43 @@ export function Samples({ scope }: { scope: Scope }) {
               audit.operation_type ?? audit.kind,
               audit.rule,
               <Time key="at" at={audit.asked_at} />,
-              <Said key="said" audit={audit} may={may} onSay={(agrees) => setSaid({ audit, agrees })} />,
+              <AuditReview
+                key="said"
+                audit={audit}
+                canReview={canReview}
+                onReview={(agrees) => setReviewing({ audit, agrees })}
+              />,
             ],
           }))}
         />
       )}
-      {found.hasNextPage && (
-        <Button loading={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
+      {pages.hasNextPage && (
+        <Button loading={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
           Show more
         </Button>
       )}
-      <ReviewDialog said={said} onClose={() => setSaid(null)} />
+      <ReviewDialog reviewing={reviewing} onClose={() => setReviewing(null)} />
     </div>
   )
 }
 
 const COLUMNS = [
-  { title: 'What', width: 'minmax(0, 1.6fr)', bare: true },
+  { title: 'What', width: 'minmax(0, 1.6fr)', untitled: true },
   { title: 'Operation', width: 'minmax(0, 1fr)' },
   { title: 'Rule', width: 'minmax(0, 1fr)' },
   { title: 'Approved', width: '100px' },
-  { title: 'Your judgement', width: 'minmax(220px, 1.2fr)', bare: true, end: true },
+  { title: 'Your judgement', width: 'minmax(220px, 1.2fr)', untitled: true, alignEnd: true },
 ]
 
-function Said({ audit, may, onSay }: { audit: Audit; may: boolean; onSay: (agrees: boolean) => void }) {
+function AuditReview({
+  audit,
+  canReview,
+  onReview,
+}: {
+  audit: Audit
+  canReview: boolean
+  onReview: (agrees: boolean) => void
+}) {
   const { review } = audit
   return (
     <>
@@ -85,10 +102,10 @@ function Said({ audit, may, onSay }: { audit: Audit; may: boolean; onSay: (agree
           {review.comment !== '' && <p>{review.comment}</p>}
         </span>
       )}
-      {may && review === null && (
+      {canReview && review === null && (
         <span className={styles.review}>
-          <Button onClick={() => onSay(true)}>I agree…</Button>
-          <Button onClick={() => onSay(false)}>I would not have…</Button>
+          <Button onClick={() => onReview(true)}>I agree…</Button>
+          <Button onClick={() => onReview(false)}>I would not have…</Button>
         </span>
       )}
     </>
@@ -96,10 +113,10 @@ function Said({ audit, may, onSay }: { audit: Audit; may: boolean; onSay: (agree
 }
 
 function ReviewDialog({
-  said,
+  reviewing,
   onClose,
 }: {
-  said: { audit: Audit; agrees: boolean } | null
+  reviewing: { audit: Audit; agrees: boolean } | null
   onClose: () => void
 }) {
   const client = useQueryClient()
@@ -110,18 +127,18 @@ function ReviewDialog({
   }
   return (
     <FormDialog
-      title={said?.agrees ? 'You would have approved it too' : 'You would not have approved it'}
-      opened={said !== null}
+      title={reviewing?.agrees ? 'You would have approved it too' : 'You would not have approved it'}
+      opened={reviewing !== null}
       onClose={close}
-      keep="Not yet"
-      send={said?.agrees ? 'Record that I agree' : 'Record that I disagree'}
-      refused="Your judgement was not recorded."
+      cancelLabel="Not yet"
+      submitLabel={reviewing?.agrees ? 'Record that I agree' : 'Record that I disagree'}
+      errorTitle="Your judgement was not recorded."
       note="The run goes its way; the rule is judged by it."
-      onSend={async () => {
-        if (said === null) return
-        await reviewAudit(said.audit.approval_id, said.agrees, comment.trim())
+      onSubmit={async () => {
+        if (reviewing === null) return
+        await reviewAudit(reviewing.audit.approval_id, reviewing.agrees, comment.trim())
         await client.invalidateQueries({ queryKey: ['rules'] })
-        tell('Your judgement is recorded.')
+        showToast('Your judgement is recorded.')
         close()
       }}
     >

@@ -5,18 +5,18 @@ import { useState } from 'react'
 import { emergencyStop, setEmergencyStop } from '~/api/rules'
 import { useRoles } from '~/api/session'
 import { FormDialog } from '~/ui/FormDialog'
-import { Refusal } from '~/ui/ProblemNotice'
+import { ProblemNotice } from '~/ui/ProblemNotice'
 import { Time } from '~/ui/Time'
 import styles from './EmergencyStop.module.css'
 
-const AT_ONCE = 'Stopped with one click'
+const DEFAULT_REASON = 'Stopped with one click'
 
 /** Stops every automatic approval at once, without asking back: the safe way must be the short one. */
-export function StopButton() {
+export function EmergencyStopButton() {
   const client = useQueryClient()
   const { data } = useQuery(emergencyStop())
   const stop = useMutation({
-    mutationFn: () => setEmergencyStop(true, AT_ONCE),
+    mutationFn: () => setEmergencyStop(true, DEFAULT_REASON),
     onSuccess: (now) => client.setQueryData(emergencyStop().queryKey, now),
     onSettled: () => void client.invalidateQueries({ queryKey: ['rules'] }),
   })
@@ -24,8 +24,8 @@ export function StopButton() {
   return (
     <>
       {stop.error !== null && (
-        <div className={styles.refusal}>
-          <Refusal title="Automatic approvals go on: they could not be stopped." error={stop.error} />
+        <div className={styles.error}>
+          <ProblemNotice title="Automatic approvals go on: they could not be stopped." error={stop.error} />
         </div>
       )}
       <Button
@@ -43,57 +43,57 @@ export function StopButton() {
 }
 
 /** On every page while it is on: nothing is approved without people. */
-export function StopBanner() {
+export function EmergencyStopBanner() {
   const { data } = useQuery({ ...emergencyStop(), refetchInterval: 30_000 })
   const isAdmin = useRoles().includes('admin')
-  const [asking, setAsking] = useState(false)
-  const [explaining, setExplaining] = useState(false)
+  const [resuming, setResuming] = useState(false)
+  const [editingReason, setEditingReason] = useState(false)
   if (data?.stopped !== true) return null
-  const isUnsaid = data.reason === '' || data.reason === AT_ONCE
+  const hasNoReason = data.reason === '' || data.reason === DEFAULT_REASON
   return (
     <section className={styles.banner} aria-label="Emergency stop">
       <IconHandStop size={18} aria-hidden="true" />
-      <p className={styles.words} role="status">
+      <p className={styles.message} role="status">
         <strong>All automatic approvals are stopped.</strong> People are asked instead.{' '}
         <span className={styles.who}>
           {data.by !== null && `${data.by}, `}
           {data.at !== null && <Time at={data.at} />}
-          {!isUnsaid && `: ${data.reason}`}
+          {!hasNoReason && `: ${data.reason}`}
         </span>
       </p>
       {isAdmin && (
         <>
-          <Button variant="subtle" onClick={() => setExplaining(true)}>
-            {isUnsaid ? 'Say why…' : 'Change the reason…'}
+          <Button variant="subtle" onClick={() => setEditingReason(true)}>
+            {hasNoReason ? 'Say why…' : 'Change the reason…'}
           </Button>
-          <Button onClick={() => setAsking(true)}>Let rules approve again…</Button>
-          {explaining && (
-            <ReasonDialog reason={isUnsaid ? '' : data.reason} onClose={() => setExplaining(false)} />
+          <Button onClick={() => setResuming(true)}>Let rules approve again…</Button>
+          {editingReason && (
+            <ReasonDialog reason={hasNoReason ? '' : data.reason} onClose={() => setEditingReason(false)} />
           )}
         </>
       )}
-      <ResumeDialog opened={asking} onClose={() => setAsking(false)} />
+      <ResumeDialog opened={resuming} onClose={() => setResuming(false)} />
     </section>
   )
 }
 
 /** Why everything is stopped, said afterwards: stopping was one click. */
-function ReasonDialog({ reason: said, onClose }: { reason: string; onClose: () => void }) {
+function ReasonDialog({ reason: savedReason, onClose }: { reason: string; onClose: () => void }) {
   const client = useQueryClient()
-  const [reason, setReason] = useState(said)
-  const wanted = reason.trim()
+  const [reason, setReason] = useState(savedReason)
+  const trimmedReason = reason.trim()
   return (
     <FormDialog
       title="Why is everything stopped?"
       opened
       onClose={onClose}
-      keep="Leave it so"
-      send="Keep this reason"
-      refused="The reason is as before."
-      disabled={wanted === '' || wanted === said}
+      cancelLabel="Leave it so"
+      submitLabel="Keep this reason"
+      errorTitle="The reason is as before."
+      disabled={trimmedReason === '' || trimmedReason === savedReason}
       note="Everything stays stopped. The trail keeps both reasons."
-      onSend={async () => {
-        client.setQueryData(emergencyStop().queryKey, await setEmergencyStop(true, wanted))
+      onSubmit={async () => {
+        client.setQueryData(emergencyStop().queryKey, await setEmergencyStop(true, trimmedReason))
         void client.invalidateQueries({ queryKey: ['rules'] })
         onClose()
       }}
@@ -117,11 +117,11 @@ function ResumeDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
       title="Let rules approve again?"
       opened={opened}
       onClose={onClose}
-      keep="Stay stopped"
-      send="Let rules approve again"
-      refused="Everything stays stopped."
+      cancelLabel="Stay stopped"
+      submitLabel="Let rules approve again"
+      errorTitle="Everything stays stopped."
       note="What is asked of people now stays asked."
-      onSend={async () => {
+      onSubmit={async () => {
         client.setQueryData(emergencyStop().queryKey, await setEmergencyStop(false, reason.trim()))
         void client.invalidateQueries({ queryKey: ['rules'] })
         setReason('')

@@ -1,20 +1,20 @@
 import { useQuery } from '@tanstack/react-query'
-import { emergencyStops } from '~/api/rules'
-import { exact } from '~/lib/durations'
-import { Sheet } from '~/ui/DataTable'
-import { Empty } from '~/ui/EmptyState'
+import { emergencyStopHistory } from '~/api/rules'
+import { formatDateTime } from '~/lib/durations'
+import { DataTable } from '~/ui/DataTable'
+import { EmptyState } from '~/ui/EmptyState'
 import { LoadingRows } from '~/ui/Loading'
-import { Failure } from '~/ui/ProblemNotice'
+import { LoadError } from '~/ui/ProblemNotice'
 
 /** Every emergency stop and every end of one. */
-export function Stops() {
-  const { data, error, refetch } = useQuery(emergencyStops())
+export function EmergencyStopHistory() {
+  const { data, error, refetch } = useQuery(emergencyStopHistory())
   if (error !== null)
-    return <Failure what="The stops could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="The stops could not be read." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingRows rows={2} label="Loading the stops" />
-  if (data.items.length === 0) return <Empty title="Automatic approvals were never stopped" />
+  if (data.items.length === 0) return <EmptyState title="Automatic approvals were never stopped" />
   return (
-    <Sheet
+    <DataTable
       label="Emergency stops"
       columns={COLUMNS}
       rows={data.items.map((item) => ({
@@ -23,7 +23,7 @@ export function Stops() {
           <strong key="what">{item.stopped ? 'Stopped' : 'Went on'}</strong>,
           item.by ?? '',
           item.reason,
-          item.at === null ? '' : exact(item.at),
+          item.at === null ? '' : formatDateTime(item.at),
         ],
       }))}
     />
@@ -31,8 +31,8 @@ export function Stops() {
 }
 
 const COLUMNS = [
-  { title: 'What', width: '110px', bare: true },
+  { title: 'What', width: '110px', untitled: true },
   { title: 'By', width: 'minmax(0, 1fr)' },
   { title: 'Why', width: 'minmax(0, 2fr)' },
-  { title: 'When', width: '190px', end: true },
+  { title: 'When', width: '190px', alignEnd: true },
 ]

@@ -2,27 +2,29 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { autonomy, type Scope } from '~/api/rules'
 import type { Autonomy, RuleAutonomy } from '~/api/types'
-import { reachWords, shareWords } from '~/lib/rules'
-import { Sheet } from '~/ui/DataTable'
-import { Empty } from '~/ui/EmptyState'
+import { formatProportion, reachLabel } from '~/lib/rules'
+import { DataTable } from '~/ui/DataTable'
+import { EmptyState } from '~/ui/EmptyState'
 import { LoadingRows } from '~/ui/Loading'
-import { Failure } from '~/ui/ProblemNotice'
+import { LoadError } from '~/ui/ProblemNotice'
 import styles from './Rules.module.css'
 
 const DAYS = 90
 
 /** What each rule has done, and how people judged it: autonomy that is earned. */
-export function AutonomyView({ scope }: { scope: Scope }) {
+export function RuleAutonomyTable({ scope }: { scope: Scope }) {
   const { data, error, refetch } = useQuery(autonomy(DAYS))
   if (error !== null)
-    return <Failure what="What the rules did could not be read." error={error} retry={() => void refetch()} />
+    return (
+      <LoadError title="What the rules did could not be read." error={error} retry={() => void refetch()} />
+    )
   if (data === undefined) return <LoadingRows rows={3} label="Loading what the rules did" />
   const shown = data.rules.filter((rule) => scope === null || rule.scope === scope)
-  if (shown.length === 0) return <Empty title="There is no rule that could have done anything." />
+  if (shown.length === 0) return <EmptyState title="There is no rule that could have done anything." />
   return (
-    <div className={styles.parts}>
-      <p className={styles.note}>{autonomyWords(data)}</p>
-      <Sheet label="Rules earning trust" columns={COLUMNS} rows={shown.map((rule) => rowOf(rule))} />
+    <div className={styles.sections}>
+      <p className={styles.note}>{autonomySummary(data)}</p>
+      <DataTable label="Rules earning trust" columns={COLUMNS} rows={shown.map((rule) => rowOf(rule))} />
       <p className={styles.note}>
         Begin a rule with <code>shadow: true</code>: it scores what it would have approved and approves
         nothing. Raise <code>rollout_percentage</code> as its range of wrong approvals gets small.
@@ -31,18 +33,18 @@ export function AutonomyView({ scope }: { scope: Scope }) {
   )
 }
 
-function autonomyWords({ automatic, decided }: Autonomy): string {
+function autonomySummary({ automatic, decided }: Autonomy): string {
   if (decided === 0) return `Nothing was decided in the last ${DAYS} days.`
-  return `In the last ${DAYS} days rules approved ${automatic.count} of ${decided}, ${shareWords(automatic)} with its 95 % range. People decided the rest.`
+  return `In the last ${DAYS} days rules approved ${automatic.count} of ${decided}, ${formatProportion(automatic)} with its 95 % range. People decided the rest.`
 }
 
 const COLUMNS = [
-  { title: 'Rule', width: 'minmax(0, 1.5fr)', bare: true },
+  { title: 'Rule', width: 'minmax(0, 1.5fr)', untitled: true },
   { title: 'Reach', width: 'minmax(0, 1fr)' },
-  { title: 'Approved', width: '76px', end: true },
-  { title: 'Looked at', width: '84px', end: true },
-  { title: 'Wrong approvals, 95 % range', width: 'minmax(0, 1.3fr)', end: true },
-  { title: 'Corrected by people', width: 'minmax(0, 1fr)', end: true },
+  { title: 'Approved', width: '76px', alignEnd: true },
+  { title: 'Looked at', width: '84px', alignEnd: true },
+  { title: 'Wrong approvals, 95 % range', width: 'minmax(0, 1.3fr)', alignEnd: true },
+  { title: 'Corrected by people', width: 'minmax(0, 1fr)', alignEnd: true },
   { title: 'Next step', width: 'minmax(0, 1fr)' },
 ]
 
@@ -56,11 +58,11 @@ function rowOf(rule: RuleAutonomy) {
         <strong>{rule.rule}</strong>
         {rule.pipeline_name !== null && <p>{rule.pipeline_name}</p>}
       </span>,
-      reachWords(rule),
+      reachLabel(rule),
       inShadow ? `${rule.shadow.of} would` : rule.mode === 'asks' ? '' : rule.approved,
       rule.mode === 'asks' || inShadow ? '' : `${rule.reviewed} of ${rule.sampled}`,
-      rule.mode === 'asks' ? '' : shareWords(inShadow ? rule.shadow : rule.disagreement),
-      rule.asked === 0 ? '' : shareWords(rule.modification),
+      rule.mode === 'asks' ? '' : formatProportion(inShadow ? rule.shadow : rule.disagreement),
+      rule.asked === 0 ? '' : formatProportion(rule.modification),
       <NextStep key="next" rule={rule} />,
     ],
   }

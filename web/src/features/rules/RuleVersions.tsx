@@ -1,53 +1,53 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ruleDiff, ruleVersions, type Scope, saveRules } from '~/api/rules'
 import type { RuleText } from '~/api/types'
-import { Empty } from '~/ui/EmptyState'
+import { EmptyState } from '~/ui/EmptyState'
 import { LoadingRows } from '~/ui/Loading'
-import { Failure } from '~/ui/ProblemNotice'
-import { Change, Revisions } from '~/ui/RevisionHistory'
-import { tell } from '~/ui/toasts'
+import { LoadError } from '~/ui/ProblemNotice'
+import { RevisionChange, RevisionHistory } from '~/ui/RevisionHistory'
+import { showToast } from '~/ui/toasts'
 
-type Props = { scope: Scope; stored: RuleText; mayRevert: boolean }
+type Props = { scope: Scope; stored: RuleText; canRevert: boolean }
 
 /** Every version that was in force, what it changed, and the way back to it. */
-export function Versions({ scope, stored, mayRevert }: Props) {
+export function RuleVersions({ scope, stored, canRevert }: Props) {
   const { data, error, refetch } = useQuery(ruleVersions(scope))
   if (error !== null)
-    return <Failure what="The versions could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="The versions could not be read." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingRows rows={3} label="Loading the versions" />
-  if (data.items.length === 0) return <Empty title="Nothing was ever saved here" />
+  if (data.items.length === 0) return <EmptyState title="Nothing was ever saved here" />
   return (
-    <Revisions items={data.items} current={stored.revision}>
+    <RevisionHistory items={data.items} current={stored.revision}>
       {({ revision, text }) => (
-        <Version
+        <RuleVersionChange
           key={revision}
           scope={scope}
           stored={stored}
           revision={revision}
-          text={mayRevert && revision !== stored.revision ? text : null}
+          text={canRevert && revision !== stored.revision ? text : null}
         />
       )}
-    </Revisions>
+    </RevisionHistory>
   )
 }
 
 type VersionProps = { scope: Scope; stored: RuleText; revision: number; text: string | null }
 
-function Version({ scope, stored, revision, text }: VersionProps) {
+function RuleVersionChange({ scope, stored, revision, text }: VersionProps) {
   const client = useQueryClient()
   const diff = useQuery({ ...ruleDiff(scope, revision - 1, revision), enabled: revision > 1 })
-  const revert = async (again: string) => {
+  const revert = async (ruleText: string) => {
     try {
-      const saved = await saveRules(scope, again, stored.revision, `Back to revision ${revision}`)
-      tell(`Revision ${saved.revision} is in force, and is what revision ${revision} was.`)
+      const saved = await saveRules(scope, ruleText, stored.revision, `Back to revision ${revision}`)
+      showToast(`Revision ${saved.revision} is in force, and is what revision ${revision} was.`)
     } finally {
       await client.invalidateQueries({ queryKey: ['rules'] })
     }
   }
   return (
-    <Change
+    <RevisionChange
       revision={revision}
-      first="The first rules"
+      firstTitle="The first rules"
       diff={diff}
       onRevert={text === null ? undefined : () => revert(text)}
     />

@@ -5,19 +5,19 @@ import { pipelines } from '~/api/queries'
 import { audits, rules, type Scope } from '~/api/rules'
 import { useRoles } from '~/api/session'
 import type { RuleText } from '~/api/types'
-import { rulesWords } from '~/lib/rules'
+import { rulesSummary } from '~/lib/rules'
 import { LoadingRows } from '~/ui/Loading'
 import { Page } from '~/ui/Page'
-import { Failure } from '~/ui/ProblemNotice'
-import { Choice } from '~/ui/SelectField'
-import { InForce } from './ActiveRules'
-import { Samples } from './Audits'
-import { StopButton } from './EmergencyStop'
-import { Stops } from './EmergencyStopHistory'
-import { AutonomyView } from './RuleAutonomy'
+import { LoadError } from '~/ui/ProblemNotice'
+import { SelectField } from '~/ui/SelectField'
+import { ActiveRules } from './ActiveRules'
+import { Audits } from './Audits'
+import { EmergencyStopButton } from './EmergencyStop'
+import { EmergencyStopHistory } from './EmergencyStopHistory'
+import { RuleAutonomyTable } from './RuleAutonomy'
 import styles from './Rules.module.css'
 import { RulesEditor } from './RulesEditor'
-import { Versions } from './RuleVersions'
+import { RuleVersions } from './RuleVersions'
 
 const route = getRouteApi('/rules')
 
@@ -28,17 +28,17 @@ export function RulesPage() {
   const isAdmin = useRoles().includes('admin')
   const { data, error, refetch } = useQuery(rules(scope))
   return (
-    <Page title="Rules" actions={isAdmin && <StopButton />}>
+    <Page title="Rules" actions={isAdmin && <EmergencyStopButton />}>
       <div className={styles.head}>
-        <h1>{data === undefined ? 'Rules' : rulesWords(data.rules)}</h1>
+        <h1>{data === undefined ? 'Rules' : rulesSummary(data.rules)}</h1>
         <ScopeChoice scope={scope} />
       </div>
       {error !== null ? (
-        <Failure what="The rules could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="The rules could not be read." error={error} retry={() => void refetch()} />
       ) : data === undefined ? (
         <LoadingRows rows={4} label="Loading the rules" />
       ) : (
-        <Parts key={scope} scope={scope} stored={data} isAdmin={isAdmin} />
+        <RulesTabs key={scope} scope={scope} stored={data} isAdmin={isAdmin} />
       )}
     </Page>
   )
@@ -48,7 +48,7 @@ function ScopeChoice({ scope }: { scope: Scope }) {
   const navigate = route.useNavigate()
   const { data } = useQuery(pipelines())
   return (
-    <Choice
+    <SelectField
       label="For"
       value={scope ?? ''}
       options={[
@@ -60,10 +60,10 @@ function ScopeChoice({ scope }: { scope: Scope }) {
   )
 }
 
-function Parts({ scope, stored, isAdmin }: { scope: Scope; stored: RuleText; isAdmin: boolean }) {
+function RulesTabs({ scope, stored, isAdmin }: { scope: Scope; stored: RuleText; isAdmin: boolean }) {
   const { tab, edit } = route.useSearch()
   const navigate = route.useNavigate()
-  const open = useInfiniteQuery(audits(true, scope)).data?.pages[0]?.items.length ?? 0
+  const openAudits = useInfiniteQuery(audits(true, scope)).data?.pages[0]?.items.length ?? 0
   const onEdit = (on: boolean) =>
     void navigate({
       search: (before) => ({ ...before, tab: on ? undefined : before.tab, edit: on || undefined }),
@@ -87,7 +87,7 @@ function Parts({ scope, stored, isAdmin }: { scope: Scope; stored: RuleText; isA
         <Tabs.Tab value="rules">In force</Tabs.Tab>
         <Tabs.Tab value="autonomy">Autonomy</Tabs.Tab>
         <Tabs.Tab value="samples">
-          Samples {open > 0 && <span className={styles.count}>{open}</span>}
+          Samples {openAudits > 0 && <span className={styles.count}>{openAudits}</span>}
         </Tabs.Tab>
         <Tabs.Tab value="versions">Versions</Tabs.Tab>
         <Tabs.Tab value="stops">Stops</Tabs.Tab>
@@ -96,20 +96,20 @@ function Parts({ scope, stored, isAdmin }: { scope: Scope; stored: RuleText; isA
         {edit === true && isAdmin ? (
           <RulesEditor scope={scope} stored={stored} onEdit={onEdit} />
         ) : (
-          <InForce scope={scope} stored={stored} mayEdit={isAdmin} onEdit={onEdit} />
+          <ActiveRules scope={scope} stored={stored} canEdit={isAdmin} onEdit={onEdit} />
         )}
       </Tabs.Panel>
       <Tabs.Panel value="autonomy">
-        <AutonomyView scope={scope} />
+        <RuleAutonomyTable scope={scope} />
       </Tabs.Panel>
       <Tabs.Panel value="samples">
-        <Samples scope={scope} />
+        <Audits scope={scope} />
       </Tabs.Panel>
       <Tabs.Panel value="versions">
-        <Versions scope={scope} stored={stored} mayRevert={isAdmin} />
+        <RuleVersions scope={scope} stored={stored} canRevert={isAdmin} />
       </Tabs.Panel>
       <Tabs.Panel value="stops">
-        <Stops />
+        <EmergencyStopHistory />
       </Tabs.Panel>
     </Tabs>
   )

@@ -1,5 +1,5 @@
 /** To begin with, where there are no rules yet: one that asks, one that only scores. */
-export const SAMPLE = `version: "1.0"
+export const EXAMPLE_RULES = `version: "1.0"
 checkpoints:
   - name: High risk
     description: People look at everything that is risky.

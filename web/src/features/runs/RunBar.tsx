@@ -1,84 +1,92 @@
 import { Button } from '@mantine/core'
 import { IconPlayerPlay, IconPlayerStop, IconRefresh } from '@tabler/icons-react'
 import { type ReactNode, useMemo } from 'react'
-import { cancelExecution, moveRun, retryExecution, startExecution } from '~/api/commands'
-import type { Execution, Run, TrailItem } from '~/api/types'
-import { duration } from '~/lib/durations'
-import { count } from '~/lib/formatting'
-import { progressWords } from '~/lib/progress'
-import { useKeys } from '~/lib/shortcuts'
+import { cancelExecution, retryExecution, sendRunCommand, startExecution } from '~/api/commands'
+import type { Execution, Run, RunCheckpoint } from '~/api/types'
+import { formatDuration } from '~/lib/durations'
+import { pluralize } from '~/lib/formatting'
+import { progressText } from '~/lib/progress'
+import { useShortcuts } from '~/lib/shortcuts'
 import { executionState, type State } from '~/lib/states'
-import { waitWords } from '~/lib/waiting'
-import { Bar } from '~/ui/BottomBar'
-import { Kbd } from '~/ui/KeyHint'
+import { waitingText } from '~/lib/waiting'
+import { BottomBar } from '~/ui/BottomBar'
+import { KeyHint } from '~/ui/KeyHint'
 import { Notice } from '~/ui/Notice'
 import { useNow } from '~/ui/Time'
-import type { Task } from '~/ui/useRunCommand'
-import type { Question } from './barContent'
+import type { RunCommandState } from '~/ui/useRunCommand'
+import type { BarContent } from './barContent'
 
 type Props = {
   run: Run
-  question: Question
+  content: BarContent
   execution: Execution | undefined
   allowed: boolean
-  task: Task
+  task: RunCommandState
   onSelect: (checkpointId: string) => void
   onRollback: () => void
 }
 
-const YOURS: State = { tone: 'ochre', sign: 'person', word: '' }
+const YOURS: State = { tone: 'ochre', icon: 'person', label: '' }
 
 /** The bar where it tells, or asks for anything but a decision or a form. */
 export function RunBar(props: Props) {
-  const { run, question, allowed, task, onSelect } = props
+  const { run, content, allowed, task, onSelect } = props
   const notice = taskNotice(task)
-  switch (question.kind) {
+  switch (content.kind) {
     case 'start run':
       return (
-        <Bar
+        <BottomBar
           state={YOURS}
           title={`Start ${run.pipeline_name}?`}
-          detail={`${count(run.progress.total, 'checkpoint')}, nothing has begun yet.`}
+          detail={`${pluralize(run.progress.total, 'checkpoint')}, nothing has begun yet.`}
           notice={notice}
           actions={
-            allowed && <Primary task={task} label="Start the run" run={() => moveRun(run.run_id, 'start')} />
+            allowed && (
+              <PrimaryButton
+                task={task}
+                label="Start the run"
+                run={() => sendRunCommand(run.run_id, 'start')}
+              />
+            )
           }
         />
       )
     case 'start':
-      return <StartBar {...props} item={question.item} notice={notice} />
+      return <StartBar {...props} item={content.item} notice={notice} />
     case 'failed':
-      return <FailedBar {...props} item={question.item} notice={notice} />
+      return <FailedBar {...props} item={content.item} notice={notice} />
     case 'elsewhere':
       return (
-        <Bar
-          state={executionState(question.item)}
-          title={`${question.item.name} ${waitWords(question.item) ?? lower(executionState(question.item).word)}`}
+        <BottomBar
+          state={executionState(content.item)}
+          title={`${content.item.name} ${waitingText(content.item) ?? lower(executionState(content.item).label)}`}
           notice={notice}
-          actions={<Button onClick={() => onSelect(question.item.checkpoint_id)}>Show it</Button>}
+          actions={<Button onClick={() => onSelect(content.item.checkpoint_id)}>Show it</Button>}
         />
       )
     case 'resume':
       return (
-        <Bar
-          state={{ tone: 'grey', sign: 'paused', word: '' }}
+        <BottomBar
+          state={{ tone: 'grey', icon: 'paused', label: '' }}
           title="The run is paused"
           detail="Nothing starts until it is resumed. Forms and decisions are taken all the same."
           notice={notice}
           actions={
-            allowed && <Primary task={task} label="Resume" run={() => moveRun(run.run_id, 'resume')} />
+            allowed && (
+              <PrimaryButton task={task} label="Resume" run={() => sendRunCommand(run.run_id, 'resume')} />
+            )
           }
         />
       )
     case 'running':
-      return <RunningBar {...props} item={question.item} notice={notice} />
+      return <RunningBar {...props} item={content.item} notice={notice} />
     default:
-      return <OverBar run={run} notice={notice} />
+      return <FinishedBar run={run} notice={notice} />
   }
 }
 
 /** Why the last command was refused. */
-export function taskNotice({ problem }: Task): ReactNode {
+export function taskNotice({ problem }: RunCommandState): ReactNode {
   if (problem === null) return null
   return (
     <Notice tone={problem.status === 409 ? 'ochre' : 'red'} title="That did not happen.">
@@ -89,11 +97,19 @@ export function taskNotice({ problem }: Task): ReactNode {
 
 const lower = (word: string) => word.charAt(0).toLowerCase() + word.slice(1)
 
-type WithItem = Props & { item: TrailItem; notice: ReactNode }
+type WithItem = Props & { item: RunCheckpoint; notice: ReactNode }
 
-function Primary({ task, label, run }: { task: Task; label: string; run: () => Promise<unknown> }) {
+function PrimaryButton({
+  task,
+  label,
+  run,
+}: {
+  task: RunCommandState
+  label: string
+  run: () => Promise<unknown>
+}) {
   const keys = useMemo(() => ({ a: () => void task.run(label, run) }), [task, label, run])
-  useKeys(keys)
+  useShortcuts(keys)
   return (
     <Button
       variant="filled"
@@ -104,7 +120,7 @@ function Primary({ task, label, run }: { task: Task; label: string; run: () => P
       onClick={() => void task.run(label, run)}
     >
       {label}
-      <Kbd>A</Kbd>
+      <KeyHint>A</KeyHint>
     </Button>
   )
 }
@@ -112,7 +128,7 @@ function Primary({ task, label, run }: { task: Task; label: string; run: () => P
 function StartBar({ item, allowed, task, notice, run }: WithItem) {
   const id = item.execution_id
   return (
-    <Bar
+    <BottomBar
       state={YOURS}
       title={`Start ${item.name}?`}
       detail={
@@ -121,7 +137,9 @@ function StartBar({ item, allowed, task, notice, run }: WithItem) {
           : 'What it needs is complete. It waits for somebody to start it.'
       }
       notice={notice}
-      actions={allowed && id !== null && <Primary task={task} label="Start" run={() => startExecution(id)} />}
+      actions={
+        allowed && id !== null && <PrimaryButton task={task} label="Start" run={() => startExecution(id)} />
+      }
     />
   )
 }
@@ -130,8 +148,8 @@ function FailedBar({ item, run, execution, allowed, task, notice, onSelect, onRo
   const id = item.execution_id
   const shown = execution?.execution_id === id
   return (
-    <Bar
-      state={{ tone: 'red', sign: 'failed', word: '' }}
+    <BottomBar
+      state={{ tone: 'red', icon: 'failed', label: '' }}
       title={`${item.name} failed`}
       detail={
         run.status === 'failed'
@@ -170,27 +188,27 @@ function RunningBar({
   allowed,
   task,
   notice,
-}: Omit<WithItem, 'item'> & { item: TrailItem | null }) {
+}: Omit<WithItem, 'item'> & { item: RunCheckpoint | null }) {
   const now = useNow()
   const id = item?.execution_id ?? null
   const next =
     item === null
       ? undefined
-      : run.trail.find((other) => other.position > item.position && other.status === 'upcoming')
-  const narrated = item?.progress == null ? null : progressWords(item.progress)
-  const waits = item === null ? null : waitWords(item, now)
+      : run.trail.find((next) => next.position > item.position && next.status === 'upcoming')
+  const progress = item?.progress == null ? null : progressText(item.progress)
+  const waiting = item === null ? null : waitingText(item, now)
   return (
-    <Bar
-      state={item === null ? { tone: 'blue', sign: 'running', word: '' } : executionState(item, now)}
+    <BottomBar
+      state={item === null ? { tone: 'blue', icon: 'running', label: '' } : executionState(item, now)}
       title={
         item === null
           ? 'The run goes on'
-          : waits === null
-            ? `${item.name}: ${lower(executionState(item, now).word)}`
-            : `${item.name} ${waits}`
+          : waiting === null
+            ? `${item.name}: ${lower(executionState(item, now).label)}`
+            : `${item.name} ${waiting}`
       }
       detail={[
-        narrated,
+        progress,
         run.pause_requested && 'pauses after this checkpoint',
         next !== undefined && `then ${next.name}`,
       ]
@@ -214,16 +232,16 @@ function RunningBar({
   )
 }
 
-function OverBar({ run, notice }: { run: Run; notice: ReactNode }) {
+function FinishedBar({ run, notice }: { run: Run; notice: ReactNode }) {
   const took =
     run.started_at !== null && run.completed_at !== null
-      ? duration((new Date(run.completed_at).getTime() - new Date(run.started_at).getTime()) / 1000)
+      ? formatDuration((new Date(run.completed_at).getTime() - new Date(run.started_at).getTime()) / 1000)
       : null
   const artifacts = run.trail.reduce((sum, item) => sum + item.artifact_count, 0)
-  const words = {
+  const text = {
     completed: [
       'The run is complete',
-      `${count(artifacts, 'artifact')} promoted${took === null ? '.' : ` in ${took}.`}`,
+      `${pluralize(artifacts, 'artifact')} promoted${took === null ? '.' : ` in ${took}.`}`,
     ],
     cancelled: ['The run was cancelled', 'What was completed is kept. A rollback opens it again.'],
     failed: [
@@ -232,14 +250,14 @@ function OverBar({ run, notice }: { run: Run; notice: ReactNode }) {
     ],
   }[run.status as string] ?? ['The run is over', '']
   const state: Record<string, State> = {
-    completed: { tone: 'green', sign: 'completed', word: '' },
-    failed: { tone: 'red', sign: 'failed', word: '' },
+    completed: { tone: 'green', icon: 'completed', label: '' },
+    failed: { tone: 'red', icon: 'failed', label: '' },
   }
   return (
-    <Bar
-      state={state[run.status] ?? { tone: 'grey', sign: 'cancelled', word: '' }}
-      title={words[0] ?? ''}
-      detail={words[1]}
+    <BottomBar
+      state={state[run.status] ?? { tone: 'grey', icon: 'cancelled', label: '' }}
+      title={text[0] ?? ''}
+      detail={text[1]}
       notice={notice}
     />
   )

@@ -2,16 +2,16 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { runInput } from '~/api/queries'
 import type { Run } from '~/api/types'
-import { prettyJson } from '~/lib/json'
+import { formatJson } from '~/lib/json'
 import { Code } from '~/ui/Code'
 import { LoadingText } from '~/ui/Loading'
-import { Failure } from '~/ui/ProblemNotice'
+import { LoadError } from '~/ui/ProblemNotice'
 import styles from './RunDetails.module.css'
 
 /** What the run was given, below its timeline. */
-export function RunFacts({ run, costs }: { run: Run; costs: ReactNode }) {
+export function RunDetails({ run, costs }: { run: Run; costs: ReactNode }) {
   return (
-    <section className={styles.facts} aria-label="About this run">
+    <section className={styles.details} aria-label="About this run">
       <dl>
         <div>
           <dt>Definition</dt>
@@ -43,11 +43,11 @@ function Input({ runId }: { runId: string }) {
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Input</summary>
       {error !== null ? (
-        <Failure what="The input could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="The input could not be read." error={error} retry={() => void refetch()} />
       ) : data === undefined ? (
         <LoadingText lines={2} />
       ) : (
-        <Code text={prettyJson(data)} label="Input of the run" wrap />
+        <Code text={formatJson(data)} label="Input of the run" wrap />
       )}
     </details>
   )

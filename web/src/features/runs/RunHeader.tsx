@@ -2,12 +2,12 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useRoles } from '~/api/session'
 import type { Run } from '~/api/types'
-import { pebblesOf } from '~/lib/checkpointDots'
-import { clock, duration, estimate } from '~/lib/durations'
+import { dotsOfCheckpoints } from '~/lib/checkpointDots'
+import { formatDuration, formatEstimate, formatTime } from '~/lib/durations'
 import { initials } from '~/lib/formatting'
-import { versionWord } from '~/lib/runVersion'
-import { runStateOnTrail } from '~/lib/states'
-import { Trail } from '~/ui/CheckpointDots'
+import { versionLabel } from '~/lib/runVersion'
+import { runStateFromCheckpoints } from '~/lib/states'
+import { CheckpointDots } from '~/ui/CheckpointDots'
 import { StateTag } from '~/ui/StateTag'
 import { useNow } from '~/ui/Time'
 import styles from './RunHeader.module.css'
@@ -15,32 +15,32 @@ import styles from './RunHeader.module.css'
 const OPEN = ['in_progress', 'paused']
 
 /** Name and version, state, trail, who, since when, how long still. */
-export function RunHead({ run, cost }: { run: Run; cost: ReactNode }) {
+export function RunHeader({ run, cost }: { run: Run; cost: ReactNode }) {
   const now = useNow()
   const roles = useRoles()
-  const state = runStateOnTrail(run, roles)
-  const elapsed = elapsedOf(run, now)
+  const state = runStateFromCheckpoints(run, roles)
+  const elapsed = elapsedSeconds(run, now)
   const remaining = run.progress.estimated_seconds_left
   return (
-    <div className={styles.head}>
+    <div className={styles.header}>
       <div className={styles.row}>
         <h1>
-          {run.pipeline_name} <span className={styles.version}>{versionWord(run)}</span>
+          {run.pipeline_name} <span className={styles.version}>{versionLabel(run)}</span>
         </h1>
         <StateTag state={state} pill />
-        <span className={styles.trail}>
-          <Trail pebbles={pebblesOf(run.trail)} />
+        <span className={styles.dots}>
+          <CheckpointDots dots={dotsOfCheckpoints(run.trail)} />
           <span>
             {run.progress.completed} of {run.progress.total}
           </span>
         </span>
       </div>
-      <div className={styles.facts}>
-        <span className={styles.who}>
+      <div className={styles.details}>
+        <span className={styles.creator}>
           <span className={styles.initials} aria-hidden="true">
             {initials(run.created_by)}
           </span>
-          {run.created_by}, {clock(run.created_at, now)}
+          {run.created_by}, {formatTime(run.created_at, now)}
         </span>
         {run.extends_from_run_version !== null && run.previous_run_id !== null && (
           <Link to="/runs/$runId" params={{ runId: run.previous_run_id }} className={styles.link}>
@@ -49,11 +49,11 @@ export function RunHead({ run, cost }: { run: Run; cost: ReactNode }) {
         )}
         {elapsed !== null && (
           <span>
-            {OPEN.includes(run.status) ? 'Elapsed' : 'Took'} {duration(elapsed)}
+            {OPEN.includes(run.status) ? 'Elapsed' : 'Took'} {formatDuration(elapsed)}
           </span>
         )}
         {OPEN.includes(run.status) && remaining !== null && (
-          <span className={styles.secondary}>{capital(estimate(remaining))} of work left</span>
+          <span className={styles.secondary}>{capital(formatEstimate(remaining))} of work left</span>
         )}
         {cost}
         {run.pass_number > 1 && <span>Pass {run.pass_number}</span>}
@@ -66,7 +66,7 @@ export function RunHead({ run, cost }: { run: Run; cost: ReactNode }) {
 
 const capital = (words: string) => words.charAt(0).toUpperCase() + words.slice(1)
 
-function elapsedOf(run: Run, now: Date): number | null {
+function elapsedSeconds(run: Run, now: Date): number | null {
   if (run.started_at === null) return null
   const end = run.completed_at === null ? now : new Date(run.completed_at)
   return OPEN.includes(run.status) || run.completed_at !== null

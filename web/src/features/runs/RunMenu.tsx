@@ -11,30 +11,30 @@ import {
 } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { moveRun } from '~/api/commands'
+import { sendRunCommand } from '~/api/commands'
 import type { Run } from '~/api/types'
-import { versionWord } from '~/lib/runVersion'
-import { Actions } from '~/ui/DialogActions'
-import type { Task } from '~/ui/useRunCommand'
+import { versionLabel } from '~/lib/runVersion'
+import { DialogActions } from '~/ui/DialogActions'
+import type { RunCommandState } from '~/ui/useRunCommand'
 import { RestartDialog } from './RestartDialog'
 import styles from './RunMenu.module.css'
 
-type Props = { run: Run; task: Task; allowed: boolean; onRollback: () => void }
+type Props = { run: Run; task: RunCommandState; allowed: boolean; onRollback: () => void }
 
 /** What can be done with the run as a whole. */
 export function RunMenu({ run, task, allowed, onRollback }: Props) {
   const navigate = useNavigate()
   const [cancelling, setCancelling] = useState(false)
   const [restarting, setRestarting] = useState(false)
-  const can = (move: string) => allowed && run.possible.includes(move)
-  const again = async () => {
-    const next = await task.run('retry', () => moveRun(run.run_id, 'retry'))
+  const isPossible = (command: string) => allowed && run.possible.includes(command)
+  const runAgain = async () => {
+    const next = await task.run('retry', () => sendRunCommand(run.run_id, 'retry'))
     if (next !== undefined) void navigate({ to: '/runs/$runId', params: { runId: next.run_id }, search: {} })
   }
-  const pausing = can('pause') && !run.pause_requested
+  const pausing = isPossible('pause') && !run.pause_requested
   return (
     <>
-      {can('roll back') && (
+      {isPossible('roll back') && (
         <Button className={styles.wide} leftSection={<IconArrowBackUp size={16} />} onClick={onRollback}>
           Roll back…
         </Button>
@@ -44,17 +44,17 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
           className={styles.wide}
           leftSection={<IconPlayerPauseFilled size={15} />}
           loading={task.busy === 'pause'}
-          onClick={() => void task.run('pause', () => moveRun(run.run_id, 'pause'))}
+          onClick={() => void task.run('pause', () => sendRunCommand(run.run_id, 'pause'))}
         >
           Pause
         </Button>
       )}
-      {can('resume') && (
+      {isPossible('resume') && (
         <Button
           className={styles.wide}
           leftSection={<IconPlayerPlayFilled size={15} />}
           loading={task.busy === 'resume'}
-          onClick={() => void task.run('resume', () => moveRun(run.run_id, 'resume'))}
+          onClick={() => void task.run('resume', () => sendRunCommand(run.run_id, 'resume'))}
         >
           {run.pause_requested && run.status !== 'paused' ? 'Do not pause' : 'Resume'}
         </Button>
@@ -66,7 +66,7 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          {can('roll back') && (
+          {isPossible('roll back') && (
             <Menu.Item
               className={styles.narrow}
               leftSection={<IconArrowBackUp size={16} />}
@@ -79,27 +79,27 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
             <Menu.Item
               className={styles.narrow}
               leftSection={<IconPlayerPauseFilled size={15} />}
-              onClick={() => void task.run('pause', () => moveRun(run.run_id, 'pause'))}
+              onClick={() => void task.run('pause', () => sendRunCommand(run.run_id, 'pause'))}
             >
               Pause
             </Menu.Item>
           )}
-          {can('resume') && (
+          {isPossible('resume') && (
             <Menu.Item
               className={styles.narrow}
               leftSection={<IconPlayerPlayFilled size={15} />}
-              onClick={() => void task.run('resume', () => moveRun(run.run_id, 'resume'))}
+              onClick={() => void task.run('resume', () => sendRunCommand(run.run_id, 'resume'))}
             >
               Resume
             </Menu.Item>
           )}
-          {can('restart') && (
+          {isPossible('restart') && (
             <Menu.Item leftSection={<IconRotate size={16} />} onClick={() => setRestarting(true)}>
               Restart from the first checkpoint…
             </Menu.Item>
           )}
-          {can('retry') && (
-            <Menu.Item leftSection={<IconRefresh size={16} />} onClick={() => void again()}>
+          {isPossible('retry') && (
+            <Menu.Item leftSection={<IconRefresh size={16} />} onClick={() => void runAgain()}>
               Run again with the same input
             </Menu.Item>
           )}
@@ -109,7 +109,7 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
           >
             Events of this run
           </Menu.Item>
-          {can('cancel') && (
+          {isPossible('cancel') && (
             <Menu.Item leftSection={<IconBan size={16} />} data-danger onClick={() => setCancelling(true)}>
               Cancel the run…
             </Menu.Item>
@@ -120,13 +120,13 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
       <Modal
         opened={cancelling}
         onClose={() => setCancelling(false)}
-        title={`Cancel ${run.pipeline_name} ${versionWord(run)}?`}
+        title={`Cancel ${run.pipeline_name} ${versionLabel(run)}?`}
       >
         <p>
           What runs is stopped, open questions are withdrawn. What is completed is kept, and a rollback can
           open the run again.
         </p>
-        <Actions>
+        <DialogActions>
           <Button data-autofocus onClick={() => setCancelling(false)}>
             Let it go on
           </Button>
@@ -135,12 +135,14 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
             color="red"
             loading={task.busy === 'cancel'}
             onClick={() =>
-              void task.run('cancel', () => moveRun(run.run_id, 'cancel')).then(() => setCancelling(false))
+              void task
+                .run('cancel', () => sendRunCommand(run.run_id, 'cancel'))
+                .then(() => setCancelling(false))
             }
           >
             Cancel the run
           </Button>
-        </Actions>
+        </DialogActions>
       </Modal>
     </>
   )

@@ -3,15 +3,15 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { runPages } from '~/api/queries'
 import type { RunStatus } from '~/api/types'
-import { Empty } from '~/ui/EmptyState'
+import { EmptyState } from '~/ui/EmptyState'
 import { LoadingRows } from '~/ui/Loading'
 import { Page, Panel } from '~/ui/Page'
-import { Failure } from '~/ui/ProblemNotice'
+import { LoadError } from '~/ui/ProblemNotice'
 import { RunRows } from '~/ui/RunRows'
 import styles from './RunsPage.module.css'
 
 const route = getRouteApi('/runs')
-const STATES: { value: RunStatus | ''; label: string }[] = [
+const STATUS_OPTIONS: { value: RunStatus | ''; label: string }[] = [
   { value: '', label: 'All' },
   { value: 'in_progress', label: 'Running' },
   { value: 'paused', label: 'Paused' },
@@ -20,10 +20,10 @@ const STATES: { value: RunStatus | ''; label: string }[] = [
 ]
 
 /** Every run, the newest first. */
-export function ListPage() {
+export function RunsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const status = STATES.find((state) => state.value === search.status)?.value || undefined
+  const status = STATUS_OPTIONS.find((state) => state.value === search.status)?.value || undefined
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     runPages(status),
   )
@@ -37,24 +37,24 @@ export function ListPage() {
           aria-label="Show runs by state"
           value={status ?? ''}
           onChange={(value) => void navigate({ search: { status: value || undefined }, replace: true })}
-          data={STATES}
+          data={STATUS_OPTIONS}
         />
       </div>
       {error !== null ? (
-        <Failure what="The runs could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="The runs could not be read." error={error} retry={() => void refetch()} />
       ) : (
         <Panel>
           {runs === undefined ? (
             <LoadingRows label="Loading runs" />
           ) : runs.length === 0 ? (
-            <Empty
+            <EmptyState
               title={status === undefined ? 'No runs yet' : 'No such runs'}
               action={
                 <Button renderRoot={(props) => <Link to="/pipelines" {...props} />}>See the pipelines</Button>
               }
             >
               A run is one version of carrying a pipeline out. Start one from its pipeline.
-            </Empty>
+            </EmptyState>
           ) : (
             <RunRows runs={runs} />
           )}

@@ -1,26 +1,26 @@
-import type { Approval, Execution, Role, Run, TrailItem } from '~/api/types'
-import { executionState, mayAnswer, mayEdit } from '~/lib/states'
+import type { Approval, Execution, Role, Run, RunCheckpoint } from '~/api/types'
+import { canAnswer, canEdit, executionState } from '~/lib/states'
 
 /** What the bottom bar of a run is about. */
-export type Question =
+export type BarContent =
   | { kind: 'start run' }
   | { kind: 'decide'; approval: Approval }
   | { kind: 'fill in'; approval: Approval | null }
-  | { kind: 'start'; item: TrailItem }
-  | { kind: 'failed'; item: TrailItem }
-  | { kind: 'elsewhere'; item: TrailItem }
+  | { kind: 'start'; item: RunCheckpoint }
+  | { kind: 'failed'; item: RunCheckpoint }
+  | { kind: 'elsewhere'; item: RunCheckpoint }
   | { kind: 'resume' }
-  | { kind: 'running'; item: TrailItem | null }
+  | { kind: 'running'; item: RunCheckpoint | null }
   | { kind: 'over' }
 
-const isOver = (run: Run) => ['completed', 'failed', 'cancelled'].includes(run.status)
+const isFinished = (run: Run) => ['completed', 'failed', 'cancelled'].includes(run.status)
 
-function ofSelected(
+function selectedContent(
   run: Run,
-  item: TrailItem | undefined,
+  item: RunCheckpoint | undefined,
   execution: Execution | undefined,
-): Question | null {
-  if (item === undefined || isOver(run)) return null
+): BarContent | null {
+  if (item === undefined || isFinished(run)) return null
   const approval =
     execution?.approval ?? run.waiting_approvals.find((one) => one.execution_id === item.execution_id) ?? null
   if (item.waiting_on === 'human_form' || item.waiting_on === 'script_input')
@@ -34,15 +34,15 @@ function ofSelected(
 }
 
 /** The one thing to ask or tell: first about what is looked at, then about what waits elsewhere. */
-export function questionOf(
+export function barContent(
   run: Run,
-  selected: TrailItem | undefined,
+  selected: RunCheckpoint | undefined,
   execution: Execution | undefined,
-): Question {
+): BarContent {
   if (run.status === 'not_started') return { kind: 'start run' }
-  const own = ofSelected(run, selected, execution)
+  const own = selectedContent(run, selected, execution)
   if (own !== null) return own
-  if (isOver(run)) {
+  if (isFinished(run)) {
     const failed = run.trail.find((item) => item.status === 'failed')
     return run.status === 'failed' && failed !== undefined
       ? { kind: 'failed', item: failed }
@@ -52,32 +52,32 @@ export function questionOf(
     const failed = run.trail.find((item) => item.status === 'failed')
     return failed === undefined ? { kind: 'resume' } : { kind: 'failed', item: failed }
   }
-  const waits = run.trail.find((item) => executionState(item).tone === 'ochre')
-  if (waits !== undefined && waits !== selected) return { kind: 'elsewhere', item: waits }
+  const waiting = run.trail.find((item) => executionState(item).tone === 'ochre')
+  if (waiting !== undefined && waiting !== selected) return { kind: 'elsewhere', item: waiting }
   return { kind: 'running', item: run.trail.find((item) => item.status === 'in_progress') ?? null }
 }
 
 /** Whether who is signed in may do what is asked. */
-export function mayTake(question: Question, roles: readonly Role[]): boolean {
-  switch (question.kind) {
+export function canAct(content: BarContent, roles: readonly Role[]): boolean {
+  switch (content.kind) {
     case 'decide':
-      return question.approval.may_decide
+      return content.approval.may_decide
     case 'fill in':
-      return question.approval?.may_decide ?? mayAnswer(roles)
+      return content.approval?.may_decide ?? canAnswer(roles)
     default:
-      return mayEdit(roles)
+      return canEdit(roles)
   }
 }
 
 /** The checkpoint to open when none is chosen: what needs a person, what runs, what failed, what was done last. */
-export function opening(trail: readonly TrailItem[]): TrailItem | undefined {
-  const toned = (tone: string) =>
-    trail.find((item) => item.status !== 'upcoming' && executionState(item).tone === tone)
+export function initialCheckpoint(checkpoints: readonly RunCheckpoint[]): RunCheckpoint | undefined {
+  const withTone = (tone: string) =>
+    checkpoints.find((item) => item.status !== 'upcoming' && executionState(item).tone === tone)
   return (
-    toned('ochre') ??
-    toned('blue') ??
-    toned('red') ??
-    trail.findLast((item) => item.status === 'completed') ??
-    trail[0]
+    withTone('ochre') ??
+    withTone('blue') ??
+    withTone('red') ??
+    checkpoints.findLast((item) => item.status === 'completed') ??
+    checkpoints[0]
   )
 }

@@ -2,66 +2,66 @@ import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { putSecret, removeSecret, rotateSecrets, secrets } from '~/api/identity'
-import { count } from '~/lib/formatting'
-import { ForAdmins } from '~/ui/AdminPage'
-import { Sheet } from '~/ui/DataTable'
-import { Empty } from '~/ui/EmptyState'
+import { deleteSecret, rotateSecrets, secrets, setSecret } from '~/api/identity'
+import { pluralize } from '~/lib/formatting'
+import { AdminPage } from '~/ui/AdminPage'
+import { DataTable } from '~/ui/DataTable'
+import { EmptyState } from '~/ui/EmptyState'
 import { FormDialog } from '~/ui/FormDialog'
 import { LoadingRows } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
-import { Failure, Refusal } from '~/ui/ProblemNotice'
+import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
 import { Time } from '~/ui/Time'
-import { tell } from '~/ui/toasts'
+import { showToast } from '~/ui/toasts'
 import styles from './SecretsPage.module.css'
 
 /** Passwords and keys that the server needs. Their values never come back. */
 export function SecretsPage() {
-  const [putting, setPutting] = useState<string | null>(null)
+  const [editing, setEditing] = useState<string | null>(null)
   return (
-    <ForAdmins
+    <AdminPage
       title="Secrets"
       actions={
-        <Button variant="filled" leftSection={<IconPlus size={16} />} onClick={() => setPutting('')}>
+        <Button variant="filled" leftSection={<IconPlus size={16} />} onClick={() => setEditing('')}>
           New secret…
         </Button>
       }
     >
-      <Kept onReplace={setPutting} />
-      {putting !== null && <PutDialog known={putting} onClose={() => setPutting(null)} />}
-    </ForAdmins>
+      <SecretList onReplace={setEditing} />
+      {editing !== null && <SecretDialog existingName={editing} onClose={() => setEditing(null)} />}
+    </AdminPage>
   )
 }
 
-function Kept({ onReplace }: { onReplace: (name: string) => void }) {
+function SecretList({ onReplace }: { onReplace: (name: string) => void }) {
   const client = useQueryClient()
-  const [removing, setRemoving] = useState<string | null>(null)
+  const [deleting, setDeleting] = useState<string | null>(null)
   const { data, error, refetch } = useQuery(secrets())
   const rotate = useMutation({
     mutationFn: rotateSecrets,
-    onSuccess: ({ count: number }) => tell(`${count(number, 'secret')} encrypted anew.`),
+    onSuccess: ({ count: number }) => showToast(`${pluralize(number, 'secret')} encrypted anew.`),
   })
   if (error !== null)
-    return <Failure what="The secrets could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="The secrets could not be read." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingRows rows={3} label="Loading the secrets" />
-  const lost = data.items.filter((secret) => !secret.is_readable).length
+  const unreadable = data.items.filter((secret) => !secret.is_readable).length
   return (
-    <div className={styles.parts}>
-      <h1>{data.items.length === 0 ? 'No secrets' : count(data.items.length, 'secret')}</h1>
+    <div className={styles.sections}>
+      <h1>{data.items.length === 0 ? 'No secrets' : pluralize(data.items.length, 'secret')}</h1>
       <p className={styles.note}>
         Encrypted, never shown again, masked in logs and notices. They are named where they are needed.
       </p>
-      {lost > 0 && (
-        <Notice tone="red" title={`${count(lost, 'secret')} cannot be read.`}>
+      {unreadable > 0 && (
+        <Notice tone="red" title={`${pluralize(unreadable, 'secret')} cannot be read.`}>
           They were encrypted with a key that is not there. Replace them, or bring the key back.
         </Notice>
       )}
-      {rotate.error !== null && <Refusal title="Nothing was encrypted anew." error={rotate.error} />}
+      {rotate.error !== null && <ProblemNotice title="Nothing was encrypted anew." error={rotate.error} />}
       {data.items.length === 0 ? (
-        <Empty title="Nothing is kept secret yet" />
+        <EmptyState title="Nothing is kept secret yet" />
       ) : (
         <>
-          <Sheet
+          <DataTable
             label="Secrets"
             columns={COLUMNS}
             rows={data.items.map((secret) => ({
@@ -84,7 +84,7 @@ function Kept({ onReplace }: { onReplace: (name: string) => void }) {
                     key="remove"
                     variant="subtle"
                     color="red"
-                    onClick={() => setRemoving(secret.name)}
+                    onClick={() => setDeleting(secret.name)}
                     aria-label={`Remove ${secret.name}…`}
                   >
                     Remove…
@@ -101,18 +101,18 @@ function Kept({ onReplace }: { onReplace: (name: string) => void }) {
         </>
       )}
       <FormDialog
-        title={`Remove ${removing ?? ''}?`}
-        opened={removing !== null}
-        onClose={() => setRemoving(null)}
-        keep="Keep the secret"
-        send="Remove the secret"
-        refused="The secret stays."
+        title={`Remove ${deleting ?? ''}?`}
+        opened={deleting !== null}
+        onClose={() => setDeleting(null)}
+        cancelLabel="Keep the secret"
+        submitLabel="Remove the secret"
+        errorTitle="The secret stays."
         danger
         note="Its value cannot be brought back."
-        onSend={async () => {
-          if (removing !== null) await removeSecret(removing)
+        onSubmit={async () => {
+          if (deleting !== null) await deleteSecret(deleting)
           await client.invalidateQueries({ queryKey: ['people', 'secrets'] })
-          setRemoving(null)
+          setDeleting(null)
         }}
       >
         <p>What needs it fails from now on.</p>
@@ -122,33 +122,33 @@ function Kept({ onReplace }: { onReplace: (name: string) => void }) {
 }
 
 const COLUMNS = [
-  { title: 'Name', width: 'minmax(0, 1.2fr)', bare: true },
+  { title: 'Name', width: 'minmax(0, 1.2fr)', untitled: true },
   { title: 'State', width: 'minmax(0, 0.6fr)' },
   { title: 'Set by', width: 'minmax(0, 1fr)' },
-  { title: 'Change', width: '200px', bare: true, end: true },
+  { title: 'Change', width: '200px', untitled: true, alignEnd: true },
 ]
 
-function PutDialog({ known, onClose }: { known: string; onClose: () => void }) {
+function SecretDialog({ existingName, onClose }: { existingName: string; onClose: () => void }) {
   const client = useQueryClient()
-  const [name, setName] = useState(known)
+  const [name, setName] = useState(existingName)
   const [value, setValue] = useState('')
   return (
     <FormDialog
-      title={known === '' ? 'New secret' : `Replace ${known}`}
+      title={existingName === '' ? 'New secret' : `Replace ${existingName}`}
       opened
       onClose={onClose}
-      keep="Leave it so"
-      send="Keep the secret"
-      refused="Nothing was kept."
+      cancelLabel="Leave it so"
+      submitLabel="Keep the secret"
+      errorTitle="Nothing was kept."
       disabled={name.trim() === '' || value === ''}
-      onSend={async () => {
-        await putSecret(name.trim(), value)
+      onSubmit={async () => {
+        await setSecret(name.trim(), value)
         await client.invalidateQueries({ queryKey: ['people', 'secrets'] })
-        tell(`${name.trim()} is kept.`)
+        showToast(`${name.trim()} is kept.`)
         onClose()
       }}
     >
-      {known === '' && (
+      {existingName === '' && (
         <TextInput
           label="Name"
           data-autofocus
@@ -162,7 +162,7 @@ function PutDialog({ known, onClose }: { known: string; onClose: () => void }) {
       <PasswordInput
         label="Value"
         description="Four characters or more. It is not shown again."
-        data-autofocus={known !== '' || undefined}
+        data-autofocus={existingName !== '' || undefined}
         autoComplete="off"
         value={value}
         onChange={(event) => setValue(event.currentTarget.value)}

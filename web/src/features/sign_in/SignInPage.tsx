@@ -1,53 +1,53 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { beginSignIn, signIn, signInByName, signInWays } from '~/api/signIn'
-import type { Session, SignInWays } from '~/api/types'
+import { signInOptions, signInWithPassword, signInWithToken, startSignIn } from '~/api/signIn'
+import type { Session, SignInOptions } from '~/api/types'
 import { asProblem, type Problem } from '~/lib/problems'
-import { tokenIn } from '~/lib/startLink'
+import { extractToken } from '~/lib/startLink'
 import styles from './SignIn.module.css'
-import { Entrance } from './SignInLayout'
+import { SignInLayout } from './SignInLayout'
 
-type Props = { refusal: Problem | null; onSignedIn: (session: Session) => void }
+type Props = { initialProblem: Problem | null; onSignedIn: (session: Session) => void }
 
 /** Signs in: with the company's account, a password, or the start link; only the ways that there are. */
-export function SignIn({ refusal, onSignedIn }: Props) {
-  const { data: ways, isPending } = useQuery({ ...signInWays(), retry: false })
-  const [byToken, setByToken] = useState(refusal !== null)
+export function SignInPage({ initialProblem, onSignedIn }: Props) {
+  const { data: options, isPending } = useQuery({ ...signInOptions(), retry: false })
+  const [useToken, setUseToken] = useState(initialProblem !== null)
   if (isPending) return null
-  const others = ways !== undefined && (ways.password || ways.providers.length > 0)
+  const hasOtherOptions = options !== undefined && (options.password || options.providers.length > 0)
   return (
-    <Entrance title="Sign in to Cairn">
-      {others && !byToken ? (
+    <SignInLayout title="Sign in to Cairn">
+      {hasOtherOptions && !useToken ? (
         <>
-          <Providers ways={ways} />
-          {ways.password && <ByPassword onSignedIn={onSignedIn} />}
-          <Button variant="subtle" onClick={() => setByToken(true)}>
+          <Providers options={options} />
+          {options.password && <PasswordForm onSignedIn={onSignedIn} />}
+          <Button variant="subtle" onClick={() => setUseToken(true)}>
             Use a start link or a token
           </Button>
         </>
       ) : (
         <>
-          <ByToken refusal={refusal} onSignedIn={onSignedIn} />
-          {others && (
-            <Button variant="subtle" onClick={() => setByToken(false)}>
-              {ways.password ? 'Use your name and password' : 'Use your company account'}
+          <TokenForm initialProblem={initialProblem} onSignedIn={onSignedIn} />
+          {hasOtherOptions && (
+            <Button variant="subtle" onClick={() => setUseToken(false)}>
+              {options.password ? 'Use your name and password' : 'Use your company account'}
             </Button>
           )}
         </>
       )}
-    </Entrance>
+    </SignInLayout>
   )
 }
 
-function Providers({ ways }: { ways: SignInWays }) {
+function Providers({ options }: { options: SignInOptions }) {
   const [busy, setBusy] = useState<string | null>(null)
   const [problem, setProblem] = useState<Problem | null>(null)
-  const leave = async (provider: string) => {
+  const start = async (provider: string) => {
     setBusy(provider)
     setProblem(null)
     try {
-      const { url } = await beginSignIn(provider, location.pathname + location.search)
+      const { url } = await startSignIn(provider, location.pathname + location.search)
       location.assign(url)
     } catch (error) {
       setProblem(asProblem(error))
@@ -56,29 +56,29 @@ function Providers({ ways }: { ways: SignInWays }) {
   }
   return (
     <>
-      {ways.providers.map((provider) => (
+      {options.providers.map((provider) => (
         <Button
           key={provider.name}
           size="md"
-          variant={ways.password ? 'default' : 'filled'}
+          variant={options.password ? 'default' : 'filled'}
           fullWidth
           loading={busy === provider.name}
-          onClick={() => void leave(provider.name)}
+          onClick={() => void start(provider.name)}
         >
           Sign in with {provider.title}
         </Button>
       ))}
       {problem !== null && (
-        <p className={styles.refusal} role="alert">
+        <p className={styles.error} role="alert">
           {problem.detail}
         </p>
       )}
-      {ways.password && ways.providers.length > 0 && <p className={styles.or}>or</p>}
+      {options.password && options.providers.length > 0 && <p className={styles.divider}>or</p>}
     </>
   )
 }
 
-function ByPassword({ onSignedIn }: { onSignedIn: (session: Session) => void }) {
+function PasswordForm({ onSignedIn }: { onSignedIn: (session: Session) => void }) {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const [problem, setProblem] = useState<string | null>(null)
@@ -88,7 +88,7 @@ function ByPassword({ onSignedIn }: { onSignedIn: (session: Session) => void }) 
     setBusy(true)
     setProblem(null)
     try {
-      onSignedIn(await signInByName(name.trim(), password))
+      onSignedIn(await signInWithPassword(name.trim(), password))
     } catch (error) {
       const { status, detail } = asProblem(error)
       setProblem(status === 401 || status === 403 ? 'The name and the password do not fit.' : detail)
@@ -122,28 +122,28 @@ function ByPassword({ onSignedIn }: { onSignedIn: (session: Session) => void }) 
   )
 }
 
-function ByToken({ refusal, onSignedIn }: Props) {
+function TokenForm({ initialProblem, onSignedIn }: Props) {
   const [pasted, setPasted] = useState('')
-  const [problem, setProblem] = useState<string | null>(refusal && refusalInWords(refusal))
+  const [problem, setProblem] = useState<string | null>(initialProblem && problemText(initialProblem))
   const [busy, setBusy] = useState(false)
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const token = tokenIn(pasted)
+    const token = extractToken(pasted)
     if (token === null) {
       setProblem('This holds no token. Paste the whole link, or what follows “token=” in it.')
       return
     }
     setBusy(true)
     try {
-      onSignedIn(await signIn(token))
+      onSignedIn(await signInWithToken(token))
     } catch (error) {
-      setProblem(refusalInWords(asProblem(error)))
+      setProblem(problemText(asProblem(error)))
       setBusy(false)
     }
   }
   return (
     <form className={styles.form} onSubmit={submit}>
-      <p className={styles.words}>
+      <p className={styles.text}>
         Cairn printed a start link in the terminal where it runs (<code>make run</code> or{' '}
         <code>cairn serve</code>). Open that link, or paste it here.
       </p>
@@ -164,7 +164,7 @@ function ByToken({ refusal, onSignedIn }: Props) {
   )
 }
 
-function refusalInWords(problem: Problem): string {
+function problemText(problem: Problem): string {
   return problem.status === 401 || problem.status === 403
     ? 'This token is not valid, or no longer. The newest start link is in the terminal where Cairn runs.'
     : problem.detail

@@ -1,23 +1,23 @@
 /** What an address asks for before the app: to accept an invitation, or to come back from an identity provider. */
-export type Door =
+export type EntryRoute =
   | { kind: 'welcome'; token: string }
-  | { kind: 'provider'; provider: string; code: string; state: string; refused: string | null }
+  | { kind: 'provider'; provider: string; code: string; state: string; error: string | null }
 
-type Place = Pick<Location, 'pathname' | 'search' | 'hash'>
+type LocationParts = Pick<Location, 'pathname' | 'search' | 'hash'>
 
-export function doorOf({ pathname, search, hash }: Place): Door | null {
+export function entryRoute({ pathname, search, hash }: LocationParts): EntryRoute | null {
   if (pathname === '/welcome') {
     return { kind: 'welcome', token: new URLSearchParams(hash.slice(1)).get('invitation') ?? '' }
   }
   const provider = /^\/sign-in\/([^/]+)$/.exec(pathname)?.[1]
   if (provider === undefined) return null
-  const given = new URLSearchParams(search)
-  const error = given.get('error')
+  const query = new URLSearchParams(search)
+  const error = query.get('error')
   return {
     kind: 'provider',
     provider: decodeURIComponent(provider),
-    code: given.get('code') ?? '',
-    state: given.get('state') ?? '',
-    refused: error === null ? null : (given.get('error_description') ?? error),
+    code: query.get('code') ?? '',
+    state: query.get('state') ?? '',
+    error: error === null ? null : (query.get('error_description') ?? error),
   }
 }

@@ -7,33 +7,33 @@ import { createFromTemplate } from '~/api/commands'
 import { templates } from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { Template } from '~/api/types'
-import { draftKey, keepDraft } from '~/lib/drafts'
-import { prettyValue } from '~/lib/json'
-import { mayEdit, modeWord } from '~/lib/states'
-import { matching, USES } from '~/lib/templates'
-import { Empty } from '~/ui/EmptyState'
+import { draftKey, saveDraft } from '~/lib/drafts'
+import { formatValue } from '~/lib/json'
+import { canEdit, modeLabel } from '~/lib/states'
+import { filterTemplates, USE_LABELS } from '~/lib/templates'
+import { EmptyState } from '~/ui/EmptyState'
 import { LoadingText } from '~/ui/Loading'
 import { ModeIcon } from '~/ui/ModeIcon'
-import { Failure, Refusal } from '~/ui/ProblemNotice'
-import { Choice } from '~/ui/SelectField'
-import { tell } from '~/ui/toasts'
+import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
+import { SelectField } from '~/ui/SelectField'
+import { showToast } from '~/ui/toasts'
 import styles from './TemplateGallery.module.css'
 
 /** Pipelines that come with Cairn: what each does step by step, and a button that makes one's own of it. */
-export function Gallery({ onEdit }: { onEdit: (template: Template) => void }) {
+export function TemplateGallery({ onEdit }: { onEdit: (template: Template) => void }) {
   const { data, error, refetch } = useQuery(templates())
   const [search, setSearch] = useState('')
   const [uses, setUses] = useState('')
-  const { busy, refusal, make } = useMaking()
+  const { busy, createError, create } = useCreateFromTemplate()
   if (error !== null)
-    return <Failure what="The templates could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="The templates could not be read." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText />
   if (data.items.length === 0)
-    return <Empty title="No templates here">Write a definition in YAML instead.</Empty>
-  const found = matching(data.items, search, uses)
+    return <EmptyState title="No templates here">Write a definition in YAML instead.</EmptyState>
+  const found = filterTemplates(data.items, search, uses)
   return (
     <>
-      {refusal !== null && <Refusal title="The pipeline was not created." error={refusal} />}
+      {createError !== null && <ProblemNotice title="The pipeline was not created." error={createError} />}
       <div className={styles.filters}>
         <TextInput
           aria-label="Search templates"
@@ -42,18 +42,18 @@ export function Gallery({ onEdit }: { onEdit: (template: Template) => void }) {
           value={search}
           onChange={(event) => setSearch(event.currentTarget.value)}
         />
-        <Choice
+        <SelectField
           label="With"
           value={uses}
           options={[
             { value: '', label: 'Anything' },
-            ...Object.entries(USES).map(([value, label]) => ({ value, label })),
+            ...Object.entries(USE_LABELS).map(([value, label]) => ({ value, label })),
           ]}
           onChange={setUses}
         />
       </div>
       {found.length === 0 ? (
-        <Empty
+        <EmptyState
           title="No template is like that"
           action={
             <Button
@@ -69,11 +69,11 @@ export function Gallery({ onEdit }: { onEdit: (template: Template) => void }) {
       ) : (
         <ul className={styles.templates}>
           {found.map((template) => (
-            <Card
+            <TemplateCard
               key={template.name}
               template={template}
               busy={busy}
-              onUse={() => void make(template)}
+              onUse={() => void create(template)}
               onEdit={() => onEdit(template)}
             />
           ))}
@@ -85,8 +85,8 @@ export function Gallery({ onEdit }: { onEdit: (template: Template) => void }) {
 
 type CardProps = { template: Template; busy: string | null; onUse: () => void; onEdit: () => void }
 
-function Card({ template, busy, onUse, onEdit }: CardProps) {
-  const allowed = mayEdit(useRoles())
+function TemplateCard({ template, busy, onUse, onEdit }: CardProps) {
+  const allowed = canEdit(useRoles())
   return (
     <li>
       <h2>{template.title}</h2>
@@ -97,7 +97,7 @@ function Card({ template, busy, onUse, onEdit }: CardProps) {
             <ModeIcon mode={step.mode} />
             <span>
               {step.name}
-              <span className="unseen">, {modeWord(step.mode)}</span>
+              <span className="unseen">, {modeLabel(step.mode)}</span>
             </span>
             {step.approve !== null && (
               <span className={styles.approved} title="Asks a person for approval">
@@ -108,7 +108,7 @@ function Card({ template, busy, onUse, onEdit }: CardProps) {
           </li>
         ))}
       </ol>
-      <p className={styles.uses}>{template.uses.map((one) => USES[one]).join(' · ')}</p>
+      <p className={styles.uses}>{template.uses.map((one) => USE_LABELS[one]).join(' · ')}</p>
       {allowed && (
         <div className={styles.buttons}>
           <Button
@@ -129,28 +129,28 @@ function Card({ template, busy, onUse, onEdit }: CardProps) {
 }
 
 /** Makes a pipeline and opens it; its sample stands in the start dialog. */
-function useMaking() {
+function useCreateFromTemplate() {
   const client = useQueryClient()
   const navigate = useNavigate()
   const [busy, setBusy] = useState<string | null>(null)
-  const [refusal, setRefusal] = useState<unknown>(null)
-  const make = async ({ name, sample_input }: Template) => {
+  const [createError, setCreateError] = useState<unknown>(null)
+  const create = async ({ name, sample_input }: Template) => {
     setBusy(name)
-    setRefusal(null)
+    setCreateError(null)
     try {
       const { pipeline_id, pipeline_name, revision } = await createFromTemplate(name)
       if (sample_input !== null && sample_input !== undefined)
-        keepDraft(sessionStorage, draftKey(pipeline_id, revision, 'start'), {
-          input: prettyValue(sample_input),
+        saveDraft(sessionStorage, draftKey(pipeline_id, revision, 'start'), {
+          input: formatValue(sample_input),
           prompt: '',
         })
       void client.invalidateQueries({ queryKey: ['pipelines'] })
-      tell(`${pipeline_name} is created.`)
+      showToast(`${pipeline_name} is created.`)
       await navigate({ to: '/pipelines/$pipelineId', params: { pipelineId: pipeline_id } })
     } catch (error) {
-      setRefusal(error)
+      setCreateError(error)
       setBusy(null)
     }
   }
-  return { busy, refusal, make }
+  return { busy, createError, create }
 }

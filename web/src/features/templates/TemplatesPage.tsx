@@ -2,15 +2,15 @@ import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useRoles } from '~/api/session'
-import { keepNew } from '~/lib/newPipelineDraft'
-import { mayEdit } from '~/lib/states'
+import { saveNewPipelineDraft } from '~/lib/newPipelineDraft'
+import { canEdit } from '~/lib/states'
 import { Page } from '~/ui/Page'
-import { Gallery } from './TemplateGallery'
+import { TemplateGallery } from './TemplateGallery'
 
 /** The gallery of templates. */
 export function TemplatesPage() {
   const navigate = useNavigate()
-  const allowed = mayEdit(useRoles())
+  const allowed = canEdit(useRoles())
   return (
     <Page
       title="Templates"
@@ -26,9 +26,9 @@ export function TemplatesPage() {
       }
     >
       <h1>Templates</h1>
-      <Gallery
+      <TemplateGallery
         onEdit={(template) => {
-          keepNew(template.text)
+          saveNewPipelineDraft(template.text)
           void navigate({ to: '/pipelines/new', search: { from: 'yaml' } })
         }}
       />
