@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { canBatch, isSameDecision } from '~/features/approvals/batch'
 import { decisionOptions } from '~/features/approvals/decisions'
 import { fillPlaceholders, operationLabel, outcomeText } from '~/lib/actions'
-import { lineDiff } from '~/lib/diff'
+import { changedLines } from '~/lib/diff'
 import { timeoutText } from '~/lib/durations'
 import { byUrgency } from '~/lib/waiting'
 import { approvalItem } from '~/ui/PendingRows'
@@ -33,28 +33,28 @@ describe('a proposed action', () => {
 
 describe('differences', () => {
   it('show changed lines with the words that differ', () =>
-    expect(lineDiff('Dear A,\nyou get 99.99 back\n', 'Dear A,\nyou get 89.99 back\n')).toEqual([
+    expect(changedLines('Dear A,\nyou get 99.99 back\n', 'Dear A,\nyou get 89.99 back\n')).toEqual([
       {
         sign: '−',
-        pieces: [
+        parts: [
           { kind: 'same', text: 'you get ' },
-          { kind: 'gone', text: '99.99' },
+          { kind: 'removed', text: '99.99' },
           { kind: 'same', text: ' back' },
         ],
       },
       {
         sign: '+',
-        pieces: [
+        parts: [
           { kind: 'same', text: 'you get ' },
-          { kind: 'new', text: '89.99' },
+          { kind: 'added', text: '89.99' },
           { kind: 'same', text: ' back' },
         ],
       },
     ]))
 
   it('show what is new or gone as a whole', () => {
-    expect(lineDiff('', 'new')).toEqual([{ sign: '+', pieces: [{ kind: 'new', text: 'new' }] }])
-    expect(lineDiff('old', '')).toEqual([{ sign: '−', pieces: [{ kind: 'gone', text: 'old' }] }])
+    expect(changedLines('', 'new')).toEqual([{ sign: '+', parts: [{ kind: 'added', text: 'new' }] }])
+    expect(changedLines('old', '')).toEqual([{ sign: '−', parts: [{ kind: 'removed', text: 'old' }] }])
   })
 })
 

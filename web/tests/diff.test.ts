@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { changeLabel, previousVersionOf } from '~/lib/artifactChanges'
-import { comparison, wordDiff } from '~/lib/diff'
+import { diffLines, diffWords } from '~/lib/diff'
 import { withContentPolicy } from '~/lib/files'
 
 const lines = (before: string, after: string) =>
-  comparison(before, after).map(
-    ({ sign, pieces }) =>
-      `${sign}${pieces.map(({ kind, text }) => (kind === 'same' ? text : `[${text}]`)).join('')}`,
+  diffLines(before, after).map(
+    ({ sign, parts }) =>
+      `${sign}${parts.map(({ kind, text }) => (kind === 'same' ? text : `[${text}]`)).join('')}`,
   )
 const numbered = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}\n`).join('')
@@ -42,12 +42,17 @@ describe('two versions', () => {
     ])
   })
 
+  it('shows texts with very many changes as replaced', () => {
+    const rows = (suffix: string) => Array.from({ length: 2000 }, (_, index) => `${index}${suffix}`).join(' ')
+    expect(diffWords(rows('a'), rows('b')).map(({ kind }) => kind)).toEqual(['removed', 'added'])
+  })
+
   it('may be long where little has changed', () => {
     const long = numbered(1, 5000)
     expect(lines(`${long}old\n`, `${long}new\n`).slice(-2)).toEqual(['−[old]', '+[new]'])
-    expect(wordDiff('x '.repeat(900), `${'x '.repeat(900)}y`)).toEqual([
+    expect(diffWords('x '.repeat(900), `${'x '.repeat(900)}y`)).toEqual([
       { kind: 'same', text: 'x '.repeat(900) },
-      { kind: 'new', text: 'y' },
+      { kind: 'added', text: 'y' },
     ])
   })
 })

@@ -1,137 +1,89 @@
-/** A piece of a text: kept, taken away, or put in. */
-export type Piece = { kind: 'same' | 'gone' | 'new'; text: string }
+import { diffArrays } from 'diff'
 
-/** Beyond this the longest common part is not looked for: the whole is shown as replaced. */
-const MOST = 400
+export type DiffPart = { kind: 'same' | 'removed' | 'added'; text: string }
 
-/** What both begin and end with is the same, however long it is. */
-function common(before: readonly string[], after: readonly string[]): Piece[] {
-  const shorter = Math.min(before.length, after.length)
-  let start = 0
-  while (start < shorter && before[start] === after[start]) start++
-  let end = 0
-  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end++
-  const between = inner(before.slice(start, before.length - end), after.slice(start, after.length - end))
-  const same = (part: readonly string[]): Piece[] =>
-    part.length === 0 ? [] : [{ kind: 'same', text: part.join('') }]
-  return [...same(before.slice(0, start)), ...between, ...same(before.slice(before.length - end))]
-}
+/** Texts with more edits than this are shown as replaced: finding them would block the page. */
+const MAX_EDITS = 1000
 
-function inner(before: readonly string[], after: readonly string[]): Piece[] {
-  if (before.length > MOST || after.length > MOST) {
-    const replaced: Piece[] = [
-      { kind: 'gone', text: before.join('') },
-      { kind: 'new', text: after.join('') },
+function diffTokens(before: string[], after: string[]): DiffPart[] {
+  const changes = diffArrays(before, after, { maxEditLength: MAX_EDITS })
+  if (changes === undefined) {
+    return [
+      { kind: 'removed', text: before.join('') },
+      { kind: 'added', text: after.join('') },
     ]
-    return replaced.filter((piece) => piece.text !== '')
   }
-  const lengths = Array.from({ length: before.length + 1 }, () => new Array<number>(after.length + 1).fill(0))
-  const at = (i: number, j: number) => lengths[i]?.[j] ?? 0
-  for (let i = before.length - 1; i >= 0; i--) {
-    const row = lengths[i] ?? []
-    for (let j = after.length - 1; j >= 0; j--) {
-      row[j] = before[i] === after[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1))
-    }
-  }
-  const pieces: Piece[] = []
-  const add = (kind: Piece['kind'], text: string) => {
-    const last = pieces.at(-1)
-    if (last?.kind === kind) last.text += text
-    else pieces.push({ kind, text })
-  }
-  let [i, j] = [0, 0]
-  while (i < before.length || j < after.length) {
-    if (i < before.length && j < after.length && before[i] === after[j]) {
-      add('same', before[i] ?? '')
-      i++
-      j++
-    } else if (j >= after.length || (i < before.length && at(i + 1, j) >= at(i, j + 1))) {
-      add('gone', before[i++] ?? '')
-    } else {
-      add('new', after[j++] ?? '')
-    }
-  }
-  return pieces
+  return changes.map(({ value, added, removed }) => ({
+    kind: added ? 'added' : removed ? 'removed' : 'same',
+    text: value.join(''),
+  }))
 }
 
-const linesOf = (text: string) => (text === '' ? [] : text.split(/(?<=\n)/))
-const words = (text: string) => text.match(/\s+|[^\s]+/g) ?? []
+const splitLines = (text: string) => (text === '' ? [] : text.split(/(?<=\n)/))
+const splitWords = (text: string) => text.match(/\s+|\S+/g) ?? []
+const withoutFinalBreak = (text: string) => text.replace(/\n$/, '')
 
-/** What changed between two texts, word by word. */
-export function wordDiff(before: string, after: string): Piece[] {
-  return common(words(before), words(after))
+/** The changes between two texts, word by word. */
+export function diffWords(before: string, after: string): DiffPart[] {
+  return diffTokens(splitWords(before), splitWords(after))
 }
 
-export type ChangedLine = { sign: '−' | '+'; pieces: Piece[] }
+export type DiffLine = { sign: '−' | '+' | ' ' | '…'; parts: DiffPart[] }
 
-/** The lines that changed: first as they were, then as they are, with the words that differ. */
-export function lineDiff(before: string, after: string): ChangedLine[] {
-  const lines = common(linesOf(before), linesOf(after))
-  const changed: ChangedLine[] = []
-  lines.forEach((piece, index) => {
-    if (piece.kind === 'same') return
-    const [previous, next] = [lines[index - 1], lines[index + 1]]
-    if (piece.kind === 'new' && previous?.kind === 'gone') return // stands with the line before
-    if (piece.kind === 'gone' && next?.kind === 'new') {
-      const pieces = wordDiff(piece.text.replace(/\n$/, ''), next.text.replace(/\n$/, ''))
-      changed.push({ sign: '−', pieces: pieces.filter((one) => one.kind !== 'new') })
-      changed.push({ sign: '+', pieces: pieces.filter((one) => one.kind !== 'gone') })
-    } else {
-      const sign = piece.kind === 'gone' ? '−' : '+'
-      changed.push({ sign, pieces: [{ kind: piece.kind, text: piece.text.replace(/\n$/, '') }] })
-    }
+/** The changed lines only: the old ones, then the new ones, with the changed words marked. */
+export function changedLines(before: string, after: string): DiffLine[] {
+  return diffLines(before, after, 0).filter(({ sign }) => sign === '−' || sign === '+')
+}
+
+const CONTEXT_LINES = 3
+
+/** Two texts line by line: changed lines, some lines around them, and how many unchanged lines are left out. */
+export function diffLines(before: string, after: string, context = CONTEXT_LINES): DiffLine[] {
+  const blocks = diffTokens(splitLines(before), splitLines(after))
+  return blocks.flatMap((block, index) => {
+    if (block.kind === 'same')
+      return unchangedLines(block.text, index === 0 ? 0 : context, index === blocks.length - 1 ? 0 : context)
+    if (block.kind === 'added' && blocks[index - 1]?.kind === 'removed') return [] // part of the block before
+    return changedBlock(block, blocks[index + 1])
   })
-  return changed
 }
 
-/** Lines around a change that are shown with it. */
-const AROUND = 3
-
-export type ComparedLine = { sign: '−' | '+' | ' ' | '…'; pieces: Piece[] }
-
-/** Two texts line by line: what changed with its words, a few lines around it, and how many are left out. */
-export function comparison(before: string, after: string): ComparedLine[] {
-  const blocks = common(linesOf(before), linesOf(after))
-  const shown: ComparedLine[] = []
-  blocks.forEach((block, index) => {
-    if (block.kind === 'same') {
-      const lines = block.text.replace(/\n$/, '').split('\n')
-      const head = index === 0 ? 0 : AROUND
-      const tail = index === blocks.length - 1 ? 0 : AROUND
-      const left = lines.length - head - tail
-      const kept = (part: readonly string[]) =>
-        shown.push(...part.map((text): ComparedLine => ({ sign: ' ', pieces: [{ kind: 'same', text }] })))
-      if (left <= 1) {
-        kept(lines)
-        return
-      }
-      kept(lines.slice(0, head))
-      shown.push({ sign: '…', pieces: [{ kind: 'same', text: `${left} lines are the same` }] })
-      kept(lines.slice(lines.length - tail))
-      return
-    }
-    if (block.kind === 'gone' || blocks[index - 1]?.kind !== 'gone')
-      shown.push(...changedLines(block, blocks[index + 1]))
-  })
-  return shown
+function unchangedLines(text: string, head: number, tail: number): DiffLine[] {
+  const lines = withoutFinalBreak(text).split('\n')
+  const hidden = lines.length - head - tail
+  const shown = (part: readonly string[]): DiffLine[] =>
+    part.map((line) => ({ sign: ' ', parts: [{ kind: 'same', text: line }] }))
+  if (hidden <= 1) return shown(lines)
+  return [
+    ...shown(lines.slice(0, head)),
+    { sign: '…', parts: [{ kind: 'same', text: `${hidden} lines are the same` }] },
+    ...shown(lines.slice(lines.length - tail)),
+  ]
 }
 
-/** A stretch that went, came, or was replaced by the one after it. */
-function changedLines(block: Piece, next: Piece | undefined): ComparedLine[] {
-  if (block.kind === 'gone' && next?.kind === 'new') {
-    const pieces = wordDiff(block.text.replace(/\n$/, ''), next.text.replace(/\n$/, ''))
-    return [...signed('−', pieces, 'new'), ...signed('+', pieces, 'gone')]
+function changedBlock(block: DiffPart, next: DiffPart | undefined): DiffLine[] {
+  if (block.kind === 'removed' && next?.kind === 'added') {
+    const parts = diffWords(withoutFinalBreak(block.text), withoutFinalBreak(next.text))
+    return [
+      ...toLines(
+        '−',
+        parts.filter(({ kind }) => kind !== 'added'),
+      ),
+      ...toLines(
+        '+',
+        parts.filter(({ kind }) => kind !== 'removed'),
+      ),
+    ]
   }
-  return signed(block.kind === 'gone' ? '−' : '+', [{ ...block, text: block.text.replace(/\n$/, '') }])
+  return toLines(block.kind === 'removed' ? '−' : '+', [{ ...block, text: withoutFinalBreak(block.text) }])
 }
 
-/** Pieces as lines of their own. */
-function signed(sign: '−' | '+', pieces: readonly Piece[], without?: Piece['kind']): ComparedLine[] {
-  const lines: ComparedLine[] = [{ sign, pieces: [] }]
-  for (const piece of pieces.filter((one) => one.kind !== without)) {
-    piece.text.split('\n').forEach((text, index) => {
-      if (index > 0) lines.push({ sign, pieces: [] })
-      if (text !== '') lines.at(-1)?.pieces.push({ kind: piece.kind, text })
+function toLines(sign: '−' | '+', parts: readonly DiffPart[]): DiffLine[] {
+  const lines: DiffLine[] = [{ sign, parts: [] }]
+  for (const { kind, text } of parts) {
+    text.split('\n').forEach((line, index) => {
+      if (index > 0) lines.push({ sign, parts: [] })
+      if (line !== '') lines.at(-1)?.parts.push({ kind, text: line })
     })
   }
   return lines

@@ -1,11 +1,12 @@
 import { useMemo } from 'react'
-import { comparison } from '~/lib/diff'
+import { diffLines } from '~/lib/diff'
 import { pluralize } from '~/lib/formatting'
+import { DiffParts } from './DiffParts'
 import styles from './TextDiff.module.css'
 
 /** Two texts line by line: each changed line keeps its sign, so that colour is not all there is. */
 export function TextDiff({ before, after, name }: { before: string; after: string; name: string }) {
-  const lines = useMemo(() => comparison(before, after), [before, after])
+  const lines = useMemo(() => diffLines(before, after), [before, after])
   const added = lines.filter((line) => line.sign === '+').length
   const removed = lines.filter((line) => line.sign === '−').length
   return (
@@ -20,14 +21,7 @@ export function TextDiff({ before, after, name }: { before: string; after: strin
           <p key={index} data-sign={line.sign}>
             {line.sign !== '…' && <span>{line.sign}</span>}
             <span>
-              {line.pieces.map((piece, index) =>
-                piece.kind === 'same' ? (
-                  piece.text
-                ) : (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: a piece of a fixed text is its place.
-                  <mark key={index}>{piece.text}</mark>
-                ),
-              )}
+              <DiffParts parts={line.parts} />
             </span>
           </p>
         ))}

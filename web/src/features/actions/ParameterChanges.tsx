@@ -1,7 +1,8 @@
 import type { ParameterChange } from '~/api/types'
 import { fillPlaceholders, hasPlaceholders, type Parameters, toLine } from '~/lib/actions'
-import { lineDiff } from '~/lib/diff'
+import { changedLines } from '~/lib/diff'
 import { formatValue } from '~/lib/json'
+import { DiffParts } from '~/ui/DiffParts'
 import styles from './ModifyDrawer.module.css'
 
 const toText = (value: unknown) => (typeof value === 'string' ? value : formatValue(value))
@@ -16,20 +17,13 @@ export function ParameterChanges({ changes }: { changes: readonly ParameterChang
             <code>{change.field}</code>
             <span>{changeSummary(change)}</span>
           </div>
-          {linesOf(change).map((one, index) => (
+          {linesOf(change).map((line, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a line of a fixed text is its place.
-            <p key={index} data-sign={one.sign}>
-              <span aria-hidden="true">{one.sign}</span>
-              <span className="unseen">{one.sign === '−' ? 'was:' : 'will be:'}</span>
+            <p key={index} data-sign={line.sign}>
+              <span aria-hidden="true">{line.sign}</span>
+              <span className="unseen">{line.sign === '−' ? 'was:' : 'will be:'}</span>
               <span>
-                {one.pieces.map((piece, index) =>
-                  piece.kind === 'same' ? (
-                    piece.text
-                  ) : (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: a piece of a fixed text is its place.
-                    <mark key={index}>{piece.text}</mark>
-                  ),
-                )}
+                <DiffParts parts={line.parts} />
               </span>
             </p>
           ))}
@@ -40,9 +34,9 @@ export function ParameterChanges({ changes }: { changes: readonly ParameterChang
 }
 
 function linesOf(change: ParameterChange) {
-  if (change.change_type === 'added') return lineDiff('', toText(change.modified))
-  if (change.change_type === 'removed') return lineDiff(toText(change.original), '')
-  return lineDiff(toText(change.original), toText(change.modified))
+  if (change.change_type === 'added') return changedLines('', toText(change.modified))
+  if (change.change_type === 'removed') return changedLines(toText(change.original), '')
+  return changedLines(toText(change.original), toText(change.modified))
 }
 
 function changeSummary(change: ParameterChange): string {

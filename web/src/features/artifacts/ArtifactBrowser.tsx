@@ -11,15 +11,17 @@ import {
   IconTable,
 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { runArtifacts } from '~/api/queries'
 import type { Artifact } from '~/api/types'
 import { changeLabel, previousVersionOf } from '~/lib/artifactChanges'
 import { downloadUrl, fileName } from '~/lib/files'
 import { formatBytes, shortDigest } from '~/lib/formatting'
-import { ArtifactDiff } from './ArtifactDiff'
+import { LoadingText } from '~/ui/Loading'
 import { ArtifactPreview, isReadable, MAX_PREVIEW_BYTES } from './ArtifactPreview'
 import styles from './Artifacts.module.css'
+
+const ArtifactDiff = lazy(() => import('./ArtifactDiff').then((module) => ({ default: module.ArtifactDiff })))
 
 const ICONS: Record<string, typeof IconFile> = {
   json: IconBraces,
@@ -114,7 +116,9 @@ export function ArtifactBrowser({ artifacts, selected, onSelect, emptyText, prev
       </div>
       <div className={styles.preview}>
         {isCompared && view === 'changes' ? (
-          <ArtifactDiff before={previous} after={artifact} />
+          <Suspense fallback={<LoadingText />}>
+            <ArtifactDiff before={previous} after={artifact} />
+          </Suspense>
         ) : (
           <ArtifactPreview key={artifact.artifact_record_id} artifact={artifact} />
         )}

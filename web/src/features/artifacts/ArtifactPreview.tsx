@@ -8,10 +8,12 @@ import { formatJson } from '~/lib/json'
 import { Code } from '~/ui/Code'
 import { LoadingText } from '~/ui/Loading'
 import { LoadError } from '~/ui/ProblemNotice'
-import { CsvTable } from './CsvTable'
 import { HtmlPreview } from './HtmlPreview'
 
-const Diagram = lazy(() => import('./DiagramPreview').then((module) => ({ default: module.DiagramPreview })))
+const CsvTable = lazy(() => import('./CsvTable').then((module) => ({ default: module.CsvTable })))
+const DiagramPreview = lazy(() =>
+  import('./DiagramPreview').then((module) => ({ default: module.DiagramPreview })),
+)
 const Markdown = lazy(() => import('~/ui/Markdown'))
 
 /** More than this is not drawn; it can be downloaded. */
@@ -55,14 +57,18 @@ function Readable({ artifact }: { artifact: Artifact }) {
     case 'json':
       return <Code text={formatJson(data)} label={label} wrap />
     case 'csv':
-      return <CsvTable text={data} label={label} />
+      return (
+        <Suspense fallback={<LoadingText />}>
+          <CsvTable text={data} label={label} />
+        </Suspense>
+      )
     case 'txt':
     case 'log':
       return <Code text={data} label={label} wrap />
     case 'mmd':
       return (
         <Suspense fallback={<LoadingText />}>
-          <Diagram text={data} name={fileName(artifact)} />
+          <DiagramPreview text={data} name={fileName(artifact)} />
         </Suspense>
       )
     case 'html':
