@@ -12,7 +12,7 @@ import {
   IconSettings,
   IconSun,
 } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useRoles } from '~/api/session'
 import { signOut } from '~/api/signIn'
@@ -36,11 +36,13 @@ type Props = {
 export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props) {
   const client = useQueryClient()
   const isAdmin = useRoles().includes('admin')
-  const leave = async () => {
-    await signOut().catch(() => undefined)
-    client.clear()
-    location.assign('/')
-  }
+  const { mutate: endOwnSession } = useMutation({
+    mutationFn: signOut,
+    onSettled: () => {
+      client.clear()
+      location.assign('/')
+    },
+  })
   return (
     <div className={styles.account}>
       <Menu position="top-start" width={220}>
@@ -101,7 +103,7 @@ export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props
           <Menu.Item leftSection={<IconKeyboard size={16} />} onClick={onHelp}>
             Keys
           </Menu.Item>
-          <Menu.Item leftSection={<IconLogout size={16} />} onClick={leave}>
+          <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => endOwnSession()}>
             Sign out
           </Menu.Item>
         </Menu.Dropdown>

@@ -1,6 +1,6 @@
 import { Button, Tabs } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { createPipeline } from '~/api/commands'
@@ -21,27 +21,20 @@ export function NewPipelinePage() {
   const navigate = route.useNavigate()
   const client = useQueryClient()
   const [text, setText] = useState(readNewPipelineDraft)
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-
-  const updateText = (next: string) => {
-    setText(next)
-    setError(null)
-    saveNewPipelineDraft(next)
-  }
-  const create = async () => {
-    setBusy(true)
-    setError(null)
-    try {
-      const pipeline = await createPipeline(text)
+  const { mutate, isPending, error, reset } = useMutation({
+    mutationFn: () => createPipeline(text),
+    onSuccess: async (pipeline) => {
       deleteNewPipelineDraft()
       void client.invalidateQueries({ queryKey: ['pipelines'] })
       showToast(`${pipeline.pipeline_name} is created.`)
       await navigate({ to: '/pipelines/$pipelineId', params: { pipelineId: pipeline.pipeline_id } })
-    } catch (error) {
-      setError(error)
-      setBusy(false)
-    }
+    },
+  })
+
+  const updateText = (next: string) => {
+    setText(next)
+    if (error !== null) reset()
+    saveNewPipelineDraft(next)
   }
   return (
     <Page title="New pipeline" crumbs={[{ label: 'Pipelines', link: { to: '/pipelines' } }]}>
@@ -79,8 +72,8 @@ export function NewPipelinePage() {
                   variant="filled"
                   leftSection={<IconPlus size={16} />}
                   disabled={text.trim() === ''}
-                  loading={busy}
-                  onClick={() => void create()}
+                  loading={isPending}
+                  onClick={() => mutate()}
                 >
                   Create the pipeline
                 </Button>

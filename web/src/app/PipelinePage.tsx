@@ -80,11 +80,7 @@ function PipelineView({ pipeline }: { pipeline: Pipeline }) {
                 >
                   Edit the definition
                 </Menu.Item>
-                <Menu.Item
-                  leftSection={<IconTrash size={16} />}
-                  data-danger
-                  onClick={() => void deletion.deleteNow()}
-                >
+                <Menu.Item leftSection={<IconTrash size={16} />} data-danger onClick={deletion.deleteNow}>
                   Delete
                 </Menu.Item>
               </Menu.Dropdown>
@@ -111,7 +107,7 @@ function PipelineView({ pipeline }: { pipeline: Pipeline }) {
             title="This pipeline is deleted."
             actions={
               allowed && (
-                <Button loading={deletion.busy} onClick={() => void deletion.restore()}>
+                <Button loading={deletion.busy} onClick={deletion.restore}>
                   Restore
                 </Button>
               )

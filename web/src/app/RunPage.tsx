@@ -181,7 +181,7 @@ function RunView({ run, undo }: { run: Run; undo: UndoRollback }) {
           setRollingBack(false)
           const message = 'Rolled back. What was taken away is in the archive.'
           if (rollback.can_undo)
-            showUndoToast(message, () => void undo.run(rollback.rollback_id), <IconArrowBackUp size={16} />)
+            showUndoToast(message, () => undo.run(rollback.rollback_id), <IconArrowBackUp size={16} />)
           else showToast(message)
           const target = rollback.target_run_id ?? run.run_id
           void navigate({ to: '/runs/$runId', params: { runId: target }, search: {} })

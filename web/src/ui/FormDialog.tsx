@@ -1,5 +1,6 @@
 import { Button, Modal } from '@mantine/core'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { useMutation } from '@tanstack/react-query'
+import type { FormEvent, ReactNode } from 'react'
 import { DialogActions } from './DialogActions'
 import styles from './FormDialog.module.css'
 import { ProblemNotice } from './ProblemNotice'
@@ -32,18 +33,10 @@ export function FormDialog({ opened, onClose, title, wide, ...form }: Props) {
 
 function Form(props: Omit<Props, 'opened' | 'title' | 'wide'>) {
   const { onClose, submitLabel, cancelLabel, onSubmit, errorTitle, disabled, danger, note, children } = props
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  const submit = async (event: FormEvent) => {
+  const { mutate, isPending, error } = useMutation({ mutationFn: () => onSubmit() })
+  const submit = (event: FormEvent) => {
     event.preventDefault()
-    setBusy(true)
-    setError(null)
-    try {
-      await onSubmit()
-    } catch (error) {
-      setError(error)
-    }
-    setBusy(false)
+    mutate()
   }
   return (
     <form onSubmit={submit} className={styles.form}>
@@ -55,7 +48,7 @@ function Form(props: Omit<Props, 'opened' | 'title' | 'wide'>) {
           type="submit"
           variant="filled"
           color={danger ? 'red' : undefined}
-          loading={busy}
+          loading={isPending}
           disabled={disabled}
         >
           {submitLabel}

@@ -1,4 +1,5 @@
 import { Button, UnstyledButton } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { formatTime } from '~/lib/durations'
 import { Diff } from './Code'
@@ -72,25 +73,14 @@ type ChangeProps = {
 
 /** What one revision changed, and the way back to it. */
 export function RevisionChange({ revision, firstTitle, diff, onRevert }: ChangeProps) {
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { mutate: revert, isPending, error } = useMutation({ mutationFn: async () => onRevert?.() })
   const isFirst = revision <= 1
-  const revert = async () => {
-    setBusy(true)
-    setError(null)
-    try {
-      await onRevert?.()
-    } catch (failure) {
-      setError(failure)
-    }
-    setBusy(false)
-  }
   return (
     <section className={styles.change} aria-label={`Revision ${revision}`}>
       <div className={styles.header}>
         <h2>{isFirst ? firstTitle : `What revision ${revision} changed`}</h2>
         {onRevert !== undefined && (
-          <Button loading={busy} onClick={() => void revert()}>
+          <Button loading={isPending} onClick={() => revert()}>
             Go back to revision {revision}
           </Button>
         )}

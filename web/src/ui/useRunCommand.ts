@@ -1,37 +1,35 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { useCallback, useMemo, useState } from 'react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useCallback, useMemo } from 'react'
 import { asProblem, type Problem } from '~/lib/problems'
 
+type Command = { name: string; send: () => Promise<unknown> }
+
 export type RunCommandState = {
-  /** The name of what is under way. */
+  /** The name of the command that is being sent. */
   busy: string | null
-  /** Why the last one was refused. */
+  /** Why the last command failed. */
   problem: Problem | null
-  run: <T>(name: string, work: () => Promise<T>) => Promise<T | undefined>
+  run: <T>(name: string, send: () => Promise<T>) => Promise<T | undefined>
 }
 
-/** One move of a run at a time: never optimistic, its refusal stays until the next. */
+/** Sends the commands of a run. Nothing is shown as done before the server has stored it. */
 export function useRunCommand(runId: string): RunCommandState {
   const client = useQueryClient()
-  const [busy, setBusy] = useState<string | null>(null)
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const run = useCallback(
-    async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
-      setBusy(name)
-      setProblem(null)
-      try {
-        return await work()
-      } catch (error) {
-        setProblem(asProblem(error))
-        return undefined
-      } finally {
-        await client.invalidateQueries({ queryKey: ['run', runId] })
-        for (const key of ['approvals', 'runs', 'pipelines'])
-          void client.invalidateQueries({ queryKey: [key] })
-        setBusy(null)
-      }
+  const { mutateAsync, isPending, variables, error } = useMutation({
+    mutationFn: ({ send }: Command) => send(),
+    onSettled: async () => {
+      await client.invalidateQueries({ queryKey: ['run', runId] })
+      for (const key of ['approvals', 'runs', 'pipelines']) void client.invalidateQueries({ queryKey: [key] })
     },
-    [client, runId],
+  })
+  const run = useCallback(
+    <T>(name: string, send: () => Promise<T>): Promise<T | undefined> =>
+      mutateAsync({ name, send }).then(
+        (result) => result as T,
+        () => undefined,
+      ),
+    [mutateAsync],
   )
-  return useMemo(() => ({ busy, problem, run }), [busy, problem, run])
+  const busy = isPending ? variables.name : null
+  return useMemo(() => ({ busy, problem: error === null ? null : asProblem(error), run }), [busy, error, run])
 }

@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { agent as agentQuery, saveAgent } from '~/api/agents'
 import type { LibraryAgent } from '~/api/types'
 import { agentNameIn, EXAMPLE_AGENT } from '~/lib/agents'
 import { deleteDraft, draftKey, readDraft, saveDraft } from '~/lib/drafts'
-import { asProblem, type Problem } from '~/lib/problems'
+import { asProblem } from '~/lib/problems'
 import { Notice } from '~/ui/Notice'
 import { ProblemNotice } from '~/ui/ProblemNotice'
 import { showToast } from '~/ui/toasts'
@@ -27,34 +27,27 @@ export function AgentEditor({ agent, stored, onLeave, onSaved }: Props) {
   const navigate = useNavigate()
   const key = draftKey(agent?.name ?? '', agent?.revision ?? 0, 'agent')
   const [text, setText] = useState(() => String(readDraft(sessionStorage, key)?.text ?? stored))
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<Problem | null>(null)
   const name = agent?.name ?? agentNameIn(text)
+  const save = useMutation({
+    mutationFn: (agentName: string) => saveAgent(agentName, text, agent?.revision ?? 0),
+    onSuccess: async ({ warnings, ...saved }, agentName) => {
+      client.setQueryData(agentQuery(agentName).queryKey, saved)
+      onSaved?.(warnings)
+      void client.invalidateQueries({ queryKey: ['agents'] })
+      deleteDraft(sessionStorage, key)
+      showToast(`${saved.title} is saved.`)
+      await navigate({ to: '/agents/$name', params: { name: agentName }, search: {} })
+    },
+  })
+  const problem = save.error === null ? null : asProblem(save.error)
   const updateText = (next: string) => {
     setText(next)
-    setProblem(null)
+    if (save.isError) save.reset()
     saveDraft(sessionStorage, key, { text: next })
   }
   const leave = () => {
     deleteDraft(sessionStorage, key)
     onLeave()
-  }
-  const save = async () => {
-    if (name === null) return
-    setBusy(true)
-    setProblem(null)
-    try {
-      const { warnings, ...saved } = await saveAgent(name, text, agent?.revision ?? 0)
-      client.setQueryData(agentQuery(name).queryKey, saved)
-      onSaved?.(warnings)
-      void client.invalidateQueries({ queryKey: ['agents'] })
-      deleteDraft(sessionStorage, key)
-      showToast(`${saved.title} is saved.`)
-      await navigate({ to: '/agents/$name', params: { name }, search: {} })
-    } catch (error) {
-      setProblem(asProblem(error))
-      setBusy(false)
-    }
   }
   return (
     <YamlEditor
@@ -84,9 +77,9 @@ export function AgentEditor({ agent, stored, onLeave, onSaved }: Props) {
             <Button onClick={leave}>Discard the changes</Button>
             <Button
               variant="filled"
-              loading={busy}
+              loading={save.isPending}
               disabled={name === null || text.trim() === '' || text === stored}
-              onClick={() => void save()}
+              onClick={() => name !== null && save.mutate(name)}
             >
               Save the agent
             </Button>

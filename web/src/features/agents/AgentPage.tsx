@@ -58,7 +58,7 @@ function AgentView({ agent }: { agent: LibraryAgent }) {
               <Button
                 leftSection={<IconTrash size={16} />}
                 loading={deletion.busy}
-                onClick={() => void deletion.remove()}
+                onClick={deletion.deleteNow}
               >
                 {agent.replaces_ready_made ? "Bring back Cairn's" : 'Remove it'}
               </Button>

@@ -1,6 +1,5 @@
 import { Button } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { agentRevisions, saveAgent } from '~/api/agents'
 import type { LibraryAgent, LibraryAgentRevision } from '~/api/types'
 import { formatValue } from '~/lib/json'
@@ -49,30 +48,20 @@ type ChangeProps = {
 
 function AgentRevisionChange({ agent, revision, before, canRevert }: ChangeProps) {
   const client = useQueryClient()
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
   const text = (item: LibraryAgentRevision | undefined) =>
     item?.document == null ? '' : `${formatValue(item.document)}\n`
-  const revert = async () => {
-    setBusy(true)
-    setError(null)
-    try {
-      const saved = await saveAgent(agent.name, text(revision), agent.revision)
-      showToast(`${saved.title} is as it was at revision ${revision.revision}.`)
-    } catch (error) {
-      setError(error)
-    } finally {
-      setBusy(false)
-      void client.invalidateQueries({ queryKey: ['agents'] })
-    }
-  }
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => saveAgent(agent.name, text(revision), agent.revision),
+    onSuccess: (saved) => showToast(`${saved.title} is as it was at revision ${revision.revision}.`),
+    onSettled: () => void client.invalidateQueries({ queryKey: ['agents'] }),
+  })
   return (
     <section aria-label={`Revision ${revision.revision}`} className={styles.change}>
       {error !== null && <ProblemNotice title="Nothing was changed." error={error} />}
       <TextDiff before={text(before)} after={text(revision)} name={`revision ${revision.revision}`} />
       {canRevert && revision.document !== null && revision.revision !== agent.revision && (
         <div>
-          <Button loading={busy} onClick={() => void revert()}>
+          <Button loading={isPending} onClick={() => mutate()}>
             Put revision {revision.revision} in force again
           </Button>
         </div>

@@ -1,31 +1,31 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { agentText, deleteAgent, saveAgent } from '~/api/agents'
 import type { LibraryAgent } from '~/api/types'
 import { showUndoToast } from '~/ui/toasts'
 
-/** Removes at once, because it can be undone; refused while pipelines use it. */
+/** Deletes without asking first, because it can be undone. The server refuses while pipelines use the agent. */
 export function useDeleteAgent(agent: LibraryAgent, onDeleted: () => void) {
   const client = useQueryClient()
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
   const refresh = () => client.invalidateQueries({ queryKey: ['agents'] })
-  const remove = async () => {
-    setBusy(true)
-    setError(null)
-    try {
+  const restore = useMutation({
+    mutationFn: (text: string) => saveAgent(agent.name, text, null),
+    onSuccess: refresh,
+  })
+  const deletion = useMutation({
+    mutationFn: async () => {
       const text = await client.fetchQuery(agentText(agent.name, agent.revision))
       await deleteAgent(agent.name, agent.revision)
-      showUndoToast(`${agent.title} is removed.`, () => {
-        void saveAgent(agent.name, text, null).then(refresh, setError)
-      })
+      return text
+    },
+    onSuccess: (text) => {
+      showUndoToast(`${agent.title} is removed.`, () => restore.mutate(text))
       if (!agent.replaces_ready_made) onDeleted()
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      setBusy(false)
-      void refresh()
-    }
+    },
+    onSettled: () => void refresh(),
+  })
+  return {
+    busy: deletion.isPending,
+    error: deletion.error ?? restore.error,
+    deleteNow: () => deletion.mutate(),
   }
-  return { busy, error, remove }
 }

@@ -1,5 +1,5 @@
 import { Button, Modal, Textarea } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { decideBatch } from '~/api/commands'
 import type { BatchDecisionResults } from '~/api/types'
@@ -27,35 +27,30 @@ export function BatchDialog({ items, decision, onClose, onDone }: Props) {
   const client = useQueryClient()
   const [text, setText] = useState('')
   const [missing, setMissing] = useState(false)
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  const [result, setResult] = useState<BatchDecisionResults | null>(null)
+  const { mutate, isPending, error, data } = useMutation({
+    mutationFn: (chosen: Decision) => {
+      const approvals = items.flatMap((item) => (item.approval === null ? [] : [item.approval]))
+      return decideBatch(approvals, chosen, text.trim())
+    },
+    onSuccess: (decided, chosen) => {
+      if (decided.refused > 0) return
+      showToast(`${decided.decided} ${DONE[chosen]}.`)
+      onDone()
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ['approvals'] }),
+  })
+  const result = data !== undefined && data.refused > 0 ? data : null
   const rejects = decision === 'reject'
   const name = nameOf(items)
 
-  const send = async (event: FormEvent) => {
+  const send = (event: FormEvent) => {
     event.preventDefault()
     if (decision === null) return
     if (rejects && text.trim() === '') {
       setMissing(true)
       return
     }
-    setBusy(true)
-    setError(null)
-    try {
-      const approvals = items.flatMap((item) => (item.approval === null ? [] : [item.approval]))
-      const decided = await decideBatch(approvals, decision, text.trim())
-      if (decided.refused > 0) setResult(decided)
-      else {
-        showToast(`${decided.decided} ${DONE[decision]}.`)
-        onDone()
-      }
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      await client.invalidateQueries({ queryKey: ['approvals'] })
-      setBusy(false)
-    }
+    mutate(decision)
   }
 
   return (
@@ -83,7 +78,7 @@ export function BatchDialog({ items, decision, onClose, onDone }: Props) {
           />
           <DialogActions note="Each is decided as it is shown now; what changed since is refused.">
             <Button onClick={onClose}>Keep them waiting</Button>
-            <Button type="submit" variant="filled" color={rejects ? 'red' : undefined} loading={busy}>
+            <Button type="submit" variant="filled" color={rejects ? 'red' : undefined} loading={isPending}>
               {rejects ? `Reject ${items.length}` : `Approve ${items.length}`}
             </Button>
           </DialogActions>

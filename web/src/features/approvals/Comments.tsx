@@ -1,5 +1,5 @@
 import { Button, Textarea } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { addComment } from '~/api/commands'
 import type { ApprovalDetail } from '~/api/types'
@@ -48,23 +48,15 @@ function linesOf(approval: ApprovalDetail): CommentLine[] {
 export function Comments({ approval, canComment }: { approval: ApprovalDetail; canComment: boolean }) {
   const client = useQueryClient()
   const [text, setText] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => addComment(approval.approval_id, text.trim()),
+    onSuccess: () => setText(''),
+    onSettled: () => client.invalidateQueries({ queryKey: ['approvals'] }),
+  })
   const lines = linesOf(approval)
-  const send = async (event: FormEvent) => {
+  const send = (event: FormEvent) => {
     event.preventDefault()
-    if (text.trim() === '') return
-    setBusy(true)
-    setError(null)
-    try {
-      await addComment(approval.approval_id, text.trim())
-      setText('')
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      await client.invalidateQueries({ queryKey: ['approvals'] })
-      setBusy(false)
-    }
+    if (text.trim() !== '') mutate()
   }
   if (lines.length === 0 && !canComment) return null
   return (
@@ -90,7 +82,7 @@ export function Comments({ approval, canComment }: { approval: ApprovalDetail; c
             onChange={(event) => setText(event.currentTarget.value)}
             minRows={1}
           />
-          <Button type="submit" size="md" loading={busy} disabled={text.trim() === ''}>
+          <Button type="submit" size="md" loading={isPending} disabled={text.trim() === ''}>
             Comment
           </Button>
         </form>

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { submitForm } from '~/api/commands'
 import type { Execution, Form } from '~/api/types'
@@ -53,7 +53,23 @@ export function ExecutionForm({ execution, form, disabled, onBusy }: Props) {
     if (isStale(refused)) digest.current = null
   }
 
-  const submit = async (event: FormEvent) => {
+  const send = useMutation({
+    mutationFn: (answers: Record<string, unknown>) =>
+      submitForm(execution.execution_id, answers, digest.current),
+    onMutate: () => onBusy(true),
+    onSuccess: () => {
+      deleteDraft(sessionStorage, key)
+      showToast(`${execution.checkpoint_name} is filled in.`)
+    },
+    onError: showProblem,
+    onSettled: async () => {
+      await client.invalidateQueries({ queryKey: ['run', execution.run_id] })
+      void client.invalidateQueries({ queryKey: ['approvals'] })
+      onBusy(false)
+    },
+  })
+
+  const submit = (event: FormEvent) => {
     event.preventDefault()
     setProblem(null)
     const answers = parseAnswers(form, values)
@@ -62,18 +78,7 @@ export function ExecutionForm({ execution, form, disabled, onBusy }: Props) {
       return
     }
     setErrors({})
-    onBusy(true)
-    try {
-      await submitForm(execution.execution_id, answers.fields, digest.current)
-      deleteDraft(sessionStorage, key)
-      showToast(`${execution.checkpoint_name} is filled in.`)
-    } catch (failure) {
-      showProblem(failure)
-    } finally {
-      await client.invalidateQueries({ queryKey: ['run', execution.run_id] })
-      void client.invalidateQueries({ queryKey: ['approvals'] })
-      onBusy(false)
-    }
+    send.mutate(answers.fields)
   }
 
   return (

@@ -1,6 +1,6 @@
 import { Button, FileButton, Input } from '@mantine/core'
 import { IconPaperclip, IconUpload, IconX } from '@tabler/icons-react'
-import { useState } from 'react'
+import { useMutation } from '@tanstack/react-query'
 import { uploadFile } from '~/api/commands'
 import { formatBytes } from '~/lib/formatting'
 import { asProblem } from '~/lib/problems'
@@ -18,25 +18,11 @@ type Props = {
 
 /** A file goes to the server when it is chosen, so that a reload does not lose it. */
 export function FileField({ executionId, id, label, value, error, onChange }: Props) {
-  const [busy, setBusy] = useState<string | null>(null)
-  const [uploadError, setUploadError] = useState<string | null>(null)
-  const upload = async (file: File | null) => {
-    if (file === null) return
-    setBusy(file.name)
-    setUploadError(null)
-    try {
-      onChange(await uploadFile(executionId, file))
-    } catch (failure) {
-      const problem = asProblem(failure)
-      setUploadError(
-        problem.status === 413
-          ? `${file.name} has ${formatBytes(file.size)}. ${problem.detail}`
-          : problem.detail,
-      )
-    } finally {
-      setBusy(null)
-    }
-  }
+  const upload = useMutation({
+    mutationFn: (file: File) => uploadFile(executionId, file),
+    onSuccess: onChange,
+  })
+  const uploadError = upload.error === null ? null : uploadErrorText(upload.error, upload.variables)
   return (
     <Input.Wrapper label={label} error={uploadError ?? error} labelProps={{ htmlFor: id }}>
       <div className={styles.file}>
@@ -46,12 +32,12 @@ export function FileField({ executionId, id, label, value, error, onChange }: Pr
             <code>{value.filename}</code> {formatBytes(value.size_bytes)}
           </span>
         )}
-        <FileButton onChange={upload}>
+        <FileButton onChange={(file) => file !== null && upload.mutate(file)}>
           {(props) => (
             <Button
               {...props}
               id={id}
-              loading={busy !== null}
+              loading={upload.isPending}
               leftSection={<IconUpload size={15} />}
               aria-label={value === null ? `Choose a file: ${label}` : `Choose another file: ${label}`}
             >
@@ -67,4 +53,9 @@ export function FileField({ executionId, id, label, value, error, onChange }: Pr
       </div>
     </Input.Wrapper>
   )
+}
+
+function uploadErrorText(error: unknown, file: File): string {
+  const { status, detail } = asProblem(error)
+  return status === 413 ? `${file.name} has ${formatBytes(file.size)}. ${detail}` : detail
 }

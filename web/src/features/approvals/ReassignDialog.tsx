@@ -1,5 +1,5 @@
 import { Button, Modal, Textarea, TextInput } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { people } from '~/api/approvals'
 import { reassign } from '~/api/commands'
@@ -16,10 +16,16 @@ export function ReassignDialog({ approval, opened, onClose }: Props) {
   const client = useQueryClient()
   const [to, setTo] = useState('')
   const [reason, setReason] = useState('')
-  const [busy, setBusy] = useState(false)
   const [missing, setMissing] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  const send = async (event: FormEvent) => {
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (names: string[]) => reassign(approval.approval_id, names, reason.trim()),
+    onSuccess: (_, names) => {
+      showToast(`Handed over to ${names.join(', ')}.`)
+      onClose()
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ['approvals'] }),
+  })
+  const send = (event: FormEvent) => {
     event.preventDefault()
     const names = to
       .split(/[,;\n]+/)
@@ -29,18 +35,7 @@ export function ReassignDialog({ approval, opened, onClose }: Props) {
       setMissing(true)
       return
     }
-    setBusy(true)
-    setError(null)
-    try {
-      await reassign(approval.approval_id, names, reason.trim())
-      showToast(`Handed over to ${names.join(', ')}.`)
-      onClose()
-    } catch (failure) {
-      setError(failure)
-    } finally {
-      await client.invalidateQueries({ queryKey: ['approvals'] })
-      setBusy(false)
-    }
+    mutate(names)
   }
   return (
     <Modal opened={opened} onClose={onClose} title="Hand this over">
@@ -67,7 +62,7 @@ export function ReassignDialog({ approval, opened, onClose }: Props) {
         />
         <DialogActions note="They decide instead of those who are asked now.">
           <Button onClick={onClose}>Keep it</Button>
-          <Button type="submit" variant="filled" loading={busy}>
+          <Button type="submit" variant="filled" loading={isPending}>
             Hand over
           </Button>
         </DialogActions>

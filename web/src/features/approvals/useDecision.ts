@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { decide } from '~/api/commands'
 import type { Approval } from '~/api/types'
@@ -24,6 +24,8 @@ export function usePinned<T>(
 
 export type DecisionInput = { feedback?: string; reason?: string; modified_params?: Record<string, unknown> }
 
+type Submission = { decision: string; done: string; input: DecisionInput }
+
 /** Takes decisions on what was shown; a refusal stays, and loses nothing. */
 export function useDecision(
   shown: Pick<Approval, 'approval_id' | 'run_id' | 'digest'>,
@@ -31,32 +33,31 @@ export function useDecision(
   onStale?: (problem: Problem) => void,
 ) {
   const client = useQueryClient()
-  const [busy, setBusy] = useState<string | null>(null)
-  const [problem, setProblem] = useState<Problem | null>(null)
-
-  /** True when it is stored. */
-  const submit = async (decision: string, done: string, input: DecisionInput = {}): Promise<boolean> => {
-    setBusy(decision)
-    setProblem(null)
-    try {
-      await decide(shown, decision, input)
-      showToast(done)
-      return true
-    } catch (error) {
-      const failure = asProblem(error)
-      setProblem(failure)
-      if (isStale(failure)) onStale?.(failure)
-      return false
-    } finally {
-      await Promise.all([
+  const { mutateAsync, isPending, variables, error, reset } = useMutation({
+    mutationFn: ({ decision, input }: Submission) => decide(shown, decision, input),
+    onSuccess: (_, { done }) => showToast(done),
+    onError: (failure) => {
+      const problem = asProblem(failure)
+      if (isStale(problem)) onStale?.(problem)
+    },
+    onSettled: () =>
+      Promise.all([
         client.invalidateQueries({ queryKey: ['run', shown.run_id] }),
         client.invalidateQueries({ queryKey: ['approvals'] }),
-      ])
-      setBusy(null)
-    }
+      ]),
+  })
+  /** True when the decision is stored. */
+  const submit = (decision: string, done: string, input: DecisionInput = {}): Promise<boolean> =>
+    mutateAsync({ decision, done, input }).then(
+      () => true,
+      () => false,
+    )
+  return {
+    busy: isPending ? variables.decision : null,
+    problem: error === null ? null : asProblem(error),
+    submit,
+    clearProblem: reset,
   }
-  const clearProblem = () => setProblem(null)
-  return { busy, problem, submit, clearProblem }
 }
 
 export type DecisionState = ReturnType<typeof useDecision>

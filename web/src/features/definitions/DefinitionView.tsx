@@ -1,12 +1,12 @@
 import { Button } from '@mantine/core'
 import { IconPencil } from '@tabler/icons-react'
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { savePipeline } from '~/api/commands'
 import { definition } from '~/api/queries'
 import type { Pipeline } from '~/api/types'
 import { deleteDraft, draftKey, readDraft, saveDraft } from '~/lib/drafts'
-import { asProblem, type Problem } from '~/lib/problems'
+import { asProblem } from '~/lib/problems'
 import { Code } from '~/ui/Code'
 import { LoadingText } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
@@ -53,36 +53,32 @@ function DefinitionEdit({ pipeline, stored, onEdit }: EditingProps) {
       ? { text: stored, revision: pipeline.revision }
       : { text: String(saved.text), revision: Number(saved.revision) }
   })
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<Problem | null>(null)
   const updateText = (text: string) => {
     const next = { ...draft, text }
     setDraft(next)
-    setProblem(null)
+    if (save.isError) save.reset()
     saveDraft(sessionStorage, key, next)
   }
   const leave = () => {
     deleteDraft(sessionStorage, key)
     onEdit(false)
   }
-  const save = async (revision: number, force = false) => {
-    setBusy(true)
-    setProblem(null)
-    try {
-      const saved = await savePipeline(pipeline.pipeline_id, draft.text, revision, force)
+  const save = useMutation({
+    mutationFn: ({ revision, force = false }: { revision: number; force?: boolean }) =>
+      savePipeline(pipeline.pipeline_id, draft.text, revision, force),
+    onSuccess: (saved) => {
       client.setQueryData(['pipeline', pipeline.pipeline_id], saved)
       void client.invalidateQueries({ queryKey: ['pipeline', pipeline.pipeline_id] })
       void client.invalidateQueries({ queryKey: ['pipelines'] })
       showToast(`Saved as revision ${saved.revision}.`)
       leave()
-    } catch (error) {
-      const failure = asProblem(error)
-      setProblem(failure)
-      setBusy(false)
-      if (failure.status === 412)
+    },
+    onError: (error) => {
+      if (asProblem(error).status === 412)
         void client.invalidateQueries({ queryKey: ['pipeline', pipeline.pipeline_id] })
-    }
-  }
+    },
+  })
+  const problem = save.error === null ? null : asProblem(save.error)
   const isOutdated = draft.revision !== pipeline.revision || problem?.status === 412
   return (
     <DefinitionEditor
@@ -104,8 +100,8 @@ function DefinitionEdit({ pipeline, stored, onEdit }: EditingProps) {
               <Button
                 variant="filled"
                 color="red"
-                loading={busy}
-                onClick={() => void save(pipeline.revision)}
+                loading={save.isPending}
+                onClick={() => save.mutate({ revision: pipeline.revision })}
               >
                 Save over it
               </Button>
@@ -113,17 +109,17 @@ function DefinitionEdit({ pipeline, stored, onEdit }: EditingProps) {
               <Button
                 variant="filled"
                 color="red"
-                loading={busy}
-                onClick={() => void save(draft.revision, true)}
+                loading={save.isPending}
+                onClick={() => save.mutate({ revision: draft.revision, force: true })}
               >
                 Cancel the open run and save
               </Button>
             ) : (
               <Button
                 variant="filled"
-                loading={busy}
+                loading={save.isPending}
                 disabled={draft.text === stored}
-                onClick={() => void save(draft.revision)}
+                onClick={() => save.mutate({ revision: draft.revision })}
               >
                 Save the definition
               </Button>

@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
 import { IconCircleCheckFilled, IconPlayerPlay } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { createFromTemplate, startRun } from '~/api/commands'
 import { templates } from '~/api/queries'
 import { useRoles, useSession } from '~/api/session'
+import type { Template } from '~/api/types'
 import { sampleInput } from '~/lib/sampleInput'
 import { canEdit } from '~/lib/states'
 import { LoadingText } from '~/ui/Loading'
@@ -87,8 +87,20 @@ function SampleList() {
   const navigate = useNavigate()
   const allowed = canEdit(useRoles())
   const { data, error, refetch } = useQuery(templates())
-  const [busy, setBusy] = useState<string | null>(null)
-  const [startError, setStartError] = useState<unknown>(null)
+  const start = useMutation({
+    mutationFn: async ({ name, sample_input }: Template) => {
+      const pipeline = await createFromTemplate(name)
+      return startRun({
+        pipeline_id: pipeline.pipeline_id,
+        input: sample_input ?? sampleInput(pipeline.input_schema),
+      })
+    },
+    onSuccess: async (run) => {
+      void client.invalidateQueries()
+      await navigate({ to: '/runs/$runId', params: { runId: run.run_id } })
+    },
+  })
+  const busy = start.isPending ? start.variables.name : null
   if (error !== null)
     return <LoadError title="The samples could not be read." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText />
@@ -96,25 +108,9 @@ function SampleList() {
     data.items.filter((template) => template.name === name),
   )
   const shown = featured.length > 0 ? featured : data.items
-  const start = async (name: string, sample: unknown) => {
-    setBusy(name)
-    setStartError(null)
-    try {
-      const pipeline = await createFromTemplate(name)
-      const run = await startRun({
-        pipeline_id: pipeline.pipeline_id,
-        input: sample ?? sampleInput(pipeline.input_schema),
-      })
-      void client.invalidateQueries()
-      await navigate({ to: '/runs/$runId', params: { runId: run.run_id } })
-    } catch (failure) {
-      setStartError(failure)
-      setBusy(null)
-    }
-  }
   return (
     <>
-      {startError !== null && <ProblemNotice title="The sample could not be started." error={startError} />}
+      {start.error !== null && <ProblemNotice title="The sample could not be started." error={start.error} />}
       <ul className={styles.samples}>
         {shown.map((template, index) => (
           <li key={template.name} data-first={index === 0 || undefined}>
@@ -127,7 +123,7 @@ function SampleList() {
                 leftSection={<IconPlayerPlay size={16} />}
                 loading={busy === template.name}
                 disabled={busy !== null && busy !== template.name}
-                onClick={() => void start(template.name, template.sample_input)}
+                onClick={() => start.mutate(template)}
                 aria-label={`Start ${template.title}`}
               >
                 Start

@@ -1,5 +1,5 @@
 import { Button, TextInput } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { updateProfile } from '~/api/identity'
 import { useSession } from '~/api/session'
@@ -13,22 +13,18 @@ export function DisplayNameForm() {
   const client = useQueryClient()
   const { actor, display_name } = useSession()
   const [displayName, setDisplayName] = useState(display_name)
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(null)
-    try {
-      const { display_name: saved } = await updateProfile(displayName.trim())
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => updateProfile(displayName.trim()),
+    onSuccess: ({ display_name: saved }) => {
       setDisplayName(saved)
       showToast(`You are shown as ${saved}.`)
       void client.invalidateQueries({ queryKey: ['session'] })
       void client.invalidateQueries({ queryKey: ['people'] })
-    } catch (failure) {
-      setError(failure)
-    }
-    setBusy(false)
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    mutate()
   }
   return (
     <Section title="How you are shown">
@@ -41,7 +37,7 @@ export function DisplayNameForm() {
           onChange={(event) => setDisplayName(event.currentTarget.value)}
         />
         {error !== null && <ProblemNotice title="You are shown as before." error={error} />}
-        <Button type="submit" loading={busy} disabled={displayName.trim() === display_name}>
+        <Button type="submit" loading={isPending} disabled={displayName.trim() === display_name}>
           Show me so
         </Button>
       </form>

@@ -1,5 +1,5 @@
 import { Button, PasswordInput } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { changePassword } from '~/api/identity'
 import { useSession } from '~/api/session'
@@ -16,23 +16,19 @@ export function PasswordForm() {
   const { has_password: hasOne, actor } = useSession()
   const [current, setCurrent] = useState('')
   const [password, setPassword] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    setBusy(true)
-    setError(null)
-    try {
-      await changePassword(current, password)
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => changePassword(current, password),
+    onSuccess: () => {
       setCurrent('')
       setPassword('')
       showToast('Your password is set. Your other sessions have ended.')
       void client.invalidateQueries({ queryKey: ['session'] })
       void client.invalidateQueries({ queryKey: ['people', 'sessions'] })
-    } catch (failure) {
-      setError(failure)
-    }
-    setBusy(false)
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    mutate()
   }
   return (
     <Section title="Password">
@@ -57,7 +53,7 @@ export function PasswordForm() {
           onChange={(event) => setPassword(event.currentTarget.value)}
         />
         {error !== null && <ProblemNotice title="Your password is as before." error={error} />}
-        <Button type="submit" loading={busy}>
+        <Button type="submit" loading={isPending}>
           {hasOne ? 'Change the password' : 'Set a password'}
         </Button>
       </form>

@@ -1,5 +1,5 @@
 import { Button, Switch, TextInput } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { preferences, setPreferences } from '~/api/notifications'
 import type { NotificationKind, Preferences } from '~/api/types'
@@ -46,25 +46,21 @@ function PreferencesForm({ stored }: { stored: Preferences }) {
     stored.channels === null ? names : matchingChannels(stored.channels, stored.available),
   )
   const [quiet, setQuiet] = useState(stored.quiet)
-  const [busy, setBusy] = useState(false)
-  const [saveError, setSaveError] = useState<unknown>(null)
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    setBusy(true)
-    setSaveError(null)
-    try {
-      const all = kinds.length === NOTIFICATION_KINDS.length
-      const saved = await setPreferences({
-        kinds: all ? null : kinds,
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () =>
+      setPreferences({
+        kinds: kinds.length === NOTIFICATION_KINDS.length ? null : kinds,
         channels: selectedChannels.length === names.length ? null : selectedChannels,
         quiet,
-      })
+      }),
+    onSuccess: (saved) => {
       client.setQueryData(preferences().queryKey, saved)
       showToast('Your wishes are kept.')
-    } catch (error) {
-      setSaveError(error)
-    }
-    setBusy(false)
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    mutate()
   }
   return (
     <form className={styles.form} onSubmit={submit}>
@@ -116,8 +112,8 @@ function PreferencesForm({ stored }: { stored: Preferences }) {
           />
         </div>
       )}
-      {saveError !== null && <ProblemNotice title="Your wishes are as before." error={saveError} />}
-      <Button type="submit" variant="filled" loading={busy}>
+      {error !== null && <ProblemNotice title="Your wishes are as before." error={error} />}
+      <Button type="submit" variant="filled" loading={isPending}>
         Keep my wishes
       </Button>
     </form>

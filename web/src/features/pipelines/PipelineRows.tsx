@@ -106,11 +106,7 @@ function PipelineRow({
                 </ActionIcon>
               </Menu.Target>
               <Menu.Dropdown>
-                <Menu.Item
-                  leftSection={<IconTrash size={16} />}
-                  data-danger
-                  onClick={() => void deletion.deleteNow()}
-                >
+                <Menu.Item leftSection={<IconTrash size={16} />} data-danger onClick={deletion.deleteNow}>
                   Delete
                 </Menu.Item>
               </Menu.Dropdown>
@@ -118,7 +114,7 @@ function PipelineRow({
           </>
         )}
         {canEdit && item.deleted_at !== null && (
-          <Button loading={deletion.busy} onClick={() => void deletion.restore()}>
+          <Button loading={deletion.busy} onClick={deletion.restore}>
             Restore
           </Button>
         )}

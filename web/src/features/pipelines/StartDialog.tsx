@@ -1,6 +1,6 @@
 import { Button, Modal, Textarea } from '@mantine/core'
 import { IconPlayerPlay } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { startRun } from '~/api/commands'
@@ -47,45 +47,41 @@ function StartForm({ pipeline, onClose }: { pipeline: Pipeline; onClose: () => v
     const saved = readDraft(sessionStorage, key)
     return { input: String(saved?.input ?? initialInput(pipeline)), prompt: String(saved?.prompt ?? '') }
   })
-  const [busy, setBusy] = useState(false)
-  const [startError, setStartError] = useState<unknown>(null)
   const [inputError, setInputError] = useState<string | null>(null)
   const submitLabel =
     runs === undefined ? 'Start' : startLabel(nextVersion(runs.items, pipeline.pipeline_definition_version))
   const requiresInput = pipeline.input_schema !== null && pipeline.input_schema !== undefined
 
+  const start = useMutation({
+    mutationFn: startRun,
+    onSuccess: async (run) => {
+      deleteDraft(sessionStorage, key)
+      for (const name of ['pipelines', 'pipeline', 'runs', 'approvals'])
+        void client.invalidateQueries({ queryKey: [name] })
+      await navigate({ to: '/runs/$runId', params: { runId: run.run_id } })
+    },
+  })
   const updateDraft = (change: Partial<typeof draft>) => {
     const next = { ...draft, ...change }
     setDraft(next)
     setInputError(null)
     saveDraft(sessionStorage, key, next)
   }
-  const submit = async (event: FormEvent) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault()
     const input = draft.input.trim()
     const invalid = input === '' ? null : jsonError(input)
     setInputError(invalid)
     if (invalid !== null) return
-    setBusy(true)
-    setStartError(null)
-    try {
-      const run = await startRun({
-        pipeline_id: pipeline.pipeline_id,
-        ...(input === '' ? {} : { input: parseJson(input) }),
-        ...(draft.prompt.trim() === '' ? {} : { original_prompt: draft.prompt.trim() }),
-      })
-      deleteDraft(sessionStorage, key)
-      for (const name of ['pipelines', 'pipeline', 'runs', 'approvals'])
-        void client.invalidateQueries({ queryKey: [name] })
-      await navigate({ to: '/runs/$runId', params: { runId: run.run_id } })
-    } catch (error) {
-      setStartError(error)
-      setBusy(false)
-    }
+    start.mutate({
+      pipeline_id: pipeline.pipeline_id,
+      ...(input === '' ? {} : { input: parseJson(input) }),
+      ...(draft.prompt.trim() === '' ? {} : { original_prompt: draft.prompt.trim() }),
+    })
   }
   return (
     <form onSubmit={submit} className={styles.start}>
-      {startError !== null && <ProblemNotice title="The run was not started." error={startError} />}
+      {start.error !== null && <ProblemNotice title="The run was not started." error={start.error} />}
       <Textarea
         label="Prompt (optional)"
         description={
@@ -114,7 +110,12 @@ function StartForm({ pipeline, onClose }: { pipeline: Pipeline; onClose: () => v
       />
       <DialogActions>
         <Button onClick={onClose}>Not now</Button>
-        <Button type="submit" variant="filled" leftSection={<IconPlayerPlay size={16} />} loading={busy}>
+        <Button
+          type="submit"
+          variant="filled"
+          leftSection={<IconPlayerPlay size={16} />}
+          loading={start.isPending}
+        >
           {submitLabel}
         </Button>
       </DialogActions>

@@ -1,15 +1,15 @@
 import { Button, Modal } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { deletePipeline, restorePipeline } from '~/api/commands'
-import { asProblem, type Problem } from '~/lib/problems'
+import { asProblem } from '~/lib/problems'
 import { DialogActions } from '~/ui/DialogActions'
 import { showToast, showUndoToast } from '~/ui/toasts'
 
 type PipelineDeletion = {
   busy: boolean
-  deleteNow: () => Promise<boolean>
-  restore: () => Promise<boolean>
+  deleteNow: () => void
+  restore: () => void
   dialog: ReactNode
 }
 
@@ -19,49 +19,36 @@ export function useDeletePipeline(
   onDeleted?: () => void,
 ): PipelineDeletion {
   const client = useQueryClient()
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<Problem | null>(null)
   const { pipeline_id: id, pipeline_name: name } = pipeline
 
   const refresh = () => {
     for (const key of ['pipelines', 'pipeline', 'runs', 'approvals'])
       void client.invalidateQueries({ queryKey: [key] })
   }
-  const restore = async () => {
-    setBusy(true)
-    try {
-      await restorePipeline(id)
-      showToast(`${name} is back.`)
-      return true
-    } catch (error) {
-      setProblem(asProblem(error))
-      return false
-    } finally {
-      refresh()
-      setBusy(false)
-    }
-  }
-  const deleteNow = async (force = false) => {
-    setBusy(true)
-    try {
-      await deletePipeline(id, force)
-      setProblem(null)
-      showUndoToast(`${name} is deleted.`, () => void restore())
+  const restore = useMutation({
+    mutationFn: () => restorePipeline(id),
+    onSuccess: () => showToast(`${name} is back.`),
+    onSettled: refresh,
+  })
+  const deletion = useMutation({
+    mutationFn: (force: boolean) => deletePipeline(id, force),
+    onSuccess: () => {
+      showUndoToast(`${name} is deleted.`, () => restore.mutate())
       onDeleted?.()
-      return true
-    } catch (error) {
-      setProblem(asProblem(error))
-      return false
-    } finally {
-      refresh()
-      setBusy(false)
-    }
+    },
+    onSettled: refresh,
+  })
+  const error = deletion.error ?? restore.error
+  const problem = error === null ? null : asProblem(error)
+  const clearProblem = () => {
+    deletion.reset()
+    restore.reset()
   }
   const hasOpenRun = problem?.status === 409
   const dialog = (
     <Modal
       opened={problem !== null}
-      onClose={() => setProblem(null)}
+      onClose={clearProblem}
       title={hasOpenRun ? `${name} has an open run` : `${name} could not be changed`}
     >
       <p>{problem?.detail}</p>
@@ -69,16 +56,26 @@ export function useDeletePipeline(
         <p>Deleting it now cancels that run first. Everything goes to the archive and can be restored.</p>
       )}
       <DialogActions>
-        <Button data-autofocus onClick={() => setProblem(null)}>
+        <Button data-autofocus onClick={clearProblem}>
           Keep the pipeline
         </Button>
         {hasOpenRun && (
-          <Button variant="filled" color="red" loading={busy} onClick={() => void deleteNow(true)}>
+          <Button
+            variant="filled"
+            color="red"
+            loading={deletion.isPending}
+            onClick={() => deletion.mutate(true)}
+          >
             Cancel the run and delete
           </Button>
         )}
       </DialogActions>
     </Modal>
   )
-  return { busy, deleteNow: () => deleteNow(), restore, dialog }
+  return {
+    busy: deletion.isPending || restore.isPending,
+    deleteNow: () => deletion.mutate(false),
+    restore: () => restore.mutate(),
+    dialog,
+  }
 }

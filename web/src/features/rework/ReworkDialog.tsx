@@ -1,11 +1,10 @@
 import { Button, Modal, Radio, Textarea } from '@mantine/core'
 import { IconArrowBackUp } from '@tabler/icons-react'
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { createRework, previewRework } from '~/api/commands'
 import type { Execution, Run, RunCheckpoint } from '~/api/types'
 import { formatTime } from '~/lib/durations'
-import { asProblem, type Problem } from '~/lib/problems'
 import { DialogActions } from '~/ui/DialogActions'
 import { TargetOption } from '~/ui/ImpactPreview'
 import styles from '~/ui/ImpactPreview.module.css'
@@ -49,8 +48,6 @@ function Content({ run, requester, onClose, onDone }: Props & { requester: Rewor
   const [prompt, setPrompt] = useState('')
   const [reason, setReason] = useState('')
   const [missing, setMissing] = useState(false)
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<Problem | null>(null)
 
   const preview = useQuery({
     queryKey: ['run', run.run_id, 'rework preview', execution.execution_id, key],
@@ -61,24 +58,21 @@ function Content({ run, requester, onClose, onDone }: Props & { requester: Rewor
   })
   const ready = key !== null && preview.data !== undefined && !preview.isError && !preview.isPlaceholderData
 
-  const submit = async () => {
-    if (prompt.trim() === '') {
-      setMissing(true)
-      return
-    }
-    setBusy(true)
-    setProblem(null)
-    try {
+  const rework = useMutation({
+    mutationFn: () => {
       const body = { checkpoint: key ?? '', prompt: prompt.trim(), reason: reason.trim() }
-      onDone(await createRework(execution.execution_id, body))
-    } catch (error) {
-      setProblem(asProblem(error))
-      setBusy(false)
-      void preview.refetch()
-      return
-    }
-    for (const key of ['run', 'runs', 'pipelines', 'approvals'])
-      void client.invalidateQueries({ queryKey: [key] })
+      return createRework(execution.execution_id, body)
+    },
+    onSuccess: (created) => {
+      onDone(created)
+      for (const key of ['run', 'runs', 'pipelines', 'approvals'])
+        void client.invalidateQueries({ queryKey: [key] })
+    },
+    onError: () => void preview.refetch(),
+  })
+  const submit = () => {
+    if (prompt.trim() === '') setMissing(true)
+    else rework.mutate()
   }
 
   return (
@@ -129,17 +123,17 @@ function Content({ run, requester, onClose, onDone }: Props & { requester: Rewor
         </div>
       </div>
       <div className={styles.footer}>
-        {problem !== null && (
-          <ProblemNotice title="Nothing was sent back. Your words are kept." error={problem} />
+        {rework.error !== null && (
+          <ProblemNotice title="Nothing was sent back. Your words are kept." error={rework.error} />
         )}
         <DialogActions note="The run's original prompt stays as it is.">
           <Button onClick={onClose}>Keep everything</Button>
           <Button
             variant="filled"
             leftSection={<IconArrowBackUp size={16} />}
-            loading={busy}
+            loading={rework.isPending}
             disabled={!ready}
-            onClick={() => void submit()}
+            onClick={submit}
           >
             Send back {preview.data?.checkpoint_name ?? ''}
           </Button>

@@ -1,10 +1,8 @@
 import { Button } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { rerunExecution } from '~/api/commands'
 import type { Execution } from '~/api/types'
-import { asProblem, type Problem } from '~/lib/problems'
 import { Notice } from '~/ui/Notice'
 import { ProblemNotice } from '~/ui/ProblemNotice'
 import { showToast } from '~/ui/toasts'
@@ -12,23 +10,13 @@ import { showToast } from '~/ui/toasts'
 /** What the work was made from has a newer version: say so, and let it be done again. */
 export function StaleNotice({ execution, allowed }: { execution: Execution; allowed: boolean }) {
   const client = useQueryClient()
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<Problem | null>(null)
+  const rerun = useMutation({
+    mutationFn: () => rerunExecution(execution.execution_id),
+    onSuccess: () => showToast(`${execution.checkpoint_name} is done again.`),
+    onSettled: () => client.invalidateQueries({ queryKey: ['run', execution.run_id] }),
+  })
   if (execution.stale_inputs.length === 0) return null
   const names = [...new Set(execution.stale_inputs.map((read) => read.checkpoint_name))].join(', ')
-  const rerun = async () => {
-    setBusy(true)
-    setProblem(null)
-    try {
-      await rerunExecution(execution.execution_id)
-      showToast(`${execution.checkpoint_name} is done again.`)
-    } catch (error) {
-      setProblem(asProblem(error))
-    } finally {
-      await client.invalidateQueries({ queryKey: ['run', execution.run_id] })
-      setBusy(false)
-    }
-  }
   return (
     <>
       <Notice
@@ -37,7 +25,11 @@ export function StaleNotice({ execution, allowed }: { execution: Execution; allo
         actions={
           allowed &&
           execution.possible.includes('rerun') && (
-            <Button leftSection={<IconRefresh size={16} />} loading={busy} onClick={() => void rerun()}>
+            <Button
+              leftSection={<IconRefresh size={16} />}
+              loading={rerun.isPending}
+              onClick={() => rerun.mutate()}
+            >
               Do it again
             </Button>
           )
@@ -45,7 +37,7 @@ export function StaleNotice({ execution, allowed }: { execution: Execution; allo
       >
         It was made from an earlier version of {names}.
       </Notice>
-      {problem !== null && <ProblemNotice title="It was not done again." error={problem} />}
+      {rerun.error !== null && <ProblemNotice title="It was not done again." error={rerun.error} />}
     </>
   )
 }

@@ -1,12 +1,11 @@
 import { Button, Modal, SegmentedControl, Textarea, TextInput } from '@mantine/core'
 import { IconArrowBackUp } from '@tabler/icons-react'
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { createRollback, previewRollback } from '~/api/commands'
 import type { Rollback, RollbackRequest, Run } from '~/api/types'
 import { pluralize } from '~/lib/formatting'
 import { newId } from '~/lib/ids'
-import { asProblem, type Problem } from '~/lib/problems'
 import { DialogActions } from '~/ui/DialogActions'
 import styles from '~/ui/ImpactPreview.module.css'
 import { ProblemNotice } from '~/ui/ProblemNotice'
@@ -41,8 +40,6 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
   const [target, setTarget] = useState<Target | null>(null)
   const [reason, setReason] = useState('')
   const [confirmation, setConfirmation] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<Problem | null>(null)
   // One id for this dialog: pressing twice, or again after a lost answer, goes back once.
   const [rollbackId] = useState(newId)
 
@@ -63,27 +60,16 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
     !preview.isPlaceholderData &&
     confirmed
 
-  const submit = async () => {
-    if (request === null) return
-    setBusy(true)
-    setProblem(null)
-    try {
-      onDone(
-        await createRollback({
-          ...request,
-          user_reason: reason.trim() || undefined,
-          rollback_id: rollbackId,
-        }),
-      )
-    } catch (error) {
-      setProblem(asProblem(error))
-      setBusy(false)
-      void preview.refetch()
-      return
-    }
-    for (const key of ['run', 'runs', 'pipelines', 'pipeline', 'approvals'])
-      void client.invalidateQueries({ queryKey: [key] })
-  }
+  const rollback = useMutation({
+    mutationFn: (body: RollbackRequest) =>
+      createRollback({ ...body, user_reason: reason.trim() || undefined, rollback_id: rollbackId }),
+    onSuccess: (created) => {
+      onDone(created)
+      for (const key of ['run', 'runs', 'pipelines', 'pipeline', 'approvals'])
+        void client.invalidateQueries({ queryKey: [key] })
+    },
+    onError: () => void preview.refetch(),
+  })
 
   return (
     <>
@@ -137,7 +123,7 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
         </div>
       </div>
       <div className={styles.footer}>
-        {problem !== null && <ProblemNotice title="Nothing was rolled back." error={problem} />}
+        {rollback.error !== null && <ProblemNotice title="Nothing was rolled back." error={rollback.error} />}
         <DialogActions
           note={
             runLevel
@@ -150,9 +136,9 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
             variant="filled"
             color={runLevel ? 'red' : undefined}
             leftSection={<IconArrowBackUp size={16} />}
-            loading={busy}
+            loading={rollback.isPending}
             disabled={!ready}
-            onClick={() => void submit()}
+            onClick={() => request !== null && rollback.mutate(request)}
           >
             {runLevel
               ? earlierRunLabel(preview.data?.rolled_back_items.deleted_runs.length ?? 0, target?.version)

@@ -18,10 +18,10 @@ export function RollbackNotice({
 }) {
   const { data } = useQuery(rollbacks(runId))
   const items = data?.items ?? []
-  const refused = items.find((item) => item.rollback_id === undo.refused?.id)
-  const rollback = items.find((item) => item.can_undo && item.undone_at === null) ?? refused
+  const failed = items.find((item) => item.rollback_id === undo.failed?.id)
+  const rollback = items.find((item) => item.can_undo && item.undone_at === null) ?? failed
   if (rollback === undefined) return null
-  const problem = undo.refused?.id === rollback.rollback_id ? undo.refused?.problem : undefined
+  const problem = undo.failed?.id === rollback.rollback_id ? undo.failed?.problem : undefined
   return (
     <Notice
       tone={problem === undefined ? 'grey' : 'ochre'}
@@ -29,7 +29,7 @@ export function RollbackNotice({
       actions={
         canUndo &&
         rollback.can_undo && (
-          <Button loading={undo.busy} onClick={() => void undo.run(rollback.rollback_id)}>
+          <Button loading={undo.busy} onClick={() => undo.run(rollback.rollback_id)}>
             Undo the rollback
           </Button>
         )

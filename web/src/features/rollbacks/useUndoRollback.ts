@@ -1,36 +1,33 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { useCallback, useMemo, useState } from 'react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { undoRollback } from '~/api/commands'
 import { asProblem, type Problem } from '~/lib/problems'
 import { showToast } from '~/ui/toasts'
 
 export type UndoRollback = {
   busy: boolean
-  /** Why the last one was refused, and of which rollback. */
-  refused: { id: string; problem: Problem } | null
-  run: (rollbackId: string) => Promise<void>
+  /** The rollback that could not be undone, and why. */
+  failed: { id: string; problem: Problem } | null
+  run: (rollbackId: string) => void
 }
 
-/** Takes a rollback back, from its notice or from its toast; a refusal stays on the page. */
+/** Undoes a rollback, from its notice or from its toast. */
 export function useUndoRollback(): UndoRollback {
   const client = useQueryClient()
-  const [busy, setBusy] = useState(false)
-  const [refused, setRefused] = useState<UndoRollback['refused']>(null)
-  const run = useCallback(
-    async (id: string) => {
-      setBusy(true)
-      setRefused(null)
-      try {
-        await undoRollback(id)
-        showToast('The rollback is undone. Everything is back.')
-      } catch (error) {
-        setRefused({ id, problem: asProblem(error) })
-      }
+  const { mutate, isPending, error, variables } = useMutation({
+    mutationFn: (rollbackId: string) => undoRollback(rollbackId),
+    onSuccess: () => showToast('The rollback is undone. Everything is back.'),
+    onSettled: () => {
       const keys = ['run', 'runs', 'pipelines', 'pipeline', 'approvals']
-      await Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] })))
-      setBusy(false)
+      return Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] })))
     },
-    [client],
+  })
+  return useMemo(
+    () => ({
+      busy: isPending,
+      failed: error === null || variables === undefined ? null : { id: variables, problem: asProblem(error) },
+      run: mutate,
+    }),
+    [isPending, error, variables, mutate],
   )
-  return useMemo(() => ({ busy, refused, run }), [busy, refused, run])
 }

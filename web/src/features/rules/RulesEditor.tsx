@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { backtest, checkRules, rules, type Scope, saveRules } from '~/api/rules'
 import type { RuleText } from '~/api/types'
 import { deleteDraft, draftKey, readDraft, saveDraft } from '~/lib/drafts'
-import { asProblem, type Problem } from '~/lib/problems'
+import { asProblem } from '~/lib/problems'
 import { Notice } from '~/ui/Notice'
 import { ProblemNotice } from '~/ui/ProblemNotice'
 import { showToast } from '~/ui/toasts'
@@ -22,33 +22,28 @@ export function RulesEditor({ scope, stored, onEdit }: Props) {
   const key = draftKey(scope ?? 'all', 0, 'rules')
   const { draft, write: updateDraft, discard } = useDraft(key, stored)
   const [comment, setComment] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<Problem | null>(null)
   const backtestRun = useMutation({ mutationFn: (text: string) => backtest(scope, text) })
   const leave = () => {
     discard()
     onEdit(false)
   }
-  const save = async (revision: number) => {
-    setBusy(true)
-    setProblem(null)
-    try {
-      const saved = await saveRules(scope, draft.text, revision, comment.trim())
+  const save = useMutation({
+    mutationFn: (revision: number) => saveRules(scope, draft.text, revision, comment.trim()),
+    onSuccess: (saved) => {
       client.setQueryData(rules(scope).queryKey, saved)
       void client.invalidateQueries({ queryKey: ['rules'] })
       showToast(`Revision ${saved.revision} is in force.`)
       leave()
-    } catch (error) {
-      const failure = asProblem(error)
-      setProblem(failure)
-      setBusy(false)
-      if (failure.status === 412) void client.invalidateQueries({ queryKey: ['rules'] })
-    }
-  }
+    },
+    onError: (error) => {
+      if (asProblem(error).status === 412) void client.invalidateQueries({ queryKey: ['rules'] })
+    },
+  })
+  const problem = save.error === null ? null : asProblem(save.error)
   const isOutdated = draft.revision !== stored.revision || problem?.status === 412
   const updateText = (text: string) => {
     updateDraft(text)
-    setProblem(null)
+    if (save.isError) save.reset()
   }
   return (
     <>
@@ -94,9 +89,9 @@ export function RulesEditor({ scope, stored, onEdit }: Props) {
               <Button
                 variant="filled"
                 color={isOutdated ? 'red' : undefined}
-                loading={busy}
+                loading={save.isPending}
                 disabled={draft.text === stored.text}
-                onClick={() => void save(isOutdated ? stored.revision : draft.revision)}
+                onClick={() => save.mutate(isOutdated ? stored.revision : draft.revision)}
               >
                 {isOutdated ? 'Save over it' : 'Put in force'}
               </Button>

@@ -1,5 +1,5 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { acceptInvitation, previewInvitation } from '~/api/signIn'
 import { timeLeft } from '~/lib/durations'
@@ -43,22 +43,15 @@ function AcceptForm({ token, user, display_name, email, expires_at }: Props) {
   const [displayName, setDisplayName] = useState(display_name)
   const [password, setPassword] = useState('')
   const [repeated, setRepeated] = useState('')
-  const [problem, setProblem] = useState<string | null>(null)
-  const [busy, setBusy] = useState(false)
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => acceptInvitation(token, password, displayName.trim()),
+    onSuccess: () => location.replace('/'),
+  })
+  const problem = error === null ? null : asProblem(error)
   const differs = repeated !== '' && repeated !== password
-  const submit = async (event: FormEvent) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (repeated !== password) return
-    setBusy(true)
-    setProblem(null)
-    try {
-      await acceptInvitation(token, password, displayName.trim())
-      location.replace('/')
-    } catch (error) {
-      const { errors, detail } = asProblem(error)
-      setProblem(errors[0]?.message || detail)
-      setBusy(false)
-    }
+    if (repeated === password) mutate()
   }
   return (
     <form className={styles.form} onSubmit={submit}>
@@ -81,7 +74,7 @@ function AcceptForm({ token, user, display_name, email, expires_at }: Props) {
         autoComplete="new-password"
         minLength={MIN_LENGTH}
         required
-        error={problem}
+        error={problem !== null && (problem.errors[0]?.message || problem.detail)}
         autoFocus
       />
       <PasswordInput
@@ -92,7 +85,7 @@ function AcceptForm({ token, user, display_name, email, expires_at }: Props) {
         required
         error={differs && 'This is not the same.'}
       />
-      <Button type="submit" variant="filled" size="md" loading={busy} fullWidth>
+      <Button type="submit" variant="filled" size="md" loading={isPending} fullWidth>
         Set the password and sign in
       </Button>
     </form>

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core'
-import { useEffect, useState } from 'react'
+import { useMutation } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { finishSignIn } from '~/api/signIn'
 import { asProblem } from '~/lib/problems'
 import { Notice } from '~/ui/Notice'
@@ -13,15 +14,17 @@ let finished = false
 /** Back from an identity provider: hands over what it gave, and goes where the sign-in began. */
 export function ProviderCallback({ route }: Props) {
   const { provider, code, state, error: refused } = route
-  const [error, setError] = useState(refused)
+  const { mutate, error: failure } = useMutation({
+    mutationFn: () => finishSignIn(provider, code, state),
+    onSuccess: ({ return_to }) => location.replace(return_to),
+  })
   useEffect(() => {
-    // A code works once: whatever draws this page twice must not hand it over twice.
+    // A code works once, even when this page is rendered twice.
     if (refused !== null || finished) return
     finished = true
-    finishSignIn(provider, code, state)
-      .then(({ return_to }) => location.replace(return_to))
-      .catch((error) => setError(asProblem(error).detail))
-  }, [provider, code, state, refused])
+    mutate()
+  }, [refused, mutate])
+  const error = refused ?? (failure === null ? null : asProblem(failure).detail)
   if (error === null) return null
   return (
     <SignInLayout title="You are not signed in">

@@ -1,8 +1,8 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
 import { session } from '~/api/queries'
 import { signInWithToken } from '~/api/signIn'
-import { asProblem, type Problem } from '~/lib/problems'
+import { asProblem } from '~/lib/problems'
 import { extractToken } from '~/lib/startLink'
 import { LoadError } from '~/ui/ProblemNotice'
 import { AcceptInvitation } from './AcceptInvitation'
@@ -37,7 +37,13 @@ export function SessionGate({ children }: { children: ReactNode }) {
 function RequireSession({ children }: { children: ReactNode }) {
   const client = useQueryClient()
   const [token, setToken] = useState(takeToken)
-  const [signInError, setSignInError] = useState<Problem | null>(null)
+  const signIn = useMutation({
+    mutationFn: signInWithToken,
+    onSuccess: (data) => client.setQueryData(session().queryKey, data),
+    onSettled: () => setToken(null),
+  })
+  const { mutate, reset } = signIn
+  const signInProblem = signIn.error === null ? null : asProblem(signIn.error)
   const sessionQuery = useQuery({ ...session(), enabled: token === null, retry: false })
 
   useEffect(() => {
@@ -51,19 +57,8 @@ function RequireSession({ children }: { children: ReactNode }) {
   }, [])
 
   useEffect(() => {
-    if (token === null) return
-    let current = true
-    signInWithToken(token)
-      .then((data) => {
-        setSignInError(null)
-        client.setQueryData(session().queryKey, data)
-      })
-      .catch((error) => current && setSignInError(asProblem(error)))
-      .finally(() => current && setToken(null))
-    return () => {
-      current = false
-    }
-  }, [token, client])
+    if (token !== null) mutate(token)
+  }, [token, mutate])
 
   if (sessionQuery.data !== undefined && token === null) return children
   if (token !== null || sessionQuery.isPending) return null
@@ -80,10 +75,10 @@ function RequireSession({ children }: { children: ReactNode }) {
   }
   return (
     <SignInPage
-      key={signInError?.detail}
-      initialProblem={signInError}
+      key={signInProblem?.detail}
+      initialProblem={signInProblem}
       onSignedIn={(data) => {
-        setSignInError(null)
+        reset()
         client.setQueryData(session().queryKey, data)
       }}
     />

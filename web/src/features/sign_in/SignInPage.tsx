@@ -1,5 +1,5 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { signInOptions, signInWithPassword, signInWithToken, startSignIn } from '~/api/signIn'
 import type { Session, SignInOptions } from '~/api/types'
@@ -41,19 +41,10 @@ export function SignInPage({ initialProblem, onSignedIn }: Props) {
 }
 
 function Providers({ options }: { options: SignInOptions }) {
-  const [busy, setBusy] = useState<string | null>(null)
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const start = async (provider: string) => {
-    setBusy(provider)
-    setProblem(null)
-    try {
-      const { url } = await startSignIn(provider, location.pathname + location.search)
-      location.assign(url)
-    } catch (error) {
-      setProblem(asProblem(error))
-      setBusy(null)
-    }
-  }
+  const { mutate, isPending, variables, error } = useMutation({
+    mutationFn: (provider: string) => startSignIn(provider, location.pathname + location.search),
+    onSuccess: ({ url }) => location.assign(url),
+  })
   return (
     <>
       {options.providers.map((provider) => (
@@ -62,15 +53,15 @@ function Providers({ options }: { options: SignInOptions }) {
           size="md"
           variant={options.password ? 'default' : 'filled'}
           fullWidth
-          loading={busy === provider.name}
-          onClick={() => void start(provider.name)}
+          loading={isPending && variables === provider.name}
+          onClick={() => mutate(provider.name)}
         >
           Sign in with {provider.title}
         </Button>
       ))}
-      {problem !== null && (
+      {error !== null && (
         <p className={styles.error} role="alert">
-          {problem.detail}
+          {asProblem(error).detail}
         </p>
       )}
       {options.password && options.providers.length > 0 && <p className={styles.divider}>or</p>}
@@ -81,19 +72,13 @@ function Providers({ options }: { options: SignInOptions }) {
 function PasswordForm({ onSignedIn }: { onSignedIn: (session: Session) => void }) {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
-  const [problem, setProblem] = useState<string | null>(null)
-  const [busy, setBusy] = useState(false)
-  const submit = async (event: FormEvent) => {
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => signInWithPassword(name.trim(), password),
+    onSuccess: onSignedIn,
+  })
+  const submit = (event: FormEvent) => {
     event.preventDefault()
-    setBusy(true)
-    setProblem(null)
-    try {
-      onSignedIn(await signInWithPassword(name.trim(), password))
-    } catch (error) {
-      const { status, detail } = asProblem(error)
-      setProblem(status === 401 || status === 403 ? 'The name and the password do not fit.' : detail)
-      setBusy(false)
-    }
+    mutate()
   }
   return (
     <form className={styles.form} onSubmit={submit}>
@@ -113,33 +98,34 @@ function PasswordForm({ onSignedIn }: { onSignedIn: (session: Session) => void }
         onChange={(event) => setPassword(event.currentTarget.value)}
         autoComplete="current-password"
         required
-        error={problem}
+        error={error !== null && passwordErrorText(asProblem(error))}
       />
-      <Button type="submit" variant="filled" size="md" loading={busy} fullWidth>
+      <Button type="submit" variant="filled" size="md" loading={isPending} fullWidth>
         Sign in
       </Button>
     </form>
   )
 }
 
+const isRejected = ({ status }: Problem) => status === 401 || status === 403
+
+const passwordErrorText = (problem: Problem) =>
+  isRejected(problem) ? 'The name and the password do not fit.' : problem.detail
+
 function TokenForm({ initialProblem, onSignedIn }: Props) {
   const [pasted, setPasted] = useState('')
   const [problem, setProblem] = useState<string | null>(initialProblem && problemText(initialProblem))
-  const [busy, setBusy] = useState(false)
-  const submit = async (event: FormEvent) => {
+  const { mutate, isPending } = useMutation({
+    mutationFn: signInWithToken,
+    onSuccess: onSignedIn,
+    onError: (error) => setProblem(problemText(asProblem(error))),
+  })
+  const submit = (event: FormEvent) => {
     event.preventDefault()
     const token = extractToken(pasted)
-    if (token === null) {
+    if (token === null)
       setProblem('This holds no token. Paste the whole link, or what follows “token=” in it.')
-      return
-    }
-    setBusy(true)
-    try {
-      onSignedIn(await signInWithToken(token))
-    } catch (error) {
-      setProblem(problemText(asProblem(error)))
-      setBusy(false)
-    }
+    else mutate(token)
   }
   return (
     <form className={styles.form} onSubmit={submit}>
@@ -157,7 +143,7 @@ function TokenForm({ initialProblem, onSignedIn }: Props) {
         spellCheck={false}
         autoFocus
       />
-      <Button type="submit" variant="filled" size="md" loading={busy} fullWidth>
+      <Button type="submit" variant="filled" size="md" loading={isPending} fullWidth>
         Sign in
       </Button>
     </form>
@@ -165,7 +151,7 @@ function TokenForm({ initialProblem, onSignedIn }: Props) {
 }
 
 function problemText(problem: Problem): string {
-  return problem.status === 401 || problem.status === 403
+  return isRejected(problem)
     ? 'This token is not valid, or no longer. The newest start link is in the terminal where Cairn runs.'
     : problem.detail
 }

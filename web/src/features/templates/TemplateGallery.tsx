@@ -1,6 +1,6 @@
 import { Button, TextInput } from '@mantine/core'
 import { IconSearch, IconUserCheck } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { createFromTemplate } from '~/api/commands'
@@ -73,7 +73,7 @@ export function TemplateGallery({ onEdit }: { onEdit: (template: Template) => vo
               key={template.name}
               template={template}
               busy={busy}
-              onUse={() => void create(template)}
+              onUse={() => create(template)}
               onEdit={() => onEdit(template)}
             />
           ))}
@@ -132,13 +132,9 @@ function TemplateCard({ template, busy, onUse, onEdit }: CardProps) {
 function useCreateFromTemplate() {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const [busy, setBusy] = useState<string | null>(null)
-  const [createError, setCreateError] = useState<unknown>(null)
-  const create = async ({ name, sample_input }: Template) => {
-    setBusy(name)
-    setCreateError(null)
-    try {
-      const { pipeline_id, pipeline_name, revision } = await createFromTemplate(name)
+  const { mutate, isPending, variables, error } = useMutation({
+    mutationFn: ({ name }: Template) => createFromTemplate(name),
+    onSuccess: async ({ pipeline_id, pipeline_name, revision }, { sample_input }) => {
       if (sample_input !== null && sample_input !== undefined)
         saveDraft(sessionStorage, draftKey(pipeline_id, revision, 'start'), {
           input: formatValue(sample_input),
@@ -147,10 +143,7 @@ function useCreateFromTemplate() {
       void client.invalidateQueries({ queryKey: ['pipelines'] })
       showToast(`${pipeline_name} is created.`)
       await navigate({ to: '/pipelines/$pipelineId', params: { pipelineId: pipeline_id } })
-    } catch (error) {
-      setCreateError(error)
-      setBusy(null)
-    }
-  }
-  return { busy, createError, create }
+    },
+  })
+  return { busy: isPending ? variables.name : null, createError: error, create: mutate }
 }
