@@ -10,7 +10,7 @@ import { approval } from './fixtures'
 
 describe('a proposed action', () => {
   it('has a word for what is done', () => {
-    expect(operationLabel('send_email')).toBe('Send an email')
+    expect(operationLabel('send_email')).toBe('Send email')
     expect(operationLabel('close_ticket')).toBe('Close ticket')
   })
 
@@ -23,9 +23,9 @@ describe('a proposed action', () => {
 
   it.each([
     ['done', { to: ['a@example.com'], server: 'OK' }, 'Sent to a@example.com.'],
-    ['failed', { error: 'refused' }, 'Approved, but it could not be carried out.'],
-    ['unknown', { error: 'cut off' }, 'Nobody knows whether it was carried out.'],
-    ['begun', null, 'It is being carried out.'],
+    ['failed', { error: 'refused' }, 'Approved, but the execution failed.'],
+    ['unknown', { error: 'cut off' }, 'It is unknown whether the action was executed.'],
+    ['begun', null, 'Executing.'],
   ])('that is %s says so', (outcome, result, title) =>
     expect(outcomeText({ outcome, result, operation_type: 'send_email' }, true)?.title).toBe(title),
   )
@@ -86,7 +86,7 @@ describe('what waits', () => {
     const then = (facts: Parameters<typeof approval>[0]) => timeoutText(approval(facts))
     expect(then({ on_timeout: 'fail' })).toBe('then it fails')
     expect(then({ on_timeout: 'cancel' })).toBe('then the run is cancelled')
-    expect(then({ on_timeout: 'escalate', escalate_to: to })).toBe('then managers may decide as well')
+    expect(then({ on_timeout: 'escalate', escalate_to: to })).toBe('then escalates to managers')
     expect(then({ on_timeout: 'escalate', escalate_to: to, escalated: true })).toBe('then it fails')
     expect(then({})).toBe(null)
   })

@@ -12,11 +12,11 @@ it.each([
 
 it('says whose an agent is, and what it may use', () => {
   const own = { is_ready_made: false, replaces_ready_made: false, revision: 2 }
-  expect(originLabel(own)).toBe('your own')
-  expect(originLabel({ ...own, replaces_ready_made: true })).toBe("your own, in place of Cairn's")
-  expect(originLabel({ ...own, is_ready_made: true })).toBe('comes with Cairn')
+  expect(originLabel(own)).toBe('custom')
+  expect(originLabel({ ...own, replaces_ready_made: true })).toBe('custom, replaces the built-in agent')
+  expect(originLabel({ ...own, is_ready_made: true })).toBe('built in')
   expect([toolsLabel(null), toolsLabel([]), toolsLabel(['a', 'b'])]).toEqual([
-    'those of the checkpoint',
+    'from the checkpoint',
     'none',
     'a, b',
   ])

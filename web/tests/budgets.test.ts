@@ -36,10 +36,10 @@ describe('a budget', () => {
 
   it('says what another one would leave', () => {
     const spent = bound({ used: 2.25, is_spent: true })
-    expect(limitEffect(spent, 4)).toEqual({ text: '$1.75 left to use.', isEnough: true })
+    expect(limitEffect(spent, 4)).toEqual({ text: '$1.75 remaining.', isEnough: true })
     expect(limitEffect(spent, 2.25).isEnough).toBe(false)
     expect(limitEffect(spent, null).isEnough).toBe(false)
-    expect(limitEffect(bound(), 2)).toEqual({ text: 'As it is.', isEnough: true })
+    expect(limitEffect(bound(), 2)).toEqual({ text: 'Unchanged.', isEnough: true })
   })
 
   it('sends what was changed, and keeps what was set before', () => {
@@ -62,6 +62,6 @@ describe('a budget', () => {
 
   it('that is spent shows in the state of the run', () =>
     expect(runState(runWith([], { status: 'paused', over_budget: 'Spent.' }), []).label).toBe(
-      'Paused at budget',
+      'Budget exhausted',
     ))
 })

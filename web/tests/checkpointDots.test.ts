@@ -54,7 +54,7 @@ describe('pebblesOfFigures', () => {
 describe('trailInWords', () => {
   it('says what the eye sees', () =>
     expect(dotsLabel(['done', 'done', 'ochre', 'open'])).toBe(
-      '4 checkpoints: 2 completed, 1 waiting for a person, 1 to come',
+      '4 checkpoints: 2 completed, 1 waiting, 1 upcoming',
     ))
   it('is short for an empty one', () => expect(dotsLabel([])).toBe('No checkpoints'))
 })

@@ -149,12 +149,12 @@ describe('speakers', () => {
   })
 
   it.each([
-    [{ turn: 'work', purpose: 'work' }, 'works'],
+    [{ turn: 'work', purpose: 'work' }, 'works on the task'],
     [{ turn: 'debate/2/pro', purpose: 'work' }, 'argues'],
-    [{ turn: 'debate/judge', purpose: 'work' }, 'rules'],
-    [{ turn: 'judge/1', purpose: 'judge' }, 'judges the result'],
-    [{ turn: 'design' }, 'sets up who works'],
-    [{ turn: 'council/review/a', purpose: 'work' }, 'reviews the others'],
+    [{ turn: 'debate/judge', purpose: 'work' }, 'gives a ruling'],
+    [{ turn: 'judge/1', purpose: 'judge' }, 'validates the result'],
+    [{ turn: 'design' }, 'designs the team'],
+    [{ turn: 'council/review/a', purpose: 'work' }, 'reviews other answers'],
   ] as const)('%j: %s', (given, deed) => expect(activityOf(given)).toBe(deed))
 })
 

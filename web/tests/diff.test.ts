@@ -29,7 +29,7 @@ describe('two versions', () => {
       `${numbered(1, 20)}new\n${numbered(21, 40)}`,
     ]
     expect(lines(before, after)).toEqual([
-      '…17 lines are the same',
+      '…17 unchanged lines',
       ' line 18',
       ' line 19',
       ' line 20',
@@ -38,7 +38,7 @@ describe('two versions', () => {
       ' line 21',
       ' line 22',
       ' line 23',
-      '…17 lines are the same',
+      '…17 unchanged lines',
     ])
   })
 
@@ -68,7 +68,7 @@ it('finds the same file of the version before', () => {
   expect(found).toBe(others[2])
   expect(previousVersionOf(file, others.slice(0, 2))).toBeUndefined()
   expect(changeLabel(file, found, 6)).toBe('changed since v6')
-  expect(changeLabel(file, file, 6)).toBe('as in v6')
+  expect(changeLabel(file, file, 6)).toBe('unchanged since v6')
   expect(changeLabel(file, undefined, 6)).toBe('new')
 })
 

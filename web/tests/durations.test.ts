@@ -11,7 +11,7 @@ describe('duration', () => {
     [41.2, '41 s'],
     [59.6, '1 min'],
     [60, '1 min'],
-    [192, '3 min 12'],
+    [192, '3 min 12 s'],
     [3600, '1 h'],
     [18_600, '5 h 10 min'],
     [86_400, '1 day'],
@@ -45,7 +45,7 @@ describe('left', () => {
   it('says nothing without a deadline', () => expect(timeLeft(null, NOW)).toBeNull())
   it('rounds minutes up, so that it never promises less than there is', () =>
     expect(timeLeft(earlier(-51.2 * 60), NOW)).toBe('52 min left'))
-  it('says when it is over', () => expect(timeLeft(earlier(1), NOW)).toBe('time is up'))
+  it('says when it is over', () => expect(timeLeft(earlier(1), NOW)).toBe('overdue'))
 })
 
 describe('clock', () => {

@@ -70,8 +70,8 @@ describe('answersOf', () => {
     const fields = [field('name', 'text'), field('volume', 'number'), field('offer', 'file')]
     expect(parseAnswers(form(fields), { name: '', volume: 'many', offer: null })).toEqual({
       errors: {
-        name: 'Fill this in.',
-        volume: 'This is not a number. Write it like 1200 or 12.5.',
+        name: 'This field is required.',
+        volume: 'Enter a number, such as 1200 or 12.5.',
         offer: 'Choose a file.',
       },
     })

@@ -9,14 +9,14 @@ describe('the words for people', () => {
     [user, 'tokens only'],
     [{ ...user, is_invited: true }, 'invited'],
     [{ ...user, has_password: true, providers: ['corp'] }, 'password, corp'],
-    [{ ...user, has_password: true, is_invited: true }, 'password; invited anew'],
+    [{ ...user, has_password: true, is_invited: true }, 'password; invited again'],
     [{ ...user, has_password: true, removed_at: '2026-03-02T09:30:00Z' }, 'removed'],
   ])('how somebody gets in %#', (given, words) => expect(signInLabel(given)).toBe(words))
 
   it('roles and scopes in their order', () => {
     expect(roleLabels(['admin', 'editor'])).toBe('Editor, Admin')
-    expect(roleLabels([])).toBe('No role: cannot get in')
-    expect(scopeLabels(null)).toBe('All that the user may')
+    expect(roleLabels([])).toBe("No role: can't sign in")
+    expect(scopeLabels(null)).toBe('All scopes of the user')
     expect(scopeLabels(['decide', 'run'])).toBe('Read, Run, Decide')
     expect(scopeLabels([])).toBe('Read')
   })

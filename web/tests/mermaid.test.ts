@@ -16,6 +16,6 @@ describe('a diagram', () => {
     )
     expect(image).toContain('width="21"')
     expect(image).toContain('height="10"')
-    expect(() => withExplicitSize('<p>none</p>')).toThrow('nothing to draw')
+    expect(() => withExplicitSize('<p>none</p>')).toThrow('empty')
   })
 })

@@ -36,7 +36,7 @@ describe('the parameters of an action', () => {
     ]))
 
   it('say their limits', () =>
-    expect(FIELDS.find(({ name }) => name === 'amount')?.hint).toBe('Must be over 0.'))
+    expect(FIELDS.find(({ name }) => name === 'amount')?.hint).toBe('Must be greater than 0.'))
 
   it('are not changed by being shown', () => expect(patch({})).toEqual({ patch: {}, errors: {} }))
 

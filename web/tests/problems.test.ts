@@ -20,10 +20,10 @@ describe('problemOf', () => {
     expect(problem.message).toBe('The run is completed.')
   })
   it.each([
-    [404, 'This does not exist, or no longer does.'],
-    [412, 'Somebody changed this in the meantime.'],
-    [500, 'The server failed. Its log says why.'],
-    [418, 'This was refused.'],
+    [404, 'Not found. It may have been deleted.'],
+    [412, 'Someone else changed this in the meantime.'],
+    [500, 'Internal error. See the server log for details.'],
+    [418, 'The request was rejected.'],
   ])('finds words for a bare %d', (status, words) => expect(problemOf(status, undefined).detail).toBe(words))
 })
 

@@ -42,10 +42,10 @@ const stale = (name: string, version: number, run = RUN) => ({
 describe('what a rework will do, in words', () => {
   it('says how it begins and what becomes of who asked', () => {
     expect(nextStepText(preview())).toBe(
-      'Code starts again at once, and is approved like any other. Test waits, then goes on with the new artifacts.',
+      'Code starts again immediately. Test waits, then continues with the new artifacts.',
     )
     expect(nextStepText(preview({ begins: 'asks first', asker_waits: false }))).toBe(
-      'Code asks for approval before it starts again. Test stays as it is.',
+      'Code needs approval to start again. Test does not change.',
     )
     expect(nextStepText(preview({ begins: 'when the run is resumed' }))).toContain(
       'Code starts again when the run is resumed.',
@@ -53,21 +53,21 @@ describe('what a rework will do, in words', () => {
   })
 
   it('counts what is replaced', () => {
-    expect(replacedText(preview())).toBe('It left no artifacts. What it makes now stands.')
+    expect(replacedText(preview())).toBe('There are no artifacts to replace.')
     expect(replacedText(preview({ replaced: [file('a')] }))).toBe(
-      '1 artifact gives way to a new one and stays readable as superseded.',
+      '1 artifact is replaced and stays available as superseded.',
     )
     expect(replacedText(preview({ replaced: [file('a'), file('b')] }))).toBe(
-      '2 artifacts give way to new ones and stay readable as superseded.',
+      '2 artifacts are replaced and stay available as superseded.',
     )
   })
 
   it('names what becomes stale, in this run and in others', () => {
     expect(staleText(preview({ becomes_stale: [stale('Docs', 1)] }))).toBe(
-      'Docs. It was made from what is replaced, and can be done again.',
+      'Docs. It used the replaced artifacts. You can rerun it.',
     )
     expect(staleText(preview({ becomes_stale: [stale('Docs', 1), stale('Code', 2, 'other')] }))).toBe(
-      'Docs, Code of v2. They were made from what is replaced, and can be done again one by one.',
+      'Docs, Code (v2). They used the replaced artifacts. You can rerun them one by one.',
     )
   })
 
@@ -75,10 +75,10 @@ describe('what a rework will do, in words', () => {
     const words = (['completed', 'failed', 'cancelled', 'in_progress'] as const).map((status) =>
       statusText({ status, archived_by: null }),
     )
-    expect(words).toEqual(['done', 'failed', 'cancelled', 'under way'])
+    expect(words).toEqual(['completed', 'failed', 'cancelled', 'in progress'])
     expect(statusText({ status: 'waiting_approval_to_complete', archived_by: null })).toBe(
-      'waits for approval',
+      'waiting for approval',
     )
-    expect(statusText({ status: 'completed', archived_by: RUN })).toBe('taken away by a rollback')
+    expect(statusText({ status: 'completed', archived_by: RUN })).toBe('removed by a rollback')
   })
 })

@@ -16,42 +16,42 @@ const rule = (given: Partial<RuleSummary> = {}): RuleSummary => ({
 
 describe('the words for rules', () => {
   it.each([
-    [{ count: 2, of: 143, rate: 0.014, low: 0.004, high: 0.05 }, '1.4 % (0.4–5.0)'],
-    [{ count: 0, of: 310, rate: 0, low: 0, high: 0.012 }, '0 % (0–1.2)'],
-    [{ count: 9, of: 61, rate: 0.148, low: 0.08, high: 0.257 }, '15 % (8.0–26)'],
-    [{ count: 5, of: 5, rate: 1, low: 0.57, high: 1 }, '100 % (57–100)'],
-    [{ count: 0, of: 0, rate: null, low: 0, high: 1 }, 'nothing yet'],
+    [{ count: 2, of: 143, rate: 0.014, low: 0.004, high: 0.05 }, '1.4% (0.4–5.0%)'],
+    [{ count: 0, of: 310, rate: 0, low: 0, high: 0.012 }, '0% (0–1.2%)'],
+    [{ count: 9, of: 61, rate: 0.148, low: 0.08, high: 0.257 }, '15% (8.0–26%)'],
+    [{ count: 5, of: 5, rate: 1, low: 0.57, high: 1 }, '100% (57–100%)'],
+    [{ count: 0, of: 0, rate: null, low: 0, high: 1 }, 'no data'],
   ])('a share %#', (share, words) => expect(formatProportion(share)).toBe(words))
 
   it('says how far a rule reaches', () => {
     const reach = (mode: Parameters<typeof reachLabel>[0]['mode']) =>
       reachLabel({ mode, rollout_percentage: 25 })
     expect([reach('disabled'), reach('shadow'), reach('asks'), reach('rollout'), reach('full')]).toEqual([
-      'switched off',
+      'disabled',
       'shadow',
-      'asks people',
-      'in force, 25 %',
-      'in force, 100 %',
+      'requires approval',
+      'active, 25%',
+      'active, 100%',
     ])
   })
 
   it.each([
-    [rule(), 'approves by itself'],
+    [rule(), 'approves automatically'],
     [
       rule({ rollout_percentage: 25, audit_sample_percentage: 10 }),
-      'approves by itself, 25 % of them, 10 % looked at afterwards',
+      'approves automatically, 25% rollout, 10% audited',
     ],
-    [rule({ approves: false }), 'asks people'],
-    [rule({ shadow: true }), 'scores what it would approve, approves nothing'],
+    [rule({ approves: false }), 'requires approval'],
+    [rule({ shadow: true }), 'shadow: records what it would approve'],
   ])('what a rule does %#', (given, words) => expect(effectText(given)).toBe(words))
 
   it.each([
     [[], 'No rules yet'],
-    [[rule({ enabled: false }), rule({ shadow: true })], 'No rule is in force'],
-    [[rule({ approves: false })], '1 rule asks people'],
-    [[rule({ approves: false }), rule({ approves: false })], '2 rules ask people'],
-    [[rule()], '1 rule approves by itself'],
-    [[rule(), rule()], '2 rules approve by themselves'],
-    [[rule(), rule({ approves: false })], '1 rule asks people, 1 approves by itself'],
+    [[rule({ enabled: false }), rule({ shadow: true })], 'No active rules'],
+    [[rule({ approves: false })], '1 rule requires approval'],
+    [[rule({ approves: false }), rule({ approves: false })], '2 rules require approval'],
+    [[rule()], '1 rule approves automatically'],
+    [[rule(), rule()], '2 rules approve automatically'],
+    [[rule(), rule({ approves: false })], '1 rule requires approval, 1 approves automatically'],
   ])('the title is the answer %#', (rules, words) => expect(rulesSummary(rules)).toBe(words))
 })

@@ -38,33 +38,33 @@ describe('runState', () => {
       label: 'Waiting for you',
     }))
   it('says to a viewer that others are waited for', () =>
-    expect(runState(run('in_progress', 1), ['viewer']).label).toBe('Waits for people'))
+    expect(runState(run('in_progress', 1), ['viewer']).label).toBe('Waiting for others'))
   it('does not hide a failure behind the pause that it caused', () =>
     expect(runState(run('paused', 0, false, 1), ADMIN)).toEqual({
       tone: 'red',
       icon: 'failed',
-      label: 'Failed, paused',
+      label: 'Failed (paused)',
     }))
   it('waits for whoever may start it, unless something else is at work', () => {
     const toStart = { ...run('in_progress'), to_start: 1, open: [openExecution({ status: 'pending' })] }
     expect(runState(toStart, ADMIN)).toEqual({ tone: 'ochre', icon: 'person', label: 'Waiting for you' })
-    expect(runState(toStart, ['viewer']).label).toBe('Waits for a start')
+    expect(runState(toStart, ['viewer']).label).toBe('Waiting for manual start')
     expect(runState({ ...toStart, open: [...toStart.open, openExecution()] }, ADMIN).label).toBe('Running')
   })
   it('tells that a pause is on its way', () =>
-    expect(runState(run('in_progress', 0, true), ADMIN).label).toBe('Pauses after this checkpoint'))
+    expect(runState(run('in_progress', 0, true), ADMIN).label).toBe('Pausing after this checkpoint'))
 })
 
 describe('executionState', () => {
   it.each<[Partial<RunCheckpoint>, string, string]>([
-    [{ status: 'upcoming' }, 'grey', 'Not yet'],
-    [{ status: 'pending' }, 'ochre', 'Waits for a start'],
-    [{ status: 'waiting_approval_to_start' }, 'ochre', 'Waits to start'],
-    [{ status: 'waiting_approval_to_complete' }, 'ochre', 'Waits for approval'],
+    [{ status: 'upcoming' }, 'grey', 'Upcoming'],
+    [{ status: 'pending' }, 'ochre', 'Waiting for manual start'],
+    [{ status: 'waiting_approval_to_start' }, 'ochre', 'Waiting for start approval'],
+    [{ status: 'waiting_approval_to_complete' }, 'ochre', 'Waiting for approval'],
     [{ status: 'in_progress' }, 'blue', 'Running'],
     [{ status: 'in_progress', waiting_on: 'human_form' }, 'ochre', 'Needs input'],
     [{ status: 'in_progress', waiting_on: 'escalation' }, 'ochre', 'Escalated'],
-    [{ status: 'in_progress', waiting_on: 'rework' }, 'grey', 'In rework'],
+    [{ status: 'in_progress', waiting_on: 'rework' }, 'grey', 'Waiting for rework'],
     [{ status: 'completed' }, 'green', 'Completed'],
     [{ status: 'failed' }, 'red', 'Failed'],
     [{ status: 'cancelled' }, 'grey', 'Cancelled'],
@@ -79,7 +79,7 @@ describe('executionState', () => {
       waiting_on: 'retry_delay',
       retry_due_at: '2026-03-02T09:30:11.2Z',
     })
-    expect(executionState(item, now).label).toBe('Retries in 12 s')
+    expect(executionState(item, now).label).toBe('Retrying in 12 s')
   })
 })
 
@@ -104,7 +104,7 @@ describe('runStateOnTrail', () => {
 describe('approvals', () => {
   it('are yours while you can decide', () => {
     expect(approvalState({ status: 'pending', may_decide: true }).label).toBe('Waiting for you')
-    expect(approvalState({ status: 'pending', may_decide: false }).label).toBe('Waits for approval')
+    expect(approvalState({ status: 'pending', may_decide: false }).label).toBe('Waiting for approval')
     expect(approvalState({ status: 'auto_approved', may_decide: true }).label).toBe('Approved by rule')
   })
 })

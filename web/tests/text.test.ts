@@ -41,7 +41,7 @@ describe('versions (X1)', () => {
   it('are never used twice, and extend the highest that stands', () => {
     const next = nextVersion([run(3, 'rollback'), run(2, 'rollback'), run(1), run(null), run(9, null, 1)], 2)
     expect(next).toEqual({ next: 4, extends: 1 })
-    expect(startLabel(next)).toBe('Start v4, extends v1')
+    expect(startLabel(next)).toBe('Start v4 (based on v1)')
   })
   it('begin with v1', () => expect(startLabel(nextVersion([], 1))).toBe('Start v1'))
 })
@@ -77,16 +77,16 @@ describe('rollback', () => {
   }
   it('says what is archived', () =>
     expect(archivedText({ rolled_back_items: items, size_bytes: 0 })).toBe(
-      'v6 and v7: 1 execution. They can be put back until something newer completes.',
+      'v6 and v7: 1 execution. You can undo this until something newer completes.',
     ))
   it('says what then happens', () => {
     const then = (begins: 'at once' | 'asks first' | 'waits for a start' | 'completes') =>
       nextStepText({ checkpoint_name: 'Design', begins }, null)
     expect([then('at once'), then('asks first'), then('waits for a start'), then('completes')]).toEqual([
-      'Design starts again at once.',
-      'Design asks for approval before it starts.',
-      'Design waits until somebody starts it.',
-      'The run is complete as it stands.',
+      'Design starts again immediately.',
+      'Design needs approval to start.',
+      'Design waits for a manual start.',
+      'The run is completed.',
     ])
   })
   it('tells what was done', () => {
@@ -102,7 +102,7 @@ describe('rollback', () => {
         target_checkpoint_position: -1,
         rolled_back_items: { ...items, deleted_runs: [] },
       } as unknown as Rollback),
-    ).toBe('Rolled back to the very beginning, 1 execution archived.')
+    ).toBe('Rolled back to the start, 1 execution archived.')
   })
 })
 
@@ -131,7 +131,7 @@ describe('what changed', () => {
           { artifact_name: 'c', checksum: '1' },
         ],
       ),
-    ).toEqual(['a has other content', 'c is new', 'b is gone']))
+    ).toEqual(['a changed', 'c added', 'b removed']))
 })
 
 describe('lines', () => {

@@ -8,12 +8,12 @@ import { approval, openExecution, runCheckpoint, runWith } from './fixtures'
 
 describe('waitWords', () => {
   it.each<[Partial<OpenExecution>, string | null]>([
-    [{ status: 'pending' }, 'waits for somebody to start it'],
-    [{ status: 'waiting_approval_to_start' }, 'waits for approval to start'],
-    [{ status: 'waiting_approval_to_complete' }, 'waits for approval of its result'],
-    [{ waiting_on: 'human_form' }, 'waits for its form to be filled in'],
-    [{ waiting_on: 'retry_delay' }, 'is tried again soon'],
-    [{ waiting_on: 'retry_delay', retry_due_at: '2026-03-02T09:30:12Z' }, 'is tried again in 12 s'],
+    [{ status: 'pending' }, 'is waiting for a manual start'],
+    [{ status: 'waiting_approval_to_start' }, 'is waiting for approval to start'],
+    [{ status: 'waiting_approval_to_complete' }, 'is waiting for approval of its result'],
+    [{ waiting_on: 'human_form' }, 'is waiting for its form'],
+    [{ waiting_on: 'retry_delay' }, 'will retry soon'],
+    [{ waiting_on: 'retry_delay', retry_due_at: '2026-03-02T09:30:12Z' }, 'will retry in 12 s'],
     [{}, null],
     [{ status: 'completed' }, null],
   ])('%j', (facts, words) =>
@@ -27,11 +27,11 @@ describe('what goes on in a run', () => {
       checkpoint_name: 'Report',
       progress: { fraction: 0.459, text: 'reading rows' },
     })
-    expect(activityText({ open: [openExecution(), told] })).toBe('Report: 45 %, reading rows, and 1 more')
+    expect(activityText({ open: [openExecution(), told] })).toBe('Report: 45%, reading rows, and 1 more')
     expect(activityText({ open: [openExecution({ status: 'pending' })] })).toBe(
-      'Goals waits for somebody to start it',
+      'Goals is waiting for a manual start',
     )
-    expect(activityText({ open: [openExecution()] })).toBe('Goals is being carried out')
+    expect(activityText({ open: [openExecution()] })).toBe('Goals is running')
     expect(activityText({ open: [] })).toBe('')
   })
   it('only waits for a start when nothing else moves it on', () => {
@@ -50,7 +50,7 @@ describe('progress', () => {
       formatPercent(1),
       formatPercent(-1),
       progressText({ fraction: null, text: 'nearly' }),
-    ]).toEqual(['99 %', '100 %', '0 %', 'nearly']))
+    ]).toEqual(['99%', '100%', '0%', 'nearly']))
   it('is put where it belongs', () => {
     const run = runWith([runCheckpoint(), runCheckpoint({ position: 1, execution_id: null })], {
       open: [openExecution()],
@@ -73,18 +73,18 @@ describe('restartWords', () => {
     ]
     const run = runWith(trail, { waiting_approvals: [approval({ checkpoint_name: 'Design' })] })
     expect(restartText(run)).toEqual({
-      kept: '1 checkpoint and 2 artifacts of pass 1. They can still be read.',
+      kept: '1 checkpoint and 2 artifacts of pass 1. They stay available.',
       stopped: 'Design',
-      withdrawn: '1 open question: Design',
-      starts: 'Goals begins again.',
+      withdrawn: '1 pending approval: Design',
+      starts: 'Goals starts again.',
     })
   })
   it('says who asks first', () =>
     expect(restartText(runWith([runCheckpoint({ status: 'failed', asks_to_start: true })]))).toEqual({
-      kept: 'Nothing is complete in pass 1 yet.',
+      kept: 'Nothing is completed in pass 1 yet.',
       stopped: null,
       withdrawn: null,
-      starts: 'Goals asks for approval before the start.',
+      starts: 'Goals needs approval to start.',
     }))
 })
 

@@ -21,7 +21,7 @@ import styles from './Shell.module.css'
 const SCHEMES = [
   { value: 'light', label: 'Light', icon: IconSun },
   { value: 'dark', label: 'Dark', icon: IconMoon },
-  { value: 'auto', label: 'As the system', icon: IconDeviceDesktop },
+  { value: 'auto', label: 'Match system', icon: IconDeviceDesktop },
 ] as const
 
 type Props = {
@@ -94,14 +94,14 @@ export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props
             <Menu.Item
               key={value}
               leftSection={<Icon size={16} />}
-              rightSection={scheme === value ? <IconCheck size={14} aria-label="chosen" /> : undefined}
+              rightSection={scheme === value ? <IconCheck size={14} aria-label="selected" /> : undefined}
               onClick={() => onScheme(value)}
             >
               {label}
             </Menu.Item>
           ))}
           <Menu.Item leftSection={<IconKeyboard size={16} />} onClick={onHelp}>
-            Keys
+            Keyboard shortcuts
           </Menu.Item>
           <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => endOwnSession()}>
             Sign out

@@ -42,9 +42,9 @@ export function ApprovalPage() {
     <Page title="Approval" crumbs={[{ label: 'Approvals', link: { to: '/approvals' } }]}>
       <h1 className="unseen">Approval</h1>
       {error !== null ? (
-        <LoadError title="This approval could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="Couldn't load this approval." error={error} retry={() => void refetch()} />
       ) : (
-        <LoadingRows rows={6} label="Loading the approval" />
+        <LoadingRows rows={6} label="Loading approval" />
       )}
     </Page>
   )
@@ -85,9 +85,9 @@ function ApprovalView({ approval }: { approval: ApprovalDetail }) {
   const commentField = (
     <TextInput
       className={styles.comment}
-      label={phone ? 'Comment (optional)' : undefined}
-      aria-label={phone ? undefined : 'Comment (optional), kept with your decision'}
-      placeholder={phone ? 'Kept with your decision' : 'Comment (optional), kept with your decision'}
+      label={phone ? 'Decision comment (optional)' : undefined}
+      aria-label={phone ? undefined : 'Decision comment (optional)'}
+      placeholder={phone ? 'Saved with your decision' : 'Decision comment (optional)'}
       leftSection={phone ? undefined : <IconMessage size={16} aria-hidden="true" />}
       value={comment}
       onChange={(event) => setComment(event.currentTarget.value)}
@@ -98,17 +98,18 @@ function ApprovalView({ approval }: { approval: ApprovalDetail }) {
     <Page
       fullBleed
       title={`${approval.pipeline_name} ${approval.run_version === null ? 'test' : `v${approval.run_version}`}`}
+      documentTitle={shown.title}
       crumbs={[{ label: 'Approvals', link: { to: '/approvals' } }]}
       actions={<ApprovalPager {...pager} />}
     >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
-      <section className={styles.scroll} tabIndex={0} aria-label="What is decided">
+      <section className={styles.scroll} tabIndex={0} aria-label="Approval request">
         <div className={styles.columns}>
           <div className={styles.main}>
             <h1>{shown.title}</h1>
             <ApprovalLocation approval={approval} />
             {approval.warning !== null && (
-              <Notice tone="ochre" title="Too few people can decide this">
+              <Notice tone="ochre" title="Not enough approvers">
                 {approval.warning}
               </Notice>
             )}
@@ -125,11 +126,11 @@ function ApprovalView({ approval }: { approval: ApprovalDetail }) {
             <Comments approval={approval} canComment={canAnswer(roles)} />
             {phone && allowed && commentField}
           </div>
-          <aside className={styles.aside} aria-label="What weighs on it">
+          <aside className={styles.aside} aria-label="Decision details">
             <ApprovalDetails approval={shown} />
             {allowed && (
               <Button leftSection={<IconUserShare size={15} />} onClick={() => setReassigning(true)}>
-                Hand over…
+                Reassign…
               </Button>
             )}
           </aside>
@@ -148,8 +149,8 @@ function ApprovalView({ approval }: { approval: ApprovalDetail }) {
             allowed
               ? ''
               : canDecide(roles)
-                ? `Waits for ${approval.asked_of.join(', ') || 'another person'}`
-                : 'Your role may look, not decide'
+                ? `Waiting for ${approval.asked_of.join(', ') || 'another approver'}`
+                : "Your role can't decide approvals"
           }
           leading={allowed && !phone ? commentField : undefined}
           notice={
@@ -161,7 +162,7 @@ function ApprovalView({ approval }: { approval: ApprovalDetail }) {
                   setModifying(false)
                 }}
               >
-                What you decide on is no longer the same.
+                The content of this approval changed.
               </ChangedNotice>
             ) : (
               decision.problem !== null && !modifying && <RefusedNotice problem={decision.problem} />
@@ -217,7 +218,7 @@ function ApprovalLocation({ approval }: { approval: ApprovalDetail }) {
       >
         {approval.pipeline_name} {approval.run_version === null ? 'test' : `v${approval.run_version}`}
       </Link>
-      {` · checkpoint ${approval.checkpoint_position + 1}, ${approval.checkpoint_name} · asked `}
+      {` · checkpoint ${approval.checkpoint_position + 1}, ${approval.checkpoint_name} · requested `}
       <Time at={approval.asked_at} />
     </p>
   )
@@ -232,20 +233,20 @@ function ResultSection({ approval }: { approval: ApprovalDetail }) {
   })
   if (approval.kind === 'action' || approval.kind === 'start') {
     return approval.checkpoint_description === '' || approval.action !== null ? null : (
-      <Section title="What it does">
+      <Section title="Description">
         <p className={styles.description}>{approval.checkpoint_description}</p>
       </Section>
     )
   }
   return (
-    <Section title="What was made" count={approval.artifacts.length || undefined}>
+    <Section title="Results" count={approval.artifacts.length || undefined}>
       {approval.reason !== '' && <p className={styles.description}>{approval.reason}</p>}
       <div className={styles.files}>
         <ArtifactBrowser
           artifacts={approval.artifacts}
           selected={selected}
           onSelect={setSelected}
-          emptyText="There are no artifacts."
+          emptyText="No artifacts."
           previousRun={previousRun(run)}
         />
       </div>

@@ -6,10 +6,10 @@ import { Page } from '~/ui/Page'
 /** An address that leads nowhere. */
 export function NotFoundPage() {
   return (
-    <Page title="Not found">
-      <h1 className="unseen">Not found</h1>
+    <Page title="Page not found">
+      <h1 className="unseen">Page not found</h1>
       <EmptyState
-        title="There is nothing at this address"
+        title="Page not found"
         action={<Button renderRoot={(props) => <Link to="/" {...props} />}>Go home</Button>}
       >
         The page may have moved, or the link is incomplete.
@@ -22,8 +22,8 @@ export function NotFoundPage() {
 export function PageError({ error }: ErrorComponentProps) {
   return (
     <EmptyState
-      title="This page could not be drawn"
-      action={<Button onClick={() => location.reload()}>Load it again</Button>}
+      title="This page couldn't be displayed"
+      action={<Button onClick={() => location.reload()}>Reload page</Button>}
     >
       {error instanceof Error ? error.message : String(error)}
     </EmptyState>

@@ -104,7 +104,7 @@ export function ExecutionPane(props: Props) {
               tabIndex={0}
             >
               {item.execution_id === null ? (
-                <p className={styles.empty}>{item.name} has not begun.</p>
+                <p className={styles.empty}>{item.name} hasn't started.</p>
               ) : name === 'conversation' ? (
                 <ConversationView
                   key={item.execution_id}
@@ -192,6 +192,6 @@ function defaultTab(item: RunCheckpoint, artifacts: number, wide: boolean): stri
 
 function noArtifactsText(item: RunCheckpoint): string {
   return item.status === 'completed' || item.status === 'failed' || item.status === 'cancelled'
-    ? 'It left no artifacts.'
-    : 'None yet.'
+    ? 'No artifacts.'
+    : 'No artifacts yet.'
 }

@@ -22,22 +22,25 @@ export function FormBar({ item, approval, paused, allowed, sending, shown, onSho
   const facts = [
     item !== undefined && item.revision_iteration > 0 && `revision ${item.revision_iteration}`,
     timeLeft(approval?.expires_at ?? null, now),
-    paused && 'the run is paused: your answers are stored, the next checkpoint waits',
-    !allowed && 'your role may look, not answer',
+    paused &&
+      'the run is paused: you can submit the form, but the next checkpoint starts only after you resume',
+    !allowed && "your role can't submit forms",
   ].filter((fact): fact is string => typeof fact === 'string')
   return (
     <BottomBar
       state={{ tone: 'ochre', icon: 'form', label: '' }}
-      title={`Fill in ${item?.name ?? 'the form'}`}
-      detail={facts.length > 0 ? facts.join(' · ') : 'What you type is kept in this tab until you send it.'}
+      title={item === undefined ? 'Complete form' : `Complete form: ${item.name}`}
+      detail={
+        facts.length > 0 ? facts.join(' · ') : 'Your answers are saved in this tab until you submit them.'
+      }
       actions={
         !allowed ? undefined : shown ? (
           <Button type="submit" form={FORM_ID} variant="filled" size="md" loading={sending}>
-            Send answers
+            Submit form
           </Button>
         ) : (
           <Button size="md" onClick={onShow}>
-            Show the form
+            View form
           </Button>
         )
       }

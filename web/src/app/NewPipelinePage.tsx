@@ -26,7 +26,7 @@ export function NewPipelinePage() {
     onSuccess: async (pipeline) => {
       deleteNewPipelineDraft()
       void client.invalidateQueries({ queryKey: ['pipelines'] })
-      showToast(`${pipeline.pipeline_name} is created.`)
+      showToast(`Created ${pipeline.pipeline_name}.`)
       await navigate({ to: '/pipelines/$pipelineId', params: { pipelineId: pipeline.pipeline_id } })
     },
   })
@@ -47,7 +47,7 @@ export function NewPipelinePage() {
         keepMounted={false}
       >
         <Tabs.List className={styles.tabs}>
-          <Tabs.Tab value="template">From a template</Tabs.Tab>
+          <Tabs.Tab value="template">From template</Tabs.Tab>
           <Tabs.Tab value="yaml">Write YAML</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="template">
@@ -67,7 +67,7 @@ export function NewPipelinePage() {
             }
             footer={
               <div className={styles.footer}>
-                {error !== null && <ProblemNotice title="The pipeline was not created." error={error} />}
+                {error !== null && <ProblemNotice title="Couldn't create the pipeline." error={error} />}
                 <Button
                   variant="filled"
                   leftSection={<IconPlus size={16} />}
@@ -75,7 +75,7 @@ export function NewPipelinePage() {
                   loading={isPending}
                   onClick={() => mutate()}
                 >
-                  Create the pipeline
+                  Create pipeline
                 </Button>
               </div>
             }

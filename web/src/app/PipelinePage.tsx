@@ -32,9 +32,9 @@ export function PipelinePage() {
     <Page title="Pipeline" crumbs={[{ label: 'Pipelines', link: { to: '/pipelines' } }]}>
       <h1 className="unseen">Pipeline</h1>
       {error !== null ? (
-        <LoadError title="This pipeline could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="Couldn't load this pipeline." error={error} retry={() => void refetch()} />
       ) : (
-        <LoadingRows rows={5} label="Loading the pipeline" />
+        <LoadingRows rows={5} label="Loading pipeline" />
       )}
     </Page>
   )
@@ -50,7 +50,7 @@ function PipelineView({ pipeline }: { pipeline: Pipeline }) {
   const deleted = pipeline.deleted_at !== null
   const startLabel =
     runs === undefined
-      ? 'Start a run'
+      ? 'Start run'
       : versionStartLabel(nextVersion(runs.items, pipeline.pipeline_definition_version))
   return (
     <Page
@@ -69,7 +69,7 @@ function PipelineView({ pipeline }: { pipeline: Pipeline }) {
             </Button>
             <Menu width={200}>
               <Menu.Target>
-                <ActionIcon variant="default" aria-label="More for this pipeline">
+                <ActionIcon variant="default" aria-label="More actions for this pipeline">
                   <IconDots size={17} />
                 </ActionIcon>
               </Menu.Target>
@@ -78,7 +78,7 @@ function PipelineView({ pipeline }: { pipeline: Pipeline }) {
                   leftSection={<IconPencil size={16} />}
                   onClick={() => void navigate({ search: { tab: 'definition', edit: true } })}
                 >
-                  Edit the definition
+                  Edit definition
                 </Menu.Item>
                 <Menu.Item leftSection={<IconTrash size={16} />} data-danger onClick={deletion.deleteNow}>
                   Delete
@@ -93,10 +93,10 @@ function PipelineView({ pipeline }: { pipeline: Pipeline }) {
       <p className={styles.lead}>
         {pipeline.pipeline_description && <span>{pipeline.pipeline_description} </span>}
         <span className={styles.figures}>
-          {pluralize(pipeline.checkpoints.length, 'checkpoint')}, definition{' '}
+          {pluralize(pipeline.checkpoints.length, 'checkpoint')}, definition version{' '}
           {pipeline.pipeline_definition_version}, revision {pipeline.revision},{' '}
           <Link to="/rules" search={{ pipeline: pipeline.pipeline_id }}>
-            its rules
+            view rules
           </Link>
         </span>
       </p>
@@ -104,7 +104,7 @@ function PipelineView({ pipeline }: { pipeline: Pipeline }) {
         {deleted && (
           <Notice
             tone="grey"
-            title="This pipeline is deleted."
+            title="This pipeline was deleted."
             actions={
               allowed && (
                 <Button loading={deletion.busy} onClick={deletion.restore}>
@@ -113,7 +113,7 @@ function PipelineView({ pipeline }: { pipeline: Pipeline }) {
               )
             }
           >
-            It is in the archive with all its runs, and can be brought back.
+            The pipeline and its runs are in the archive. You can restore them.
           </Notice>
         )}
         {pipeline.warnings.map((warning) => (

@@ -49,9 +49,9 @@ export function RunPage() {
     <Page title="Run" crumbs={[{ label: 'Runs', link: { to: '/runs' } }]}>
       <h1 className="unseen">Run</h1>
       {error !== null ? (
-        <LoadError title="This run could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="Couldn't load this run." error={error} retry={() => void refetch()} />
       ) : (
-        <LoadingRows rows={6} label="Loading the run" />
+        <LoadingRows rows={6} label="Loading run" />
       )}
     </Page>
   )
@@ -88,6 +88,7 @@ function RunView({ run, undo }: { run: Run; undo: UndoRollback }) {
     <Page
       fullBleed
       title={versionLabel(run)}
+      documentTitle={`${run.pipeline_name} ${versionLabel(run)}`}
       crumbs={[
         { label: 'Pipelines', link: { to: '/pipelines' } },
         {
@@ -179,7 +180,7 @@ function RunView({ run, undo }: { run: Run; undo: UndoRollback }) {
         onClose={() => setRollingBack(false)}
         onDone={(rollback) => {
           setRollingBack(false)
-          const message = 'Rolled back. What was taken away is in the archive.'
+          const message = 'Rolled back. Removed items are in the archive.'
           if (rollback.can_undo)
             showUndoToast(message, () => undo.run(rollback.rollback_id), <IconArrowBackUp size={16} />)
           else showToast(message)
@@ -193,7 +194,7 @@ function RunView({ run, undo }: { run: Run; undo: UndoRollback }) {
         onClose={() => setRequester(null)}
         onDone={(rework) => {
           setRequester(null)
-          showToast(`${rework.checkpoint_name} is sent back.`)
+          showToast(`Rework of ${rework.checkpoint_name} requested.`)
           select(rework.checkpoint_id)
         }}
       />
@@ -216,14 +217,14 @@ function RunNotices({ run, canUndo, undo, staleDecision, onDismiss }: RunNotices
         <Notice
           tone="ochre"
           title="Your decision came too late and was not recorded."
-          actions={<Button onClick={onDismiss}>Understood</Button>}
+          actions={<Button onClick={onDismiss}>Dismiss</Button>}
         >
           {staleDecision.detail}
         </Notice>
       )}
       {run.archived_by !== null && (
         <Notice tone="grey" title="This run was archived by a rollback.">
-          It can be read, but it does not go on. Undo the rollback to bring it back.
+          The run is read-only. Undo the rollback to restore it.
         </Notice>
       )}
       {run.warnings.map((warning) => (

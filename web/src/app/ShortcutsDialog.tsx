@@ -3,36 +3,36 @@ import { NAV } from './navigation'
 import styles from './ShortcutsDialog.module.css'
 
 const RUN_SHORTCUTS: [string, string][] = [
-  ['A', 'Approve, or start what waits'],
-  ['V', 'Request a revision'],
+  ['A', 'Approve or start'],
+  ['V', 'Request revision'],
   ['R', 'Reject'],
   ['J', 'Next checkpoint'],
   ['K', 'Previous checkpoint'],
-  ['/', 'Find in the log, on its tab'],
+  ['/', 'Search the log (on the Log tab)'],
 ]
 const APPROVAL_SHORTCUTS: [string, string][] = [
   ['J', 'Next'],
   ['K', 'Previous'],
-  ['Enter', 'Open it, in the queue'],
-  ['X', 'Choose it, in the queue'],
-  ['A', 'Approve; where the risk is high, Enter confirms'],
-  ['M', 'Modify the action'],
-  ['V', 'Request a revision'],
+  ['Enter', 'Open (in the list)'],
+  ['X', 'Select (in the list)'],
+  ['A', 'Approve (press Enter to confirm if the risk is high)'],
+  ['M', 'Modify action'],
+  ['V', 'Request revision'],
   ['R', 'Reject'],
 ]
 const GLOBAL_SHORTCUTS: [string, string][] = [
   ...NAV.map(({ key, label }): [string, string] => [`G ${key.toUpperCase()}`, `Go to ${label}`]),
-  ['C', 'New pipeline, on Pipelines'],
-  ['/', 'Search, on Pipelines'],
-  ['Z', 'Undo, while it is offered'],
-  ['?', 'These keys'],
+  ['C', 'New pipeline (on Pipelines)'],
+  ['/', 'Search (on Pipelines)'],
+  ['Z', 'Undo (while the message is shown)'],
+  ['?', 'Show keyboard shortcuts'],
 ]
 
 /** All keys at a glance. */
 export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Keys">
-      <ShortcutList title="Anywhere" keys={GLOBAL_SHORTCUTS} />
+    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts">
+      <ShortcutList title="Everywhere" keys={GLOBAL_SHORTCUTS} />
       <ShortcutList title="On Approvals" keys={APPROVAL_SHORTCUTS} />
       <ShortcutList title="On a run" keys={RUN_SHORTCUTS} />
     </Modal>

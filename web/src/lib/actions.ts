@@ -39,10 +39,10 @@ export function operationLabel(operation: string): string {
 }
 
 const OPERATIONS: Record<string, string> = {
-  send_email: 'Send an email',
-  http_request: 'Call an API',
-  financial_transaction: 'Move money',
-  database_update: 'Change data',
+  send_email: 'Send email',
+  http_request: 'Call API',
+  financial_transaction: 'Financial transaction',
+  database_update: 'Update data',
 }
 
 /** What the button does. */
@@ -62,22 +62,22 @@ export function outcomeText(
     case 'done':
       if (result.confirmed_by !== undefined) {
         const by = toLine(result.confirmed_by)
-        return { tone: 'green', title: 'Carried out.', detail: `${by} has looked outside and confirmed it.` }
+        return { tone: 'green', title: 'Executed.', detail: `${by} confirmed the result manually.` }
       }
       return action.operation_type === 'send_email'
         ? { tone: 'green', title: `Sent to ${toLine(result.to)}.`, detail: toLine(result.server) }
-        : { tone: 'green', title: 'Carried out.', detail: responseText(result.status) }
+        : { tone: 'green', title: 'Executed.', detail: responseText(result.status) }
     case 'failed':
-      return { tone: 'red', title: 'Approved, but it could not be carried out.', detail: error }
+      return { tone: 'red', title: 'Approved, but the execution failed.', detail: error }
     case 'unknown':
-      return { tone: 'ochre', title: 'Nobody knows whether it was carried out.', detail: error }
+      return { tone: 'ochre', title: 'It is unknown whether the action was executed.', detail: error }
     case 'returned':
-      return { tone: 'green', title: 'The approved parameters went back to whoever proposed it.', detail: '' }
+      return { tone: 'green', title: 'The approved parameters were returned to the proposer.', detail: '' }
     case 'test':
-      return { tone: 'grey', title: 'Not carried out: this was a test run.', detail: '' }
+      return { tone: 'grey', title: 'Not executed: this was a test run.', detail: '' }
     default:
-      return isExecuted ? { tone: 'blue', title: 'It is being carried out.', detail: '' } : null
+      return isExecuted ? { tone: 'blue', title: 'Executing.', detail: '' } : null
   }
 }
 
-const responseText = (status: unknown) => (status === undefined ? '' : `The answer was ${toLine(status)}.`)
+const responseText = (status: unknown) => (status === undefined ? '' : `Response: ${toLine(status)}.`)

@@ -4,8 +4,8 @@ import type { LibraryAgent } from '~/api/types'
 export function originLabel(
   agent: Pick<LibraryAgent, 'is_ready_made' | 'replaces_ready_made' | 'revision'>,
 ): string {
-  if (agent.is_ready_made) return 'comes with Cairn'
-  return agent.replaces_ready_made ? `your own, in place of Cairn's` : 'your own'
+  if (agent.is_ready_made) return 'built in'
+  return agent.replaces_ready_made ? 'custom, replaces the built-in agent' : 'custom'
 }
 
 /** The name that a text gives its agent, if it says one. */
@@ -15,16 +15,16 @@ export function agentNameIn(text: string): string | null {
 }
 
 export function toolsLabel(tools: readonly string[] | null): string {
-  if (tools === null) return 'those of the checkpoint'
+  if (tools === null) return 'from the checkpoint'
   return tools.length === 0 ? 'none' : tools.join(', ')
 }
 
 /** What an agent of one's own may begin with. */
 export const EXAMPLE_AGENT = `name: fact-checker
 title: Fact checker
-description: Holds a text against its sources.
-role: You trust nothing that is not shown.
-task_prompt: Name every claim of the text, and whether its sources say so.
+description: Checks a text against its sources.
+role: You verify every claim against the sources.
+task_prompt: List every claim in the text and whether the sources support it.
 tools: [file_operations]
 output_schema:
   type: object

@@ -11,10 +11,10 @@ export function changedArtifacts(
   const later = new Map(after.map((item) => [item.artifact_name, item.checksum]))
   const lines: string[] = []
   for (const [name, checksum] of later) {
-    if (!earlier.has(name)) lines.push(`${name} is new`)
-    else if (earlier.get(name) !== checksum) lines.push(`${name} has other content`)
+    if (!earlier.has(name)) lines.push(`${name} added`)
+    else if (earlier.get(name) !== checksum) lines.push(`${name} changed`)
   }
-  for (const name of earlier.keys()) if (!later.has(name)) lines.push(`${name} is gone`)
+  for (const name of earlier.keys()) if (!later.has(name)) lines.push(`${name} removed`)
   return lines
 }
 
@@ -39,7 +39,7 @@ export function changeLabel(
   version: number,
 ): string {
   if (earlier === undefined) return 'new'
-  return earlier.checksum === artifact.checksum ? `as in v${version}` : `changed since v${version}`
+  return earlier.checksum === artifact.checksum ? `unchanged since v${version}` : `changed since v${version}`
 }
 
 /** The run whose version another one extends. */

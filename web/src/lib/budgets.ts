@@ -46,15 +46,15 @@ export function limitEffect(
   status: BudgetStatus,
   raised: number | null,
 ): { text: string; isEnough: boolean } {
-  if (raised === null || raised <= 0) return { text: 'Give an amount above zero.', isEnough: false }
-  if (!status.is_spent && raised === status.allowed) return { text: 'As it is.', isEnough: true }
+  if (raised === null || raised <= 0) return { text: 'Enter an amount above zero.', isEnough: false }
+  if (!status.is_spent && raised === status.allowed) return { text: 'Unchanged.', isEnough: true }
   if (raised <= status.used)
     return {
-      text: `${formatLimit(status.limit, status.used)} are used already: it has to be more.`,
+      text: `Enter more than ${formatLimit(status.limit, status.used)}, which is already used.`,
       isEnough: false,
     }
   return {
-    text: `${formatLimit(status.limit, rounded(status.limit, raised - status.used))} left to use.`,
+    text: `${formatLimit(status.limit, rounded(status.limit, raised - status.used))} remaining.`,
     isEnough: true,
   }
 }

@@ -36,11 +36,11 @@ export function dotsOfCounts(
 
 const DOT_LABELS: Record<CheckpointDot, string> = {
   done: 'completed',
-  ochre: 'waiting for a person',
+  ochre: 'waiting',
   blue: 'running',
   red: 'failed',
-  grey: 'halted',
-  open: 'to come',
+  grey: 'stopped',
+  open: 'upcoming',
 }
 
 /** The trail in words, for those who cannot see it. */

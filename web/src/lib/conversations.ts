@@ -127,9 +127,9 @@ function headingOf({ scope, turn }: MessagePosition): string {
 function retryLabel(scope: string): string {
   const [, attempt, revision, validation] = /^a(\d+)\.r(\d+)\.v(\d+)$/.exec(scope) ?? []
   return [
-    Number(attempt ?? 1) > 1 && `Try ${attempt}`,
+    Number(attempt ?? 1) > 1 && `Attempt ${attempt}`,
     Number(revision ?? 0) > 0 && `Revision ${revision}`,
-    Number(validation ?? 0) > 0 && `Again after validation ${validation}`,
+    Number(validation ?? 0) > 0 && `Validation retry ${validation}`,
   ]
     .filter(Boolean)
     .join(', ')
@@ -145,15 +145,15 @@ function turnLabel(turn: string): string {
     case 'sequential':
       return `Round ${which}`
     case 'parallel':
-      return which === 'merge' ? 'Merged' : 'Each alone'
+      return which === 'merge' ? 'Merged' : 'Independent answers'
     case 'council':
       return COUNCIL[which ?? ''] ?? 'Council'
     case 'design':
-      return 'Who is to work'
+      return 'Team design'
     case 'judge':
       return 'Validation'
     case 'summary':
-      return 'Summary of what would be too long'
+      return 'Input summary'
     case 'questions':
       return `Questions, round ${which}`
     default:
@@ -162,20 +162,20 @@ function turnLabel(turn: string): string {
 }
 
 const PURPOSE_ACTIVITIES: Record<string, string> = {
-  design: 'sets up who works',
-  judge: 'judges the result',
-  summary: 'summarises',
+  design: 'designs the team',
+  judge: 'validates the result',
+  summary: 'summarizes the input',
   questions: 'asks for parameters',
 }
 const TURN_ACTIVITIES: Record<string, string> = {
-  'debate/judge': 'rules',
+  'debate/judge': 'gives a ruling',
   debate: 'argues',
   'parallel/merge': 'merges the answers',
-  parallel: 'answers alone',
+  parallel: 'answers independently',
   'council/answer': 'answers',
-  'council/review': 'reviews the others',
+  'council/review': 'reviews other answers',
   'council/chair': 'decides',
-  sequential: 'speaks in turn',
+  sequential: 'takes a turn',
 }
 
 /** What a speaker does in a turn: argues, rules, judges the result. */
@@ -185,7 +185,7 @@ export function activityOf({ turn, purpose }: { turn: string; purpose?: Message[
     PURPOSE_ACTIVITIES[purpose ?? kind] ??
     TURN_ACTIVITIES[`${kind}/${which}`] ??
     TURN_ACTIVITIES[kind] ??
-    'works'
+    'works on the task'
   )
 }
 

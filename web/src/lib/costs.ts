@@ -21,15 +21,15 @@ export const totalTokens = (usage: Pick<Usage, 'input_tokens' | 'output_tokens'>
 /** What it has cost, in words: simulated calls cost nothing, and some prices nobody knows. */
 export function costLabel(usage: Usage): string {
   if (usage.calls > 0 && usage.simulated_calls === usage.calls) return 'simulated, free'
-  if (usage.cost_usd === null) return 'cost not known'
+  if (usage.cost_usd === null) return 'cost unknown'
   const cost = money(usage.cost_usd)
-  return usage.unpriced_calls > 0 ? `${cost} and what is not known` : cost
+  return usage.unpriced_calls > 0 ? `at least ${cost}` : cost
 }
 
-/** All of it, for a tooltip: 1,204 tokens in (300 of them cached), 87 out, 2 calls. */
+/** All of it, for a tooltip: 1,204 tokens in (300 cached), 87 out, 2 calls. */
 export function usageSummary(usage: Usage): string {
   const figure = (number: number) => number.toLocaleString('en-US')
-  const cached = usage.cache_read_tokens > 0 ? ` (${figure(usage.cache_read_tokens)} of them cached)` : ''
+  const cached = usage.cache_read_tokens > 0 ? ` (${figure(usage.cache_read_tokens)} cached)` : ''
   const calls = usage.calls > 1 ? `, ${figure(usage.calls)} calls` : ''
   return `${figure(usage.input_tokens)} tokens in${cached}, ${figure(usage.output_tokens)} out${calls}`
 }

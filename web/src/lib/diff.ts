@@ -56,7 +56,7 @@ function unchangedLines(text: string, head: number, tail: number): DiffLine[] {
   if (hidden <= 1) return shown(lines)
   return [
     ...shown(lines.slice(0, head)),
-    { sign: '…', parts: [{ kind: 'same', text: `${hidden} lines are the same` }] },
+    { sign: '…', parts: [{ kind: 'same', text: `${hidden} unchanged lines` }] },
     ...shown(lines.slice(lines.length - tail)),
   ]
 }

@@ -9,7 +9,7 @@ export function formatDuration(seconds: number): string {
   if (rounded < HOUR) {
     const rest = rounded % MINUTE
     const minutes = Math.floor(rounded / MINUTE)
-    return rest === 0 ? `${minutes} min` : `${minutes} min ${String(rest).padStart(2, '0')}`
+    return rest === 0 ? `${minutes} min` : `${minutes} min ${rest} s`
   }
   if (rounded < DAY) {
     const minutes = Math.floor((rounded % HOUR) / MINUTE)
@@ -51,7 +51,7 @@ export function timeLeft(until: string | null, now: Date): string | null {
   if (until === null) return null
   const seconds = (new Date(until).getTime() - now.getTime()) / 1000
   return seconds <= 0
-    ? 'time is up'
+    ? 'overdue'
     : `${formatDuration(seconds < HOUR ? Math.ceil(seconds / MINUTE) * MINUTE : seconds)} left`
 }
 
@@ -61,7 +61,7 @@ type TimeoutPolicy = {
   escalated: boolean
 }
 
-/** What happens when the time is up: then fails. */
+/** The consequence of a missed deadline, such as “then it fails”. */
 export function timeoutText({ on_timeout, escalate_to, escalated }: TimeoutPolicy): string | null {
   switch (on_timeout) {
     case 'fail':
@@ -70,7 +70,7 @@ export function timeoutText({ on_timeout, escalate_to, escalated }: TimeoutPolic
       return 'then the run is cancelled'
     case 'escalate':
       if (escalated) return 'then it fails'
-      return `then ${escalate_to.join(', ') || 'others'} may decide as well`
+      return `then escalates to ${escalate_to.join(', ') || 'others'}`
     default:
       return null
   }

@@ -2,26 +2,30 @@ import type { Role, TokenScope, User } from '~/api/types'
 
 /** What each role may, in one line. */
 export const ROLES: readonly { value: Role; label: string; description: string }[] = [
-  { value: 'viewer', label: 'Viewer', description: 'Looks at everything but what only admins see.' },
+  { value: 'viewer', label: 'Viewer', description: 'View everything except admin pages.' },
   {
     value: 'editor',
     label: 'Editor',
-    description: 'Also defines pipelines, starts and steers runs, fills in forms.',
+    description: 'View everything, define pipelines, start and control runs, submit forms.',
   },
-  { value: 'approver', label: 'Approver', description: 'Looks, fills in forms, decides, comments.' },
+  {
+    value: 'approver',
+    label: 'Approver',
+    description: 'View everything, submit forms, decide approvals, comment.',
+  },
   {
     value: 'admin',
     label: 'Admin',
-    description: 'Everything; alone users, tokens, secrets, rules and deleting.',
+    description: 'Full access, including users, tokens, secrets, rules and deletion.',
   },
 ]
 
 export const SCOPES: readonly { value: TokenScope; label: string; description: string }[] = [
-  { value: 'read', label: 'Read', description: 'Looking; every token may.' },
-  { value: 'run', label: 'Run', description: 'Starting and steering runs, filling in forms.' },
-  { value: 'decide', label: 'Decide', description: 'Answering approvals.' },
-  { value: 'define', label: 'Define', description: 'Writing definitions and scripts.' },
-  { value: 'admin', label: 'Admin', description: 'What only admins may, and the account itself.' },
+  { value: 'read', label: 'Read', description: 'View everything. Included in every token.' },
+  { value: 'run', label: 'Run', description: 'Start and control runs, submit forms.' },
+  { value: 'decide', label: 'Decide', description: 'Decide approvals.' },
+  { value: 'define', label: 'Define', description: 'Edit definitions and scripts.' },
+  { value: 'admin', label: 'Admin', description: 'Use admin functions and account settings.' },
 ]
 
 const SCOPE_ROLES: Partial<Record<TokenScope, readonly Role[]>> = {
@@ -37,11 +41,11 @@ export function scopesForRoles(roles: readonly Role[]): typeof SCOPES {
 
 export function roleLabels(roles: readonly Role[]): string {
   const labels = ROLES.filter((role) => roles.includes(role.value)).map((role) => role.label)
-  return labels.length === 0 ? 'No role: cannot get in' : labels.join(', ')
+  return labels.length === 0 ? "No role: can't sign in" : labels.join(', ')
 }
 
 export function scopeLabels(scopes: readonly TokenScope[] | null): string {
-  if (scopes === null) return 'All that the user may'
+  if (scopes === null) return 'All scopes of the user'
   return SCOPES.filter((scope) => scope.value === 'read' || scopes.includes(scope.value))
     .map((scope) => scope.label)
     .join(', ')
@@ -53,7 +57,7 @@ export function signInLabel(
 ): string {
   if (user.removed_at !== null) return 'removed'
   const methods = [user.has_password && 'password', ...user.providers].filter(Boolean)
-  if (user.is_invited) return methods.length === 0 ? 'invited' : `${methods.join(', ')}; invited anew`
+  if (user.is_invited) return methods.length === 0 ? 'invited' : `${methods.join(', ')}; invited again`
   return methods.length === 0 ? 'tokens only' : methods.join(', ')
 }
 

@@ -48,6 +48,6 @@ export function jsonError(text: string): string | null {
     parse(text)
     return null
   } catch (error) {
-    return error instanceof Error ? error.message : 'This is not JSON.'
+    return error instanceof Error ? error.message : 'Invalid JSON.'
   }
 }

@@ -39,9 +39,9 @@ const isProse = (schema: JsonObject) => schema.contentMediaType !== undefined
 function hintOf(schema: JsonObject): string {
   const parts = [
     schema.minimum !== undefined && `at least ${schema.minimum}`,
-    schema.exclusiveMinimum !== undefined && `over ${schema.exclusiveMinimum}`,
+    schema.exclusiveMinimum !== undefined && `greater than ${schema.exclusiveMinimum}`,
     schema.maximum !== undefined && `at most ${schema.maximum}`,
-    schema.exclusiveMaximum !== undefined && `below ${schema.exclusiveMaximum}`,
+    schema.exclusiveMaximum !== undefined && `less than ${schema.exclusiveMaximum}`,
   ].filter((part): part is string => typeof part === 'string')
   const limits = parts.length === 0 ? '' : `Must be ${parts.join(' and ')}.`
   return [typeof schema.description === 'string' ? schema.description : '', limits].filter(Boolean).join(' ')
@@ -92,7 +92,7 @@ export function inputValues(fields: readonly ParameterField[], parameters: Param
   )
 }
 
-const REMOVED = Symbol('taken away')
+const REMOVED = Symbol('removed')
 
 function parseInput(field: ParameterField, typed: string | boolean): unknown {
   if (typeof typed === 'boolean') return typed
@@ -101,7 +101,7 @@ function parseInput(field: ParameterField, typed: string | boolean): unknown {
   switch (field.input) {
     case 'number': {
       const number = parseNumberInput(typed)
-      if (number === null) throw new Error('This is not a number. Write it like 1200 or 12.5.')
+      if (number === null) throw new Error('Enter a number, such as 1200 or 12.5.')
       return number
     }
     case 'list': {
@@ -111,7 +111,7 @@ function parseInput(field: ParameterField, typed: string | boolean): unknown {
     }
     case 'json': {
       const error = jsonError(typed)
-      if (error !== null) throw new Error(`This is not JSON. ${error}`)
+      if (error !== null) throw new Error(`Invalid JSON: ${error}`)
       return parseJson(typed)
     }
     default:
@@ -165,7 +165,7 @@ export function patchFromJson(
   const error = jsonError(text)
   if (error !== null) return { error }
   const value = parseJson(text)
-  if (!isObject(value)) return { error: 'Parameters are an object: { "name": value }.' }
+  if (!isObject(value)) return { error: 'Parameters must be an object: { "name": value }.' }
   const patch: Parameters = {}
   for (const name of new Set([...Object.keys(parameters), ...Object.keys(value)])) {
     if (!(name in value)) patch[name] = null

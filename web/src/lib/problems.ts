@@ -16,14 +16,14 @@ export class Problem extends Error {
 
 const DEFAULT_TEXT: Record<number, string> = {
   401: 'You are not signed in.',
-  403: 'Your role does not allow this.',
-  404: 'This does not exist, or no longer does.',
-  409: 'This is not possible now.',
-  410: 'This is gone for good.',
-  412: 'Somebody changed this in the meantime.',
-  413: 'This is too large.',
-  422: 'Something in this is not right.',
-  502: 'The server cannot be reached.',
+  403: "Your role doesn't allow this.",
+  404: 'Not found. It may have been deleted.',
+  409: "This isn't possible right now.",
+  410: 'This was permanently deleted.',
+  412: 'Someone else changed this in the meantime.',
+  413: 'The request is too large.',
+  422: 'Invalid input.',
+  502: "Can't reach the server.",
   503: 'The server is busy. Try again in a moment.',
 }
 
@@ -45,7 +45,8 @@ function asErrors(value: unknown): ProblemError[] {
 export function problemOf(status: number, body: unknown): Problem {
   const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
   const text =
-    DEFAULT_TEXT[status] ?? (status >= 500 ? 'The server failed. Its log says why.' : 'This was refused.')
+    DEFAULT_TEXT[status] ??
+    (status >= 500 ? 'Internal error. See the server log for details.' : 'The request was rejected.')
   return new Problem(
     status,
     asText(fields.title) || text,
@@ -57,12 +58,16 @@ export function problemOf(status: number, body: unknown): Problem {
 
 /** The request never got an answer. */
 export function unreachableProblem(): Problem {
-  return new Problem(0, 'No answer', 'The server does not answer. It may be stopped, or the network is gone.')
+  return new Problem(
+    0,
+    'No response',
+    'The server is not responding. It may be stopped, or the network is down.',
+  )
 }
 
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  return new Problem(0, 'Something failed', error instanceof Error ? error.message : String(error))
+  return new Problem(0, 'Unexpected error', error instanceof Error ? error.message : String(error))
 }
 
 /** Another decision or edit came first: what was shown is no longer what is. */

@@ -6,10 +6,10 @@ export type ProgressUpdate = Progress & { execution_id: string }
 
 /** 0.455 → 45 %: it is never told as done before it is. */
 export function formatPercent(fraction: number): string {
-  return `${Math.floor(Math.min(1, Math.max(0, fraction)) * 100)} %`
+  return `${Math.floor(Math.min(1, Math.max(0, fraction)) * 100)}%`
 }
 
-/** 45 %, reading rows. */
+/** 45%, reading rows. */
 export function progressText({ fraction, text }: Progress): string {
   return [fraction === null ? null : formatPercent(fraction), text].filter(Boolean).join(', ')
 }

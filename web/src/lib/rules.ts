@@ -5,49 +5,50 @@ const percent = (rate: number) => {
   return value === 0 || value === 100 || value >= 9.95 ? `${Math.round(value)}` : value.toFixed(1)
 }
 
-/** 1.4 % (0.4–5.0): so many of so many, with the range that it lies in by 95 %. */
+/** A proportion with its 95% confidence interval: 1.4% (0.4–5.0%). */
 export function formatProportion(proportion: Proportion): string {
   return proportion.rate === null
-    ? 'nothing yet'
-    : `${percent(proportion.rate)} % (${percent(proportion.low)}–${percent(proportion.high)})`
+    ? 'no data'
+    : `${percent(proportion.rate)}% (${percent(proportion.low)}–${percent(proportion.high)}%)`
 }
 
-/** How far a rule reaches. */
+/** How far a rule is rolled out. */
 export function reachLabel(rule: Pick<RuleAutonomy, 'mode' | 'rollout_percentage'>): string {
   switch (rule.mode) {
     case 'disabled':
-      return 'switched off'
+      return 'disabled'
     case 'shadow':
       return 'shadow'
     case 'asks':
-      return 'asks people'
+      return 'requires approval'
     case 'rollout':
-      return `in force, ${rule.rollout_percentage} %`
+      return `active, ${rule.rollout_percentage}%`
     case 'full':
-      return 'in force, 100 %'
+      return 'active, 100%'
   }
 }
 
-/** What a rule does when it matches. */
+/** The effect of a rule that matches. */
 export function effectText(rule: RuleSummary): string {
-  if (!rule.approves) return rule.shadow ? 'scores when it would ask' : 'asks people'
-  if (rule.shadow) return 'scores what it would approve, approves nothing'
-  const parts = ['approves by itself']
-  if (rule.rollout_percentage < 100) parts.push(`${rule.rollout_percentage} % of them`)
-  if (rule.audit_sample_percentage > 0) parts.push(`${rule.audit_sample_percentage} % looked at afterwards`)
+  if (!rule.approves)
+    return rule.shadow ? 'shadow: records when it would require approval' : 'requires approval'
+  if (rule.shadow) return 'shadow: records what it would approve'
+  const parts = ['approves automatically']
+  if (rule.rollout_percentage < 100) parts.push(`${rule.rollout_percentage}% rollout`)
+  if (rule.audit_sample_percentage > 0) parts.push(`${rule.audit_sample_percentage}% audited`)
   return parts.join(', ')
 }
 
-/** The title of the page of rules is the answer: how many ask, how many approve. */
+/** The heading of the rules page: how many rules require approval and how many approve. */
 export function rulesSummary(rules: readonly RuleSummary[]): string {
   if (rules.length === 0) return 'No rules yet'
-  const live = rules.filter((rule) => rule.enabled && !rule.shadow)
-  const asking = live.filter((rule) => !rule.approves).length
-  const approving = live.length - asking
-  const ask = asking === 1 ? '1 rule asks people' : `${asking} rules ask people`
-  const approve = approving === 1 ? 'approves by itself' : 'approve by themselves'
-  if (live.length === 0) return 'No rule is in force'
-  if (approving === 0) return ask
-  if (asking === 0) return `${approving} ${approving === 1 ? 'rule' : 'rules'} ${approve}`
-  return `${ask}, ${approving} ${approve}`
+  const active = rules.filter((rule) => rule.enabled && !rule.shadow)
+  const requiring = active.filter((rule) => !rule.approves).length
+  const approving = active.length - requiring
+  const requires = requiring === 1 ? '1 rule requires approval' : `${requiring} rules require approval`
+  const approves = approving === 1 ? 'approves automatically' : 'approve automatically'
+  if (active.length === 0) return 'No active rules'
+  if (approving === 0) return requires
+  if (requiring === 0) return `${approving} ${approving === 1 ? 'rule' : 'rules'} ${approves}`
+  return `${requires}, ${approving} ${approves}`
 }

@@ -41,11 +41,11 @@ const RUN: Record<RunStatus, State> = {
 }
 
 const EXECUTION: Record<ExecutionStatus | 'upcoming', State> = {
-  upcoming: { tone: 'grey', icon: 'dotted', label: 'Not yet' },
-  pending: { tone: 'ochre', icon: 'person', label: 'Waits for a start' },
-  waiting_approval_to_start: { tone: 'ochre', icon: 'person', label: 'Waits to start' },
+  upcoming: { tone: 'grey', icon: 'dotted', label: 'Upcoming' },
+  pending: { tone: 'ochre', icon: 'person', label: 'Waiting for manual start' },
+  waiting_approval_to_start: { tone: 'ochre', icon: 'person', label: 'Waiting for start approval' },
   in_progress: { tone: 'blue', icon: 'running', label: 'Running' },
-  waiting_approval_to_complete: { tone: 'ochre', icon: 'person', label: 'Waits for approval' },
+  waiting_approval_to_complete: { tone: 'ochre', icon: 'person', label: 'Waiting for approval' },
   completed: { tone: 'green', icon: 'completed', label: 'Completed' },
   failed: { tone: 'red', icon: 'failed', label: 'Failed' },
   cancelled: { tone: 'grey', icon: 'cancelled', label: 'Cancelled' },
@@ -54,20 +54,20 @@ const EXECUTION: Record<ExecutionStatus | 'upcoming', State> = {
 const WAITING: Record<WaitingOn, State> = {
   human_form: { tone: 'ochre', icon: 'form', label: 'Needs input' },
   script_input: { tone: 'ochre', icon: 'form', label: 'Needs input' },
-  action_approval: { tone: 'ochre', icon: 'person', label: 'Action to approve' },
-  question: { tone: 'ochre', icon: 'person', label: 'Asks you' },
-  validation_feedback: { tone: 'ochre', icon: 'person', label: 'Check result' },
+  action_approval: { tone: 'ochre', icon: 'person', label: 'Waiting for action approval' },
+  question: { tone: 'ochre', icon: 'person', label: 'Waiting for an answer' },
+  validation_feedback: { tone: 'ochre', icon: 'person', label: 'Waiting for feedback' },
   escalation: { tone: 'ochre', icon: 'alert', label: 'Escalated' },
-  retry_delay: { tone: 'blue', icon: 'retry', label: 'Retries soon' },
-  rework: { tone: 'grey', icon: 'rework', label: 'In rework' },
+  retry_delay: { tone: 'blue', icon: 'retry', label: 'Retrying soon' },
+  rework: { tone: 'grey', icon: 'rework', label: 'Waiting for rework' },
   external_blocker: { tone: 'grey', icon: 'blocked', label: 'Blocked' },
 }
 
 const APPROVAL: Record<string, State> = {
-  pending: { tone: 'ochre', icon: 'person', label: 'Waits for approval' },
+  pending: { tone: 'ochre', icon: 'person', label: 'Waiting for approval' },
   approved: { tone: 'green', icon: 'completed', label: 'Approved' },
   auto_approved: { tone: 'green', icon: 'rule', label: 'Approved by rule' },
-  revision_requested: { tone: 'blue', icon: 'pencil', label: 'Sent back' },
+  revision_requested: { tone: 'blue', icon: 'pencil', label: 'Revision requested' },
   rejected: { tone: 'red', icon: 'failed', label: 'Rejected' },
   timeout: { tone: 'red', icon: 'timeout', label: 'Timed out' },
   withdrawn: { tone: 'grey', icon: 'cancelled', label: 'Withdrawn' },
@@ -101,16 +101,16 @@ export function hasFailed(run: Pick<RunSummary, 'status' | 'metadata'>): boolean
 /** A waiting run shows that it waits, not that it runs. */
 export function runState(run: RunFacts, roles: readonly Role[]): State {
   if (run.status === 'in_progress' && run.waiting > 0) {
-    return { tone: 'ochre', icon: 'person', label: canDecide(roles) ? YOURS : 'Waits for people' }
+    return { tone: 'ochre', icon: 'person', label: canDecide(roles) ? YOURS : 'Waiting for others' }
   }
   if (run.status === 'in_progress' && needsManualStart(run)) {
     return { tone: 'ochre', icon: 'person', label: canEdit(roles) ? YOURS : EXECUTION.pending.label }
   }
   if (run.status === 'in_progress' && run.pause_requested) {
-    return { tone: 'blue', icon: 'running', label: 'Pauses after this checkpoint' }
+    return { tone: 'blue', icon: 'running', label: 'Pausing after this checkpoint' }
   }
-  if (hasFailed(run) && run.status === 'paused') return { ...RUN.failed, label: 'Failed, paused' }
-  if (run.status === 'paused' && run.over_budget !== null) return { ...RUN.paused, label: 'Paused at budget' }
+  if (hasFailed(run) && run.status === 'paused') return { ...RUN.failed, label: 'Failed (paused)' }
+  if (run.status === 'paused' && run.over_budget !== null) return { ...RUN.paused, label: 'Budget exhausted' }
   return RUN[run.status]
 }
 
@@ -121,7 +121,7 @@ export function executionState(item: CheckpointFacts, now?: Date): State {
   const state = WAITING[item.waiting_on]
   if (item.waiting_on !== 'retry_delay' || item.retry_due_at === null || now === undefined) return state
   const seconds = (new Date(item.retry_due_at).getTime() - now.getTime()) / 1000
-  return seconds > 0 ? { ...state, label: `Retries in ${formatDuration(Math.ceil(seconds))}` } : state
+  return seconds > 0 ? { ...state, label: `Retrying in ${formatDuration(Math.ceil(seconds))}` } : state
 }
 
 /** The state of a whole run seen from its trail, which also knows who must start what. */

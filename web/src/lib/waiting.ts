@@ -3,15 +3,15 @@ import { formatDuration } from './durations'
 import { progressText } from './progress'
 
 const WAITING_TEXT: Record<WaitingOn, string> = {
-  human_form: 'waits for its form to be filled in',
-  script_input: 'waits for its questions to be answered',
-  action_approval: 'waits for an action to be approved',
-  validation_feedback: 'waits for somebody to check its result',
-  question: 'waits for an answer',
-  escalation: 'waits for a decision on how it goes on',
-  rework: 'waits for earlier work to be done again',
-  retry_delay: 'is tried again soon',
-  external_blocker: 'waits for something outside that stands in its way',
+  human_form: 'is waiting for its form',
+  script_input: 'is waiting for input',
+  action_approval: 'is waiting for an action approval',
+  validation_feedback: 'is waiting for feedback on its result',
+  question: 'is waiting for an answer',
+  escalation: 'is waiting for a decision on how to continue',
+  rework: 'is waiting for the rework of an earlier checkpoint',
+  retry_delay: 'will retry soon',
+  external_blocker: 'is blocked by an external dependency',
 }
 
 type Facts = {
@@ -24,11 +24,11 @@ type Facts = {
 export function waitingText({ status, waiting_on, retry_due_at }: Facts, now?: Date): string | null {
   switch (status) {
     case 'pending':
-      return 'waits for somebody to start it'
+      return 'is waiting for a manual start'
     case 'waiting_approval_to_start':
-      return 'waits for approval to start'
+      return 'is waiting for approval to start'
     case 'waiting_approval_to_complete':
-      return 'waits for approval of its result'
+      return 'is waiting for approval of its result'
     case 'in_progress':
       break
     default:
@@ -37,7 +37,7 @@ export function waitingText({ status, waiting_on, retry_due_at }: Facts, now?: D
   if (waiting_on === null) return null
   if (waiting_on === 'retry_delay' && retry_due_at !== null && now !== undefined) {
     const seconds = (new Date(retry_due_at).getTime() - now.getTime()) / 1000
-    if (seconds > 0) return `is tried again in ${formatDuration(Math.ceil(seconds))}`
+    if (seconds > 0) return `will retry in ${formatDuration(Math.ceil(seconds))}`
   }
   return WAITING_TEXT[waiting_on]
 }
@@ -55,7 +55,7 @@ export function activityText(run: Pick<RunSummary, 'open'>, now?: Date): string 
   if (first === undefined) return ''
   const progress = first.progress === null ? '' : progressText(first.progress)
   const waiting = waitingText(first, now)
-  const text = progress !== '' ? `: ${progress}` : ` ${waiting ?? 'is being carried out'}`
+  const text = progress !== '' ? `: ${progress}` : ` ${waiting ?? 'is running'}`
   const more = run.open.length > 1 ? `, and ${run.open.length - 1} more` : ''
   return `${first.checkpoint_name}${text}${more}`
 }

@@ -25,7 +25,7 @@ export function AdminPage({
       ) : (
         <>
           <h1 className="unseen">{title}</h1>
-          <EmptyState title="For admins">Ask an admin to see to it.</EmptyState>
+          <EmptyState title="Admins only">You need the admin role to view this page.</EmptyState>
         </>
       )}
     </Page>

@@ -22,7 +22,7 @@ export function BottomBar({
   notice?: ReactNode
 }) {
   return (
-    <section className={styles.bar} data-tone={state.tone} aria-label="What happens now">
+    <section className={styles.bar} data-tone={state.tone} aria-label="Status and actions">
       {notice !== undefined && notice !== null && <div className={styles.notice}>{notice}</div>}
       <div className={styles.row}>
         {leading !== undefined && <div className={styles.leading}>{leading}</div>}

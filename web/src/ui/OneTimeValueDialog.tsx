@@ -31,9 +31,9 @@ export function OneTimeValueDialog({ title, label, value, onClose, children }: P
           )}
         </CopyButton>
       </div>
-      <DialogActions note="Closed, it cannot be shown again.">
+      <DialogActions note="You won't be able to see this again.">
         <Button variant="filled" onClick={onClose}>
-          I have kept it
+          Done
         </Button>
       </DialogActions>
     </Modal>

@@ -10,9 +10,12 @@ export function Page({
   crumbs = [],
   actions,
   fullBleed = false,
+  documentTitle = title,
   children,
 }: {
   title: string
+  /** The title of the browser tab, where the last breadcrumb alone says too little. */
+  documentTitle?: string
   crumbs?: Crumb[]
   actions?: ReactNode
   /** The body fills the window and scrolls by itself. */
@@ -20,12 +23,12 @@ export function Page({
   children: ReactNode
 }) {
   useEffect(() => {
-    document.title = `${title} · Cairn`
-  }, [title])
+    document.title = `${documentTitle} · Cairn`
+  }, [documentTitle])
   return (
     <div className={styles.page} data-bleed={fullBleed || undefined}>
       <header className={styles.top}>
-        <nav aria-label="Where you are" className={styles.crumbs}>
+        <nav aria-label="Breadcrumb" className={styles.crumbs}>
           {crumbs.map((crumb) => (
             <Fragment key={crumb.label}>
               <Link {...crumb.link} className={styles.crumb}>

@@ -46,7 +46,7 @@ export function approvalItem(approval: Approval): PendingItem {
     since: approval.asked_at,
     deadline: approval.expires_at,
     risk: approval.risk_level,
-    voteCount: approval.needed > 1 ? `${approval.given} of ${approval.needed} given` : null,
+    voteCount: approval.needed > 1 ? `${approval.given} of ${approval.needed} approvals` : null,
     approval,
   }
 }
@@ -78,7 +78,7 @@ const ICONS: Partial<Record<PendingItem['kind'], typeof IconForms>> = {
   'manual start': IconPlayerPlay,
   escalation: IconAlertTriangle,
 }
-const BUTTONS: Partial<Record<PendingItem['kind'], string>> = { input: 'Fill in', 'manual start': 'Open' }
+const BUTTONS: Partial<Record<PendingItem['kind'], string>> = { input: 'Open form', 'manual start': 'Open' }
 
 /** Where it is dealt with: forms and starts on their run, everything else on a page of its own. */
 export function itemLink(item: PendingItem): Pick<LinkProps, 'to' | 'params' | 'search'> {
@@ -121,7 +121,7 @@ function Row({ item, isFirst, selection }: RowProps) {
         <Checkbox
           className={styles.select}
           size="sm"
-          aria-label={`Choose ${title}`}
+          aria-label={`Select ${title}`}
           checked={selection.selected.has(item.id)}
           disabled={!selection.canSelect(item)}
           onChange={(event) => selection.onSelect(item, event.currentTarget.checked)}
@@ -165,7 +165,7 @@ function When({ item, timeout, now }: { item: PendingItem; timeout: string | nul
   if (deadline === null) {
     return (
       <span>
-        {item.kind === 'manual start' ? 'ready' : 'asked'} <Time at={item.since} />
+        {item.kind === 'manual start' ? 'ready' : 'requested'} <Time at={item.since} />
       </span>
     )
   }

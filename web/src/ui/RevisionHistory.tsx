@@ -78,24 +78,24 @@ export function RevisionChange({ revision, firstTitle, diff, onRevert }: ChangeP
   return (
     <section className={styles.change} aria-label={`Revision ${revision}`}>
       <div className={styles.header}>
-        <h2>{isFirst ? firstTitle : `What revision ${revision} changed`}</h2>
+        <h2>{isFirst ? firstTitle : `Changes in revision ${revision}`}</h2>
         {onRevert !== undefined && (
           <Button loading={isPending} onClick={() => revert()}>
-            Go back to revision {revision}
+            Restore revision {revision}
           </Button>
         )}
       </div>
-      {error !== null && <ProblemNotice title="Nothing was changed." error={error} />}
+      {error !== null && <ProblemNotice title="Couldn't restore the revision." error={error} />}
       {isFirst ? (
-        <p className={styles.note}>There is nothing before it to compare with.</p>
+        <p className={styles.note}>This is the first revision.</p>
       ) : diff.error !== null ? (
-        <LoadError title="The difference could not be read." error={diff.error} />
+        <LoadError title="Couldn't load the changes." error={diff.error} />
       ) : diff.data === undefined ? (
         <LoadingText />
       ) : diff.data.text === '' ? (
-        <p className={styles.note}>The text is the same as before.</p>
+        <p className={styles.note}>No changes in the text.</p>
       ) : (
-        <Diff text={diff.data.text} label={`Difference to revision ${revision - 1}`} />
+        <Diff text={diff.data.text} label={`Changes since revision ${revision - 1}`} />
       )}
     </section>
   )

@@ -15,7 +15,7 @@ export function TextDiff({ before, after, name }: { before: string; after: strin
         {pluralize(added, 'line')} added, {removed} removed.
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
-      <section className={styles.lines} tabIndex={0} aria-label={`Changes of ${name}`}>
+      <section className={styles.lines} tabIndex={0} aria-label={`Changes in ${name}`}>
         {lines.map((line, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line of a fixed text is its place.
           <p key={index} data-sign={line.sign}>

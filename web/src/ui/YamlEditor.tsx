@@ -72,15 +72,15 @@ export function YamlEditor({
         textareaRef={textareaRef}
       />
       <div className={styles.side}>
-        <h2>Check</h2>
+        <h2>Validation</h2>
         <div className={styles.findings} aria-live="polite">
           {text.trim() === '' || (check === undefined && findings.length === 0) ? (
             <p className={styles.muted}>{hint}</p>
           ) : findings.length === 0 ? (
             data?.valid && !isFetching ? (
-              <SuccessNote>Nothing to object to.</SuccessNote>
+              <SuccessNote>No problems found.</SuccessNote>
             ) : (
-              <p className={styles.muted}>Checking…</p>
+              <p className={styles.muted}>Validating…</p>
             )
           ) : (
             <>
@@ -109,8 +109,8 @@ function Finding({ finding, onShow }: { finding: EditorFinding; onShow: (finding
       onClick={() => onShow(finding)}
     >
       <span className={styles.location}>
-        {finding.severity === 'warning' ? 'Note' : 'Fault'}
-        {finding.line != null && `, line ${finding.line}`}
+        {finding.severity === 'warning' ? 'Warning' : 'Error'}
+        {finding.line != null && ` on line ${finding.line}`}
         {finding.path !== '' && (
           <>
             {' '}
@@ -127,8 +127,8 @@ function summary(findings: readonly EditorFinding[]): string {
   const warningCount = findings.filter((finding) => finding.severity === 'warning').length
   const errorCount = findings.length - warningCount
   return [
-    errorCount > 0 && pluralize(errorCount, 'fault'),
-    warningCount > 0 && pluralize(warningCount, 'note'),
+    errorCount > 0 && pluralize(errorCount, 'error'),
+    warningCount > 0 && pluralize(warningCount, 'warning'),
   ]
     .filter(Boolean)
     .join(', ')

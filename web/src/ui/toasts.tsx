@@ -58,7 +58,7 @@ export function showConnectionState(state: 'open' | 'lost'): void {
   notifications.show({
     id: CONNECTION,
     role: 'status',
-    message: 'Connection lost. Catching up as soon as the server answers.',
+    message: 'Connection lost. Reconnecting…',
     autoClose: false,
     withCloseButton: false,
     icon: <IconCloudOff size={16} color="var(--tx)" />,

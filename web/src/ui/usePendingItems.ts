@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { pendingApprovals } from '~/api/approvals'
 import { runs } from '~/api/queries'
 import { useRoles } from '~/api/session'
+import { pluralizeAtLeast } from '~/lib/formatting'
 import { canEdit } from '~/lib/states'
 import { byUrgency } from '~/lib/waiting'
 import { approvalItem, manualStartItems, type PendingItem } from './PendingRows'
@@ -37,6 +38,7 @@ export function pendingTitle(
   fallback: string,
 ): string {
   if (items === undefined) return fallback
-  if (items.length === 0) return 'Nothing waits for you'
-  return `${items.length}${hasMore ? '+' : ''} ${items.length === 1 ? 'thing waits' : 'things wait'} for you`
+  if (items.length === 0) return 'Nothing is waiting for you'
+  const noun = items.every((item) => item.approval !== null) ? 'approval' : 'item'
+  return `${pluralizeAtLeast(items.length, hasMore, noun)} waiting for you`
 }

@@ -13,7 +13,7 @@ const childrenOf = (node: Node): Node[] => Object.values(node).flat().filter(isN
 /** Attributes and properties whose strings are shown or read aloud. */
 const TEXT_NAMES = new Set(
   `alt aria-label aria-valuetext button cancelLabel children description detail done emptyText errorTitle error
-  firstTitle hint label name note placeholder remedy subject submitLabel text title word`.split(/\s+/),
+  firstTitle hint label name note placeholder remedy subject submitLabel text title verb word`.split(/\s+/),
 )
 /** Attributes, properties and calls whose strings nobody sees. */
 const TECHNICAL_NAMES = new Set(
@@ -22,9 +22,10 @@ const TECHNICAL_NAMES = new Set(
   queryKey rel role sandbox search secure size sort src srcDoc status stroke style tab target to tone transform type
   url value variant viewBox weight width`.split(/\s+/),
 )
+const SKIPPED_NAMES = new Set(['border', 'className', 'classNames', 'queryKey'])
 const TECHNICAL_CALLS = new Set(
   `addEventListener assert createElement dispatchEvent draftKey endsWith getAttribute getElementById getItem
-  getPropertyValue getRouteApi GET POST PUT DELETE includes join lazy matchMedia parseFromString push querySelector
+  getPropertyValue getRouteApi lazyRouteComponent GET POST PUT DELETE includes join lazy matchMedia parseFromString push querySelector
   querySelectorAll removeEventListener removeItem set setAttribute setItem split startsWith toLocaleDateString
   toLocaleString toLocaleTimeString useMediaQuery`.split(/\s+/),
 )
@@ -40,6 +41,12 @@ const nameOf = (node: unknown): string => {
 const isProse = (text: string) =>
   /[A-Za-z]{2,}[,.:?!…]?\s|\s[A-Za-z]{2,}|^[A-Z][a-z]+/.test(text) && !/var\(--|minmax\(|^\//.test(text)
 
+/** The words of a text alone: slots can hold other slots. */
+function withoutSlots(text: string): string {
+  const next = text.replace(/\{[^{}]*\}|<[A-Za-z]+>/g, '')
+  return next === text ? next : withoutSlots(next)
+}
+
 const squeeze = (text: string) => text.replace(/\s+/g, ' ').trim()
 
 class Collector {
@@ -52,7 +59,7 @@ class Collector {
 
   private add(text: string): void {
     const line = squeeze(text)
-    if (/[A-Za-z]/.test(line.replace(/\{[^{}]*\}/g, ''))) this.texts.push(line)
+    if (/[A-Za-z]{2}|^[A-Z]$/.test(withoutSlots(line))) this.texts.push(line)
   }
 
   /** The string that a literal or template holds, with its expressions as slots. */
@@ -160,7 +167,7 @@ class Collector {
   }
 
   private named(name: string, value: unknown, shown: boolean): void {
-    if (!isNode(value)) return
+    if (!isNode(value) || SKIPPED_NAMES.has(name)) return
     if (TEXT_NAMES.has(name)) this.visit(value, true)
     else if (TECHNICAL_NAMES.has(name) || name.startsWith('data-')) {
       if (!this.isString(value)) this.visit(value, false)

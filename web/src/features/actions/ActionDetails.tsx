@@ -21,7 +21,9 @@ export function ActionDetails({ action, parameters }: { action: ActionDetail; pa
         <span className={styles.operation}>
           <code className={styles.tag}>{action.operation_type}</code>
           <span className={styles.execution}>
-            {action.is_carried_out ? 'carried out by Cairn on approval' : 'goes back to whoever proposes it'}
+            {action.is_carried_out
+              ? 'executed by Cairn after approval'
+              : 'executed by the proposer after approval'}
           </span>
         </span>
       }
@@ -45,7 +47,7 @@ function EmailPreview({ parameters }: { parameters: Parameters }) {
     <>
       <dl className={styles.parameters}>
         <ParameterRow name="To" value={to} />
-        {cc !== undefined && <ParameterRow name="Copy" value={cc} />}
+        {cc !== undefined && <ParameterRow name="Cc" value={cc} />}
         <ParameterRow name="Subject" value={fillPlaceholders(toLine(subject), parameters)} />
         {Object.entries(rest).map(([name, value]) => (
           <ParameterRow key={name} name={humanize(name)} value={value} />
@@ -86,7 +88,7 @@ function ParameterList({ parameters }: { parameters: Parameters }) {
           <Code text={formatValue(value)} label={humanize(name)} wrap />
         </div>
       ))}
-      {plain.length + nested.length === 0 && <p className={styles.nested}>It has no parameters.</p>}
+      {plain.length + nested.length === 0 && <p className={styles.nested}>No parameters.</p>}
     </>
   )
 }
@@ -104,7 +106,7 @@ function ParameterRow({ name, value }: { name: string; value: unknown }) {
 export function Reasoning({ text }: { text: string }) {
   if (text.trim() === '') return null
   return (
-    <Section title="Why it is proposed">
+    <Section title="Reasoning">
       <blockquote className={styles.reasoning}>{text}</blockquote>
     </Section>
   )
@@ -122,7 +124,7 @@ export function SupportingData({ data }: { data: unknown }) {
       title="Supporting data"
       aside={
         <Button variant="subtle" aria-pressed={asJson} onClick={() => setAsJson(!asJson)}>
-          {asJson ? 'Show as panels' : 'Show as JSON'}
+          {asJson ? 'Show as cards' : 'Show as JSON'}
         </Button>
       }
     >

@@ -33,7 +33,7 @@ export function ModifyDrawer(props: Props) {
     <Drawer
       opened={props.opened}
       onClose={props.onClose}
-      title="Modify before approving"
+      title="Modify action"
       size={920}
       classNames={{ body: styles.body }}
     >
@@ -78,7 +78,7 @@ function Editor({ approvalId, action, parameters, approving, notice, isDecided, 
               Parameters of <code>{action.operation_type}</code>
             </h3>
             <SegmentedControl
-              aria-label="Write as"
+              aria-label="Input format"
               value={text === null ? 'form' : 'json'}
               onChange={switchView}
               data={[
@@ -113,7 +113,7 @@ function Editor({ approvalId, action, parameters, approving, notice, isDecided, 
             <h3>{changes.length === 0 ? 'No changes yet' : pluralize(changes.length, 'change')}</h3>
             {(changes.length > 0 || !readable) && (
               <Button variant="subtle" onClick={reset}>
-                Undo all
+                Reset changes
               </Button>
             )}
           </div>
@@ -134,7 +134,7 @@ function Editor({ approvalId, action, parameters, approving, notice, isDecided, 
           {changes.length > 0 && (
             <p className={styles.learningNote}>
               <IconBulb size={16} stroke={1.6} aria-hidden="true" />
-              Kept as a learning case: whoever proposes such actions next is shown it.
+              Your changes are saved as a correction and shown to agents that propose similar actions.
             </p>
           )}
         </div>
@@ -144,7 +144,7 @@ function Editor({ approvalId, action, parameters, approving, notice, isDecided, 
         <span className={styles.validity} data-fit={isValid || undefined}>
           {isValid && (
             <>
-              <IconCircleCheck size={16} aria-hidden="true" /> Fits the schema of the action
+              <IconCircleCheck size={16} aria-hidden="true" /> Parameters are valid
             </>
           )}
         </span>

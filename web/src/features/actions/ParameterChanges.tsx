@@ -21,7 +21,7 @@ export function ParameterChanges({ changes }: { changes: readonly ParameterChang
             // biome-ignore lint/suspicious/noArrayIndexKey: a line of a fixed text is its place.
             <p key={index} data-sign={line.sign}>
               <span aria-hidden="true">{line.sign}</span>
-              <span className="unseen">{line.sign === '−' ? 'was:' : 'will be:'}</span>
+              <span className="unseen">{line.sign === '−' ? 'old:' : 'new:'}</span>
               <span>
                 <DiffParts parts={line.parts} />
               </span>
@@ -54,8 +54,8 @@ export function RenderedText({ parameters }: { parameters: Parameters }) {
   const texts = ['subject', 'body'].filter((name) => hasPlaceholders(parameters[name]))
   if (texts.length === 0) return null
   return (
-    <section className={styles.rendered} aria-label="As it will be read">
-      <h3>As it will be read</h3>
+    <section className={styles.rendered} aria-label="Preview">
+      <h3>Preview</h3>
       {texts.map((name) => (
         <p key={name}>{fillPlaceholders(toLine(parameters[name]), parameters).trimEnd()}</p>
       ))}

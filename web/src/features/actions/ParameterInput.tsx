@@ -44,7 +44,7 @@ export function ParameterInput({ field, value, changed, error, onChange }: Props
           label={`${field.label}${optional}`}
           value={text}
           options={[
-            ...(field.required ? [] : [{ value: '', label: 'not given' }]),
+            ...(field.required ? [] : [{ value: '', label: 'Not set' }]),
             ...field.choices.map((choice) => ({ value: choice, label: choice })),
           ]}
           onChange={onChange}

@@ -23,10 +23,10 @@ export function AgentDetails({ agent }: { agent: LibraryAgent }) {
       <dl className={styles.list}>
         {agent.role !== null && <Detail name="Role">{agent.role}</Detail>}
         <Detail name="Model">
-          {agent.model === null ? 'that of the checkpoint or of the settings' : <code>{agent.model}</code>}
+          {agent.model === null ? 'from the checkpoint or the settings' : <code>{agent.model}</code>}
         </Detail>
         <Detail name="Tools">{toolsLabel(agent.tools)}</Detail>
-        <Detail name="Used by">{agent.used_count === 0 ? 'no pipeline yet' : <Users agent={agent} />}</Detail>
+        <Detail name="Used by">{agent.used_count === 0 ? 'no pipelines' : <Users agent={agent} />}</Detail>
       </dl>
       {texts.map(
         ([title, text]) =>

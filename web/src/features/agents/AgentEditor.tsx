@@ -35,7 +35,7 @@ export function AgentEditor({ agent, stored, onLeave, onSaved }: Props) {
       onSaved?.(warnings)
       void client.invalidateQueries({ queryKey: ['agents'] })
       deleteDraft(sessionStorage, key)
-      showToast(`${saved.title} is saved.`)
+      showToast(`Saved ${saved.title}.`)
       await navigate({ to: '/agents/$name', params: { name: agentName }, search: {} })
     },
   })
@@ -51,8 +51,8 @@ export function AgentEditor({ agent, stored, onLeave, onSaved }: Props) {
   }
   return (
     <YamlEditor
-      label="Agent in YAML"
-      hint="It is checked when you save it: every fault is told at its line."
+      label="Agent (YAML)"
+      hint="The agent is validated when you save it."
       text={text}
       onChange={updateText}
       checkName="agent check"
@@ -60,28 +60,31 @@ export function AgentEditor({ agent, stored, onLeave, onSaved }: Props) {
       footer={
         <div className={styles.footer}>
           {agent === null && text.trim() === '' && (
-            <Button onClick={() => updateText(EXAMPLE_AGENT)}>Begin with an example</Button>
+            <Button onClick={() => updateText(EXAMPLE_AGENT)}>Start from an example</Button>
           )}
           {agent === null && text.trim() !== '' && name === null && (
             <p className={styles.muted}>
-              It needs a name: a line such as <code>name: fact-checker</code>.
+              Add a name, for example <code>name: fact-checker</code>.
             </p>
           )}
           {agent?.is_ready_made && (
-            <Notice tone="grey" title="It comes with Cairn.">
-              What you save stands in its place. Remove yours, and Cairn's is back.
+            <Notice tone="grey" title="This agent is built in.">
+              Saving creates your own version, which replaces the built-in agent. Delete your version to
+              restore it.
             </Notice>
           )}
-          {problem !== null && <ProblemNotice title="Not saved. Your text is kept." error={problem} />}
+          {problem !== null && (
+            <ProblemNotice title="Couldn't save the agent. Your text is still here." error={problem} />
+          )}
           <div className={styles.buttons}>
-            <Button onClick={leave}>Discard the changes</Button>
+            <Button onClick={leave}>Discard changes</Button>
             <Button
               variant="filled"
               loading={save.isPending}
               disabled={name === null || text.trim() === '' || text === stored}
               onClick={() => name !== null && save.mutate(name)}
             >
-              Save the agent
+              Save agent
             </Button>
           </div>
         </div>

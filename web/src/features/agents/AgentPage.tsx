@@ -30,9 +30,9 @@ export function AgentPage() {
     <Page title={name} crumbs={[...CRUMBS]}>
       <h1>{name}</h1>
       {error !== null ? (
-        <LoadError title="This agent could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="Couldn't load this agent." error={error} retry={() => void refetch()} />
       ) : (
-        <LoadingRows rows={5} label="Loading the agent" />
+        <LoadingRows rows={5} label="Loading agent" />
       )}
     </Page>
   )
@@ -60,7 +60,7 @@ function AgentView({ agent }: { agent: LibraryAgent }) {
                 loading={deletion.busy}
                 onClick={deletion.deleteNow}
               >
-                {agent.replaces_ready_made ? "Bring back Cairn's" : 'Remove it'}
+                {agent.replaces_ready_made ? 'Restore built-in agent' : 'Delete agent'}
               </Button>
             )}
             <Button leftSection={<IconPencil size={16} />} onClick={() => show({ edit: true })}>
@@ -75,12 +75,12 @@ function AgentView({ agent }: { agent: LibraryAgent }) {
         <code>{agent.name}</code>, {originLabel(agent)}
         {agent.revision > 0 && `, revision ${agent.revision}`}
       </p>
-      {deletion.error !== null && <ProblemNotice title="It was not removed." error={deletion.error} />}
+      {deletion.error !== null && <ProblemNotice title="Couldn't delete the agent." error={deletion.error} />}
       {!isEdited && warnings.length > 0 && (
         <Notice
           tone="ochre"
-          title="Saved. Not every pipeline that uses it fits it any more."
-          actions={<Button onClick={() => setWarnings([])}>Understood</Button>}
+          title="Saved. Some pipelines are no longer compatible with this agent."
+          actions={<Button onClick={() => setWarnings([])}>Dismiss</Button>}
         >
           <ul>
             {warnings.map((warning) => (
@@ -122,7 +122,9 @@ type EditingProps = {
 function Editing({ agent, onLeave, onSaved }: EditingProps) {
   const { data, error, refetch } = useQuery(agentText(agent.name, agent.revision))
   if (error !== null)
-    return <LoadError title="Its text could not be read." error={error} retry={() => void refetch()} />
+    return (
+      <LoadError title="Couldn't load the agent definition." error={error} retry={() => void refetch()} />
+    )
   if (data === undefined) return <LoadingText lines={8} />
   return <AgentEditor agent={agent} stored={data} onLeave={onLeave} onSaved={onSaved} />
 }

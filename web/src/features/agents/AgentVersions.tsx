@@ -14,15 +14,15 @@ import styles from './Agents.module.css'
 export function AgentVersions({ agent, canRevert }: { agent: LibraryAgent; canRevert: boolean }) {
   const { data, error, refetch } = useQuery(agentRevisions(agent.name))
   if (error !== null)
-    return <LoadError title="The versions could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="Couldn't load versions." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText lines={4} />
   if (data.items.length === 0)
-    return <p className={styles.muted}>Nobody has changed it: it is as it came with Cairn.</p>
+    return <p className={styles.muted}>No changes. This is the built-in version.</p>
   const items = data.items.map((item) => ({
     ...item,
     author: item.changed_by,
     created_at: item.changed_at,
-    comment: item.document === null ? 'Removed' : null,
+    comment: item.document === null ? 'Deleted' : null,
   }))
   return (
     <RevisionHistory items={items} current={agent.revision}>
@@ -52,17 +52,17 @@ function AgentRevisionChange({ agent, revision, before, canRevert }: ChangeProps
     item?.document == null ? '' : `${formatValue(item.document)}\n`
   const { mutate, isPending, error } = useMutation({
     mutationFn: () => saveAgent(agent.name, text(revision), agent.revision),
-    onSuccess: (saved) => showToast(`${saved.title} is as it was at revision ${revision.revision}.`),
+    onSuccess: (saved) => showToast(`Restored revision ${revision.revision} of ${saved.title}.`),
     onSettled: () => void client.invalidateQueries({ queryKey: ['agents'] }),
   })
   return (
     <section aria-label={`Revision ${revision.revision}`} className={styles.change}>
-      {error !== null && <ProblemNotice title="Nothing was changed." error={error} />}
+      {error !== null && <ProblemNotice title="Couldn't restore the revision." error={error} />}
       <TextDiff before={text(before)} after={text(revision)} name={`revision ${revision.revision}`} />
       {canRevert && revision.document !== null && revision.revision !== agent.revision && (
         <div>
           <Button loading={isPending} onClick={() => mutate()}>
-            Put revision {revision.revision} in force again
+            Restore revision {revision.revision}
           </Button>
         </div>
       )}

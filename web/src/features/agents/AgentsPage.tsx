@@ -48,7 +48,8 @@ export function AgentsPage() {
     >
       <h1>Agents</h1>
       <p className={styles.lead}>
-        A checkpoint takes one by its name, <code>agent: NAME</code>; what it says beside that comes first.
+        Use an agent in a checkpoint with <code>agent: NAME</code>. Settings in the checkpoint override those
+        of the agent.
       </p>
       <Agents />
     </Page>
@@ -71,16 +72,12 @@ function Agents() {
         onChange={(event) => setSearch(event.currentTarget.value)}
       />
       {pages.error !== null ? (
-        <LoadError
-          title="The agents could not be read."
-          error={pages.error}
-          retry={() => void pages.refetch()}
-        />
+        <LoadError title="Couldn't load agents." error={pages.error} retry={() => void pages.refetch()} />
       ) : agents === undefined ? (
-        <LoadingRows rows={6} label="Loading the agents" />
+        <LoadingRows rows={6} label="Loading agents" />
       ) : agents.length === 0 ? (
         <EmptyState
-          title="No agent is like that"
+          title="No agents found"
           action={<Button onClick={() => setSearch('')}>Show all agents</Button>}
         />
       ) : (
@@ -110,7 +107,9 @@ function Row({ agent }: { agent: LibraryAgent }) {
       <p className={styles.facts}>
         <span>{originLabel(agent)}</span>
         {agent.tools !== null && agent.tools.length > 0 && <span>{toolsLabel(agent.tools)}</span>}
-        <span>{agent.used_count === 0 ? 'not used' : `in ${pluralize(agent.used_count, 'pipeline')}`}</span>
+        <span>
+          {agent.used_count === 0 ? 'not used' : `used in ${pluralize(agent.used_count, 'pipeline')}`}
+        </span>
       </p>
     </li>
   )

@@ -18,7 +18,7 @@ export function useDeleteAgent(agent: LibraryAgent, onDeleted: () => void) {
       return text
     },
     onSuccess: (text) => {
-      showUndoToast(`${agent.title} is removed.`, () => restore.mutate(text))
+      showUndoToast(`Deleted ${agent.title}.`, () => restore.mutate(text))
       if (!agent.replaces_ready_made) onDeleted()
     },
     onSettled: () => void refresh(),

@@ -23,8 +23,9 @@ export function ApprovalDetails({ approval }: { approval: ApprovalDetail }) {
       <Deciders approval={approval} />
       <PreviousSteps approval={approval} />
       <p className={styles.digest}>
-        You decide on exactly what is shown here, digest <code>{shortDigest(approval.digest)}</code>. If it
-        changes first, your decision is refused.
+        Your decision applies to exactly the content shown here, with digest{' '}
+        <code>{shortDigest(approval.digest)}</code>. If the content changes first, your decision is not
+        recorded.
       </p>
     </>
   )
@@ -34,9 +35,9 @@ export function ApprovalDetails({ approval }: { approval: ApprovalDetail }) {
 export function ApprovalSummary({ approval }: { approval: ApprovalDetail }) {
   const now = useNow()
   const cells: [string, string, boolean][] = [
-    ['Time left', timeLeft(approval.expires_at, now)?.replace(/ left$/, '') ?? 'no limit', true],
-    ['Confidence', approval.confidence === null ? 'not said' : percent(approval.confidence), false],
-    ['Risk', approval.risk_level === null ? 'not said' : riskLabel(approval.risk_level), false],
+    ['Time left', timeLeft(approval.expires_at, now)?.replace(/ left$/, '') ?? 'no deadline', true],
+    ['Confidence', approval.confidence === null ? 'not given' : percent(approval.confidence), false],
+    ['Risk', approval.risk_level === null ? 'not given' : riskLabel(approval.risk_level), false],
   ]
   return (
     <dl className={styles.strip}>
@@ -85,7 +86,7 @@ function TimeLeft({ approval }: { approval: ApprovalDetail }) {
           until {formatTime(approval.expires_at, now)}
           {timeout !== null && `, ${timeout}`}
         </span>
-        {approval.escalated && <span>Escalated: more people are asked now.</span>}
+        {approval.escalated && <span>Escalated: more people can decide now.</span>}
       </div>
     </section>
   )
@@ -105,7 +106,7 @@ function Confidence({ approval }: { approval: ApprovalDetail }) {
       </div>
       {rate !== undefined && rate.approved > 0 && (
         <p className={styles.note}>
-          People changed {rate.modified} of the {rate.approved} like this that they approved.
+          Approvers modified {rate.modified} of {rate.approved} similar actions.
         </p>
       )}
     </DetailSection>
@@ -136,7 +137,7 @@ function MatchedRule({ approval }: { approval: ApprovalDetail }) {
   const others = considered.filter((one) => one.rule !== approval.rule)
   const matched = considered.find((one) => one.rule === approval.rule)
   return (
-    <DetailSection title={approval.rule === null ? 'Why you are asked' : 'Asked by rule'}>
+    <DetailSection title={approval.rule === null ? 'Reason for this approval' : 'Required by rule'}>
       {approval.rule === null ? (
         <p className={styles.note}>{noRuleText(approval)}</p>
       ) : (
@@ -147,7 +148,7 @@ function MatchedRule({ approval }: { approval: ApprovalDetail }) {
           </p>
           {approval.rules_revision !== null && (
             <p className={styles.note}>
-              {approval.rule_scope === 'global' ? 'Global rules' : 'Rules of this pipeline'}, version{' '}
+              {approval.rule_scope === 'global' ? 'Global rules' : 'Pipeline rules'}, version{' '}
               {approval.rules_revision}
             </p>
           )}
@@ -157,9 +158,7 @@ function MatchedRule({ approval }: { approval: ApprovalDetail }) {
       {others.length > 0 && (
         <details className={styles.others}>
           <summary>
-            {others.length === 1
-              ? '1 other rule was looked at'
-              : `${others.length} other rules were looked at`}
+            {others.length === 1 ? '1 other rule evaluated' : `${others.length} other rules evaluated`}
           </summary>
           <ul>
             {others.map((one) => (
@@ -176,8 +175,8 @@ function MatchedRule({ approval }: { approval: ApprovalDetail }) {
 }
 
 function noRuleText({ action, reason }: ApprovalDetail): string {
-  if (action !== null) return 'No rule is about it. Actions above low risk are put to people.'
-  return reason || 'No rule is about it: the pipeline asks here.'
+  if (action !== null) return 'No rule applies. Actions above low risk need approval.'
+  return reason || 'No rule applies. The pipeline requires approval here.'
 }
 
 type Condition = { field: string; wanted: string; actual: string; holds: boolean }
@@ -188,7 +187,8 @@ function Conditions({ conditions }: { conditions: readonly Condition[] }) {
     <ul className={styles.conditions}>
       {conditions.map((one) => (
         <li key={`${one.field}${one.wanted}`}>
-          <code>{one.field}</code> {one.wanted}: is {one.actual}, {one.holds ? 'holds' : 'does not hold'}
+          {one.holds ? 'Condition met' : 'Condition not met'}: <code>{one.field}</code> {one.wanted}
+          {!one.holds && ` (actual: ${one.actual})`}
         </li>
       ))}
     </ul>
@@ -203,16 +203,17 @@ function Deciders({ approval }: { approval: ApprovalDetail }) {
       ? new Date(new Date(approval.asked_at).getTime() + terms.escalate_after_seconds * 1000).toISOString()
       : null
   return (
-    <DetailSection title="Who decides">
+    <DetailSection title="Approvers">
       <p className={styles.note}>
-        {needed === 1 ? 'One approval' : `${given} of ${needed} approvals given, each by another person`},{' '}
-        {asked_of.length === 0 ? 'by anyone who may decide.' : `from ${asked_of.join(', ')}.`}
-        {approval.may_decide ? '' : ' You are not asked.'}
-        {terms.not_by_starter && ` Not by ${approval.started_by}, who started the run.`}
+        {needed === 1 ? 'Needs one approval' : `${given} of ${needed} approvals given`}{' '}
+        {asked_of.length === 0 ? 'from any approver.' : `from ${asked_of.join(', ')}.`}
+        {needed > 1 && ' Each approval must come from a different person.'}
+        {approval.may_decide ? '' : " You can't decide this approval."}
+        {terms.not_by_starter && ` ${approval.started_by} started the run and can't approve.`}
       </p>
       {escalatesAt !== null && approval.status === 'pending' && (
         <p className={styles.note}>
-          {formatTime(escalatesAt, now)}: {terms.escalate_to.join(', ') || 'others'} may decide as well.
+          Escalates to {terms.escalate_to.join(', ') || 'others'}: {formatTime(escalatesAt, now)}.
         </p>
       )}
     </DetailSection>
@@ -221,7 +222,7 @@ function Deciders({ approval }: { approval: ApprovalDetail }) {
 
 function PreviousSteps({ approval }: { approval: ApprovalDetail }) {
   return (
-    <DetailSection title="Steps so far">
+    <DetailSection title="Previous steps">
       <ol className={styles.steps}>
         {approval.steps.map((step) => {
           const isCurrent = step.execution_id === approval.execution_id

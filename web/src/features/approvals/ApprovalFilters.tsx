@@ -11,15 +11,15 @@ const KINDS: Record<ApprovalKind, string> = {
   completion: 'Results',
   start: 'Starts',
   input: 'Forms',
-  validation: 'Results to check',
+  validation: 'Validations',
   escalation: 'Escalations',
 }
 const RISKS: Record<RiskLevel, string> = { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low' }
 const SORTS: Record<ApprovalSort, string> = {
   deadline: 'Most urgent first',
   age: 'Oldest first',
-  risk: 'Riskiest first',
-  priority: 'Foremost first',
+  risk: 'Highest risk first',
+  priority: 'Highest priority first',
 }
 
 const options = (labels: Record<string, string>) =>
@@ -56,20 +56,20 @@ export function ApprovalFilters({ filter, filtered, onFilter }: Props) {
         onChange={(pipeline) => set({ pipeline: pipeline === ANY ? undefined : pipeline })}
       />
       <SelectField
-        label="Order"
+        label="Sort by"
         value={filter.sort ?? 'deadline'}
         options={options(SORTS)}
         onChange={(sort) => set({ sort: sort === 'deadline' ? undefined : (sort as ApprovalSort) })}
       />
       <Checkbox
         size="xs"
-        label="Also what others are asked"
+        label="Include approvals assigned to others"
         checked={filter.everybody === true}
         onChange={(event) => set({ everybody: event.currentTarget.checked || undefined })}
       />
       {filtered && (
         <Button variant="subtle" onClick={() => onFilter({ sort: filter.sort })}>
-          Show all
+          Clear filters
         </Button>
       )}
     </search>

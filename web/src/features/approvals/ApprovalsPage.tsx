@@ -46,7 +46,7 @@ export function ApprovalsPage() {
   return (
     <Page fullBleed title="Approvals">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
-      <section className={styles.scroll} tabIndex={0} aria-label="Queue">
+      <section className={styles.scroll} tabIndex={0} aria-label="Approvals">
         <div className={styles.body}>
           <h1>{pendingTitle(waiting, hasMore, 'Approvals')}</h1>
           <ApprovalFilters
@@ -55,11 +55,7 @@ export function ApprovalsPage() {
             filtered={filtered}
           />
           {error !== null && (
-            <LoadError
-              title="The approvals could not be read."
-              error={error}
-              retry={() => void pages.refetch()}
-            />
+            <LoadError title="Couldn't load approvals." error={error} retry={() => void pages.refetch()} />
           )}
           <Panel ochre={items !== undefined && items.length > 0}>
             {items === undefined ? (
@@ -89,15 +85,15 @@ export function ApprovalsPage() {
 function NoApprovals({ filtered, onAll }: { filtered: boolean; onAll: () => void }) {
   return filtered ? (
     <EmptyState
-      title="Nothing like this waits"
-      action={<Button onClick={onAll}>Show all that wait</Button>}
+      title="No approvals match the filters"
+      action={<Button onClick={onAll}>Show all approvals</Button>}
     />
   ) : (
     <EmptyState
-      title="All decided"
-      action={<Button renderRoot={(props) => <Link to="/runs" {...props} />}>See the runs</Button>}
+      title="No approvals waiting"
+      action={<Button renderRoot={(props) => <Link to="/runs" {...props} />}>View runs</Button>}
     >
-      A run that needs a form filled in, a decision taken or a start by hand shows up here.
+      Runs that need a form, a decision or a manual start appear here.
     </EmptyState>
   )
 }
@@ -145,20 +141,20 @@ function SelectionBar({ selected, sameDecision, selectAll, clear }: ReturnType<t
       {selected.length > 0 && (
         <BottomBar
           state={{ tone: 'ochre', icon: 'person', label: '' }}
-          title={`${selected.length} chosen`}
+          title={`${selected.length} selected`}
           detail={
             sameDecision.length > selected.length
-              ? `${sameDecision.length - selected.length} more like ${selected.length === 1 ? 'this' : 'these'}`
-              : 'All that are like this'
+              ? `${sameDecision.length - selected.length} more can be decided together`
+              : 'All similar approvals are selected'
           }
           actions={
             <>
               <Button variant="subtle" size="md" onClick={clear}>
-                Choose none
+                Clear selection
               </Button>
               {sameDecision.length > selected.length && (
                 <Button size="md" onClick={selectAll}>
-                  Choose all {sameDecision.length}
+                  Select all {sameDecision.length}
                 </Button>
               )}
               {canReject && (

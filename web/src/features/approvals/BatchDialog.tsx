@@ -63,21 +63,21 @@ export function BatchDialog({ items, decision, onClose, onDone }: Props) {
         <BatchResult result={result} items={items} verb={DONE[decision]} onClose={onDone} />
       ) : (
         <form onSubmit={send}>
-          {error !== null && <ProblemNotice title="Nothing was decided." error={error} />}
+          {error !== null && <ProblemNotice title="Couldn't record your decisions." error={error} />}
           <Preview items={items} rejects={rejects} />
           <Textarea
             label={rejects ? 'Reason' : 'Comment (optional)'}
-            description="Kept with each decision."
+            description="Saved with each decision."
             value={text}
-            error={missing && 'Say it in a few words first.'}
+            error={missing && 'Enter a reason.'}
             onChange={(event) => {
               setText(event.currentTarget.value)
               setMissing(false)
             }}
             data-autofocus
           />
-          <DialogActions note="Each is decided as it is shown now; what changed since is refused.">
-            <Button onClick={onClose}>Keep them waiting</Button>
+          <DialogActions note="Approvals that changed in the meantime are skipped.">
+            <Button onClick={onClose}>Cancel</Button>
             <Button type="submit" variant="filled" color={rejects ? 'red' : undefined} loading={isPending}>
               {rejects ? `Reject ${items.length}` : `Approve ${items.length}`}
             </Button>
@@ -101,12 +101,12 @@ function Preview({ items, rejects }: { items: readonly PendingItem[]; rejects: b
     <>
       <p>
         {rejects
-          ? `${pluralize(runs, 'run')} ${runs === 1 ? 'fails' : 'fail'} with your reason.`
-          : `${pluralize(runs, 'run')} ${runs === 1 ? 'goes' : 'go'} on.`}
-        {risky > 0 && ` ${risky} of ${items.length} ${risky === 1 ? 'is' : 'are'} of high risk.`}
+          ? `${pluralize(runs, 'run')} will fail with your reason.`
+          : `${pluralize(runs, 'run')} will continue.`}
+        {risky > 0 && ` ${risky} of ${items.length} ${risky === 1 ? 'is' : 'are'} high risk.`}
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
-      <ul className={styles.list} tabIndex={0} aria-label="What is decided">
+      <ul className={styles.list} tabIndex={0} aria-label="Selected approvals">
         {items.map((item) => (
           <li key={item.id}>
             {item.title} <span>{item.location}</span>
@@ -129,7 +129,7 @@ function BatchResult({ result, items, verb, onClose }: BatchResultProps) {
   return (
     <>
       <Notice tone="ochre" title={`${result.decided} ${verb}, ${result.refused} not.`}>
-        What was not {verb} is told here.
+        These approvals were not {verb}:
       </Notice>
       <ul className={styles.list}>
         {result.items
@@ -142,7 +142,7 @@ function BatchResult({ result, items, verb, onClose }: BatchResultProps) {
       </ul>
       <DialogActions>
         <Button variant="filled" onClick={onClose} data-autofocus>
-          Back to the queue
+          Back to approvals
         </Button>
       </DialogActions>
     </>

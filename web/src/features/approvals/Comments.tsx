@@ -11,14 +11,14 @@ import styles from './Comments.module.css'
 const DECISION_VERBS: Record<string, string> = {
   approve: 'approved',
   modify: 'approved with changes',
-  revise: 'asked for a revision',
+  revise: 'requested a revision',
   reject: 'rejected',
-  refuse: 'did not let it start',
-  accept: 'accepted it',
+  refuse: 'postponed the start',
+  accept: 'accepted the result',
   feedback: 'gave feedback',
-  retry: 'let it try again',
-  restart: 'began a new pass',
-  fail: 'let it fail',
+  retry: 'retried it',
+  restart: 'started a new pass',
+  fail: 'failed the execution',
   answer: 'answered',
   decline: 'declined to answer',
   escalate: 'escalated it',
@@ -38,7 +38,7 @@ function linesOf(approval: ApprovalDetail): CommentLine[] {
     key: comment_id,
     by,
     at,
-    verb: 'said',
+    verb: 'commented',
     text,
   }))
   return [...votes, ...comments].sort((a, b) => a.at.localeCompare(b.at))
@@ -60,7 +60,7 @@ export function Comments({ approval, canComment }: { approval: ApprovalDetail; c
   }
   if (lines.length === 0 && !canComment) return null
   return (
-    <Section title="What people say" count={lines.length || undefined}>
+    <Section title="Comments" count={lines.length || undefined}>
       <ol className={styles.comments}>
         {lines.map((line) => (
           <li key={line.key}>
@@ -77,7 +77,7 @@ export function Comments({ approval, canComment }: { approval: ApprovalDetail; c
       {canComment && (
         <form className={styles.form} onSubmit={send}>
           <Textarea
-            label="Say something without deciding"
+            label="Add a comment"
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
             minRows={1}
@@ -87,7 +87,9 @@ export function Comments({ approval, canComment }: { approval: ApprovalDetail; c
           </Button>
         </form>
       )}
-      {error !== null && <ProblemNotice title="Not stored. Your words are kept." error={error} />}
+      {error !== null && (
+        <ProblemNotice title="Couldn't save the comment. Your text is still here." error={error} />
+      )}
     </Section>
   )
 }

@@ -19,11 +19,11 @@ export function AlreadyDecidedNotice({ approval, comment }: { approval: Approval
       tone="ochre"
       title={
         last === undefined || approval.closed_at === null
-          ? `This is over: ${approvalState(approval).label.toLowerCase()}.`
-          : `${last.by} was first. You have decided nothing.`
+          ? `This approval is closed: ${approvalState(approval).label.toLowerCase()}.`
+          : `${last.by} already decided this approval. Your decision was not recorded.`
       }
     >
-      {unsent.length > 0 && `You had written: ${unsent.join(' · ')}`}
+      {unsent.length > 0 && `Your unsent text: ${unsent.join(' · ')}`}
     </Notice>
   )
 }
@@ -42,8 +42,8 @@ export function DecidedBar({ approval, next, notice }: BarProps) {
       title={[state.label, by != null && `by ${by}`].filter(Boolean).join(' ')}
       detail={
         approval.closed_at === null
-          ? 'Nothing more to do here.'
-          : `${formatTime(approval.closed_at, now)}. Nothing more to do here.`
+          ? 'No action needed.'
+          : `${formatTime(approval.closed_at, now)}. No action needed.`
       }
       notice={notice || undefined}
       actions={
@@ -59,7 +59,7 @@ export function DecidedBar({ approval, next, notice }: BarProps) {
               />
             )}
           >
-            See the run
+            View run
           </Button>
           {next !== null && (
             <Button

@@ -37,7 +37,7 @@ export function DecisionBar(props: Props) {
   const deadline = timeLeft(approval.expires_at, now)
   const facts = [
     artifacts.length > 0 && pluralize(artifacts.length, 'artifact'),
-    isSimulated && 'the model was simulated',
+    isSimulated && 'simulated model',
     revision,
     approval.needed > 1 && `${approval.given} of ${approval.needed} approvals given`,
     deadline && [deadline, timeoutText(approval)].filter(Boolean).join(', '),
@@ -54,10 +54,10 @@ export function DecisionBar(props: Props) {
           {facts.map((fact) => `${fact} · `)}digest <code>{shortDigest(approval.digest)}</code>
           {' · '}
           <Link to="/approvals/$approvalId" params={{ approvalId: approval.approval_id }}>
-            everything about it
+            view details
           </Link>
-          {!canDecide && ' · your role may look, not decide'}
-          {canDecide && !approval.may_decide && ' · others are asked'}
+          {!canDecide && " · your role can't decide"}
+          {canDecide && !approval.may_decide && ' · assigned to others'}
         </>
       }
       notice={
@@ -70,7 +70,7 @@ export function DecisionBar(props: Props) {
             }}
           >
             {changedArtifacts(pinned.shown.artifacts, artifacts).join(', ') ||
-              'What you decide on is no longer the same'}
+              'The content of this approval changed'}
             .
           </ChangedNotice>
         ) : (
@@ -87,7 +87,7 @@ export function DecisionBar(props: Props) {
   )
 }
 
-/** The bar where an action waits: it is decided where everything about it stands. */
+/** The bar where an action waits: it is decided where view details stands. */
 export function ReviewActionBar({ approval }: { approval: Approval }) {
   const now = useNow()
   const keys = useMemo(() => ({ a: () => document.getElementById('review-action')?.click() }), [])
@@ -98,7 +98,7 @@ export function ReviewActionBar({ approval }: { approval: Approval }) {
       title={`${approval.title}?`}
       detail={[
         approval.risk_level !== null && `${approval.risk_level} risk`,
-        approval.confidence !== null && `confidence ${Math.round(approval.confidence * 100)} %`,
+        approval.confidence !== null && `${Math.round(approval.confidence * 100)}% confidence`,
         timeLeft(approval.expires_at, now),
       ]
         .filter(Boolean)
@@ -112,7 +112,7 @@ export function ReviewActionBar({ approval }: { approval: Approval }) {
             <Link to="/approvals/$approvalId" params={{ approvalId: approval.approval_id }} {...props} />
           )}
         >
-          Review the action
+          Review action
           <KeyHint>A</KeyHint>
         </Button>
       }

@@ -151,10 +151,10 @@ export function ChangedNotice({
   return (
     <Notice
       tone="ochre"
-      title="This changed while you read it."
-      actions={<Button onClick={onShowCurrent}>Show it as it is now</Button>}
+      title="This approval changed while you were viewing it."
+      actions={<Button onClick={onShowCurrent}>Show current version</Button>}
     >
-      {children} Nothing was decided.
+      {children} No decision was recorded.
     </Notice>
   )
 }
@@ -162,7 +162,7 @@ export function ChangedNotice({
 export function RefusedNotice({ problem }: { problem: Problem }) {
   return (
     <Notice tone={isStale(problem) ? 'ochre' : 'red'} title="Your decision was not recorded.">
-      {problem.detail} What you wrote is kept.
+      {problem.detail} Your text is still here.
     </Notice>
   )
 }

@@ -59,7 +59,7 @@ export function ExecutionForm({ execution, form, disabled, onBusy }: Props) {
     onMutate: () => onBusy(true),
     onSuccess: () => {
       deleteDraft(sessionStorage, key)
-      showToast(`${execution.checkpoint_name} is filled in.`)
+      showToast(`Form submitted: ${execution.checkpoint_name}.`)
     },
     onError: showProblem,
     onSettled: async () => {
@@ -84,19 +84,19 @@ export function ExecutionForm({ execution, form, disabled, onBusy }: Props) {
   return (
     <form id={FORM_ID} ref={body} className={styles.form} onSubmit={submit} noValidate>
       {form.feedback !== null && form.feedback !== '' && (
-        <Notice tone="ochre" title="Sent back with this feedback">
+        <Notice tone="ochre" title="Revision requested">
           {form.feedback}
         </Notice>
       )}
       {form.instructions !== '' && <p className={styles.instructions}>{form.instructions}</p>}
-      {draft !== null && <p className={styles.note}>Your entries from before are still here.</p>}
+      {draft !== null && <p className={styles.note}>Your unsent answers were restored.</p>}
       {problem !== null && (
         <Notice
           tone={isStale(problem) ? 'ochre' : 'red'}
           title={
             isStale(problem)
-              ? 'The question changed meanwhile. Your entries are kept.'
-              : 'Not stored. Your entries are kept.'
+              ? 'The form changed in the meantime. Your answers are still here.'
+              : "Couldn't submit the form. Your answers are still here."
           }
         >
           {problem.detail}
@@ -114,7 +114,7 @@ export function ExecutionForm({ execution, form, disabled, onBusy }: Props) {
         />
       ))}
       {form.fields.length === 0 && (
-        <p className={styles.note}>There is nothing to fill in. Confirm that it is done.</p>
+        <p className={styles.note}>This form has no fields. Submit it to confirm that the work is done.</p>
       )}
     </form>
   )

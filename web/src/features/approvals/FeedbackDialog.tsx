@@ -61,7 +61,10 @@ export function FeedbackDialog({
     <Modal opened={dialog !== undefined} onClose={onClose} title={dialog?.title}>
       <form onSubmit={submit}>
         {problem !== null && (
-          <Notice tone={isStale(problem) ? 'ochre' : 'red'} title="Not recorded. Your words are kept.">
+          <Notice
+            tone={isStale(problem) ? 'ochre' : 'red'}
+            title="Your decision was not recorded. Your text is still here."
+          >
             {problem.detail}
           </Notice>
         )}
@@ -70,12 +73,12 @@ export function FeedbackDialog({
           description={dialog?.hint}
           value={text}
           onChange={(event) => updateText(event.currentTarget.value)}
-          error={missing && 'Say it in a few words first.'}
+          error={missing && 'This field is required.'}
           minRows={3}
           data-autofocus
         />
         <DialogActions>
-          <Button onClick={onClose}>Keep it as it is</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button
             type="submit"
             variant="filled"

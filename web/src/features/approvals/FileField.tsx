@@ -41,13 +41,13 @@ export function FileField({ executionId, id, label, value, error, onChange }: Pr
               leftSection={<IconUpload size={15} />}
               aria-label={value === null ? `Choose a file: ${label}` : `Choose another file: ${label}`}
             >
-              {value === null ? 'Choose a file' : 'Choose another'}
+              {value === null ? 'Choose a file' : 'Choose another file'}
             </Button>
           )}
         </FileButton>
         {value !== null && (
           <Button variant="subtle" leftSection={<IconX size={15} />} onClick={() => onChange(null)}>
-            Take away
+            Remove
           </Button>
         )}
       </div>
@@ -57,5 +57,5 @@ export function FileField({ executionId, id, label, value, error, onChange }: Pr
 
 function uploadErrorText(error: unknown, file: File): string {
   const { status, detail } = asProblem(error)
-  return status === 413 ? `${file.name} has ${formatBytes(file.size)}. ${detail}` : detail
+  return status === 413 ? `${file.name} is ${formatBytes(file.size)}. ${detail}` : detail
 }

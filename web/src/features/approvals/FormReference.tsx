@@ -16,8 +16,8 @@ export function FormReference({ runId, executionId }: { runId: string; execution
   const blocks = (data?.blocks ?? []).filter((block) => block.kind !== 'revision_feedback')
   if (blocks.length === 0) return null
   return (
-    <section className={styles.reference} aria-label="For reference">
-      <h3>For reference</h3>
+    <section className={styles.reference} aria-label="Reference">
+      <h3>Reference</h3>
       {blocks.map((block, index) => (
         <details
           key={`${block.kind}${block.heading}${block.artifact_name}`}
@@ -38,29 +38,29 @@ export function blockTitle(block: ContextBlock): string {
   const name = block.artifact_name ?? block.checkpoint_name ?? block.heading
   switch (block.kind) {
     case 'previous_version':
-      return `${name} in v${block.run_version}`
+      return `${name} from v${block.run_version}`
     case 'previous_pass':
-      return `${name} in the pass before`
+      return `${name} from the previous pass`
     case 'checkpoint_output':
       return block.checkpoint_name === null || block.artifact_name === null
         ? name
-        : `${name} of ${block.checkpoint_name}`
+        : `${name} from ${block.checkpoint_name}`
     case 'rework':
-      if (block.artifact_name !== null) return `${name} of whoever sent it back`
-      return block.heading.endsWith(', prompt') ? 'What is to be done now' : 'Why it was sent back'
+      if (block.artifact_name !== null) return `${name} from the requester`
+      return block.heading.endsWith(', prompt') ? 'Rework instructions' : 'Reason for the rework'
     case 'revision_feedback':
       return 'Feedback'
     case 'original_prompt':
-      return 'What the run is for'
+      return 'Run prompt'
     case 'input':
       return 'Input'
     case 'validation_findings':
-      return 'What validation found'
+      return 'Validation findings'
   }
 }
 
 function Block({ block }: { block: ContextBlock }) {
-  if (block.content === null) return <p className={styles.note}>Too large to show here.</p>
+  if (block.content === null) return <p className={styles.note}>Too large to display.</p>
   if (looksLikeJson(block.content))
     return <Code text={formatJson(block.content)} label={blockTitle(block)} wrap />
   return (

@@ -20,7 +20,7 @@ export function ReassignDialog({ approval, opened, onClose }: Props) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: (names: string[]) => reassign(approval.approval_id, names, reason.trim()),
     onSuccess: (_, names) => {
-      showToast(`Handed over to ${names.join(', ')}.`)
+      showToast(`Reassigned to ${names.join(', ')}.`)
       onClose()
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['approvals'] }),
@@ -38,14 +38,14 @@ export function ReassignDialog({ approval, opened, onClose }: Props) {
     mutate(names)
   }
   return (
-    <Modal opened={opened} onClose={onClose} title="Hand this over">
+    <Modal opened={opened} onClose={onClose} title="Reassign approval">
       <form onSubmit={send}>
-        {error !== null && <ProblemNotice title="Not handed over." error={error} />}
+        {error !== null && <ProblemNotice title="Couldn't reassign the approval." error={error} />}
         <TextInput
-          label="To"
-          description="Names, addresses, roles or groups, with commas between them."
+          label="Assign to"
+          description="Usernames, email addresses, roles or groups, separated by commas."
           value={to}
-          error={missing && 'Name somebody.'}
+          error={missing && 'Enter at least one name.'}
           onChange={(event) => {
             setTo(event.currentTarget.value)
             setMissing(false)
@@ -60,10 +60,10 @@ export function ReassignDialog({ approval, opened, onClose }: Props) {
           onChange={(event) => setReason(event.currentTarget.value)}
           mt={12}
         />
-        <DialogActions note="They decide instead of those who are asked now.">
-          <Button onClick={onClose}>Keep it</Button>
+        <DialogActions note="Replaces the people who are assigned now.">
+          <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" variant="filled" loading={isPending}>
-            Hand over
+            Reassign
           </Button>
         </DialogActions>
       </form>
@@ -81,7 +81,7 @@ function SuggestedPeople({ onSelect }: { onSelect: (name: string) => void }) {
   if (names.length === 0) return null
   return (
     <fieldset className={styles.suggestions}>
-      <legend>Who may decide</legend>
+      <legend>Suggestions</legend>
       {names.map((one) => (
         <Button key={one.name} onClick={() => onSelect(one.name)}>
           {one.display_name || one.name}

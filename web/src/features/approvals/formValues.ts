@@ -49,10 +49,10 @@ export function parseAnswers(form: Form, values: FormInputs): Answers {
       if (isUpload(value)) fields[field.name] = value.upload_id
       else if (field.required) errors[field.name] = 'Choose a file.'
     } else if (typeof value !== 'string' || value.trim() === '') {
-      if (field.required) errors[field.name] = 'Fill this in.'
+      if (field.required) errors[field.name] = 'This field is required.'
     } else if (field.type === 'number') {
       const number = parseNumberInput(value)
-      if (number === null) errors[field.name] = 'This is not a number. Write it like 1200 or 12.5.'
+      if (number === null) errors[field.name] = 'Enter a number, such as 1200 or 12.5.'
       else fields[field.name] = number
     } else {
       fields[field.name] = value

@@ -90,11 +90,11 @@ export function ArtifactBrowser({ artifacts, selected, onSelect, emptyText, prev
       <div className={styles.tools}>
         {isCompared ? (
           <SegmentedControl
-            aria-label="What is shown"
+            aria-label="View"
             value={view}
             onChange={setView}
             data={[
-              { value: 'now', label: artifact.run_version === null ? 'Now' : `v${artifact.run_version}` },
+              { value: 'now', label: artifact.run_version === null ? 'Current' : `v${artifact.run_version}` },
               { value: 'changes', label: `Changes since v${previousRun?.version}` },
             ]}
           />

@@ -14,7 +14,7 @@ export function ArtifactDiff({ before, after }: { before: Artifact; after: Artif
   const error = old.error ?? now.error
   if (error !== null) {
     const retry = () => void Promise.all([old.refetch(), now.refetch()])
-    return <LoadError title="The contents could not be read." error={error} retry={retry} />
+    return <LoadError title="Couldn't load the content." error={error} retry={retry} />
   }
   if (old.data === undefined || now.data === undefined) return <LoadingText />
   const shown = after.format === 'json' ? formatJson : (text: string) => text

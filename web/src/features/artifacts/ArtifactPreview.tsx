@@ -29,8 +29,8 @@ export function ArtifactPreview({ artifact }: { artifact: Artifact }) {
     return (
       <p>
         {shown
-          ? `${formatBytes(artifact.size_bytes)} is too much to show here. `
-          : 'This kind of file is not shown here. '}
+          ? `This file is too large to preview (${formatBytes(artifact.size_bytes)}). `
+          : "This file type can't be previewed. "}
         <a href={downloadUrl(artifact)} download>
           Download {fileName(artifact)}
         </a>
@@ -43,7 +43,7 @@ export function ArtifactPreview({ artifact }: { artifact: Artifact }) {
 function Readable({ artifact }: { artifact: Artifact }) {
   const { data, error, refetch } = useQuery(artifactContent(artifact.artifact_record_id, artifact.checksum))
   if (error !== null)
-    return <LoadError title="The content could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="Couldn't load the content." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText />
   if (data === '') return <p>This file is empty.</p>
   const label = `Content of ${fileName(artifact)}`

@@ -40,7 +40,9 @@ export function CsvTable({ text, label }: { text: string; label: string }) {
         </table>
       </section>
       {rows.length > MAX_ROWS && (
-        <p className={styles.more}>These are the first {MAX_ROWS} rows. Download the file for all of them.</p>
+        <p className={styles.more}>
+          Showing the first {MAX_ROWS} rows. Download the file to see all of them.
+        </p>
       )}
     </>
   )

@@ -18,25 +18,21 @@ export function DiagramPreview({ text, name }: { text: string; name: string }) {
       {rendered === null ? (
         <LoadingText lines={4} />
       ) : 'error' in rendered ? (
-        <Notice tone="red" title="This diagram cannot be drawn.">
+        <Notice tone="red" title="This diagram can't be displayed.">
           <pre className={styles.error}>{rendered.error}</pre>
         </Notice>
       ) : (
         <figure className={styles.diagram}>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
           <section tabIndex={0} aria-label={`Diagram of ${name}`}>
-            <img
-              src={rendered.url}
-              alt={`Drawn from the source of ${name}`}
-              data-whole={fullSize || undefined}
-            />
+            <img src={rendered.url} alt={`Diagram from ${name}`} data-whole={fullSize || undefined} />
           </section>
           <Button
             variant="subtle"
             leftSection={fullSize ? <IconArrowsMinimize size={15} /> : <IconArrowsMaximize size={15} />}
             onClick={() => setFullSize(!fullSize)}
           >
-            {fullSize ? 'Fit into the page' : 'Show in full size'}
+            {fullSize ? 'Fit to page' : 'View full size'}
           </Button>
         </figure>
       )}

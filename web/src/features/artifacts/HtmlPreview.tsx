@@ -11,7 +11,7 @@ export function HtmlPreview({ text, name }: { text: string; name: string }) {
     <>
       <div className={styles.viewSwitch}>
         <SegmentedControl
-          aria-label={`How ${name} is shown`}
+          aria-label={`View of ${name}`}
           value={view}
           onChange={setView}
           data={[
@@ -19,12 +19,12 @@ export function HtmlPreview({ text, name }: { text: string; name: string }) {
             { value: 'source', label: 'Source' },
           ]}
         />
-        {view === 'page' && <span className={styles.note}>Scripts and what is elsewhere are left out.</span>}
+        {view === 'page' && <span className={styles.note}>Scripts and external resources are blocked.</span>}
       </div>
       {view === 'page' ? (
         <iframe
           className={styles.page}
-          title={`Page ${name}`}
+          title={`Preview of ${name}`}
           sandbox=""
           referrerPolicy="no-referrer"
           srcDoc={withContentPolicy(text)}

@@ -82,8 +82,7 @@ export function withExplicitSize(svg: string): string {
   // It is not always well-formed; written out again it is.
   const drawing = new DOMParser().parseFromString(svg, 'text/html').querySelector('svg')
   const [, , width, height] = (drawing?.getAttribute('viewBox') ?? '').split(/[\s,]+/).map(Number)
-  if (drawing === null || !(Number(width) > 0 && Number(height) > 0))
-    throw new Error('There is nothing to draw.')
+  if (drawing === null || !(Number(width) > 0 && Number(height) > 0)) throw new Error('The diagram is empty.')
   drawing.setAttribute('width', String(Math.ceil(Number(width))))
   drawing.setAttribute('height', String(Math.ceil(Number(height))))
   return new XMLSerializer().serializeToString(drawing)

@@ -21,8 +21,8 @@ export function CheckpointList({ pipeline }: { pipeline: Pipeline }) {
       aside={
         <span className={styles.figures}>
           {pipeline.config.auto_advance
-            ? 'Each starts by itself when its turn comes'
-            : 'Each waits for a start by a person'}
+            ? 'Checkpoints start automatically'
+            : 'Checkpoints are started manually'}
         </span>
       }
     >
@@ -75,7 +75,7 @@ function Row({ checkpoint, number }: { checkpoint: Checkpoint; number: number })
 }
 
 function approvalLabel({ needsStartApproval, needsCompletionApproval }: CheckpointSummary): string | null {
-  if (needsStartApproval && needsCompletionApproval) return 'Asks before and after'
-  if (needsStartApproval) return 'Asks before it starts'
-  return needsCompletionApproval ? 'Asks when it is done' : null
+  if (needsStartApproval && needsCompletionApproval) return 'Approval to start and to complete'
+  if (needsStartApproval) return 'Approval to start'
+  return needsCompletionApproval ? 'Approval to complete' : null
 }

@@ -99,10 +99,10 @@ export function ConversationEntries({ entries, hasOlder, loadingOlder, onOlder, 
       {hasOlder && (
         <p className={styles.loadingOlder}>
           {loadingOlder ? (
-            'Reading what was said before…'
+            'Loading earlier messages…'
           ) : (
             <Button variant="subtle" onClick={onOlder}>
-              Show what was said before
+              Load earlier messages
             </Button>
           )}
         </p>
@@ -151,7 +151,7 @@ export function ConversationEntries({ entries, hasOlder, loadingOlder, onOlder, 
       </div>
       {!following && (
         <Button className={styles.jump} rightSection={<IconArrowDown size={15} />} onClick={jump}>
-          {isRunning ? 'Follow the newest' : 'Jump to the end'}
+          {isRunning ? 'Jump to latest' : 'Jump to end'}
         </Button>
       )}
     </div>

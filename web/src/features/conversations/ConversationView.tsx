@@ -23,7 +23,7 @@ export function ConversationView({ runId, executionId, item }: Props) {
     <div className={styles.frame}>
       {error !== null && (
         <div className={styles.note}>
-          <LoadError title="The conversation could not be read." error={error} retry={retry} />
+          <LoadError title="Couldn't load the conversation." error={error} retry={retry} />
         </div>
       )}
       {messages === undefined ? (
@@ -34,8 +34,8 @@ export function ConversationView({ runId, executionId, item }: Props) {
         )
       ) : isHidden && messages.length === 0 ? (
         <p className={styles.empty}>
-          This conversation is hidden: the definition says <code>show_conversation: false</code>. It is kept,
-          and an admin can read it.
+          This conversation is hidden by <code>show_conversation: false</code> in the definition. Admins can
+          read it.
         </p>
       ) : entries.length === 0 ? (
         <p className={styles.empty} role="status">
@@ -45,8 +45,9 @@ export function ConversationView({ runId, executionId, item }: Props) {
         <>
           {isHidden && (
             <div className={styles.note}>
-              <Notice tone="grey" title="Hidden from others.">
-                You see it as an admin: the definition says <code>show_conversation: false</code>.
+              <Notice tone="grey" title="Hidden from other users.">
+                The definition sets <code>show_conversation: false</code>. You can read it because you are an
+                admin.
               </Notice>
             </div>
           )}
@@ -65,9 +66,8 @@ export function ConversationView({ runId, executionId, item }: Props) {
 }
 
 function emptyText(item: RunCheckpoint, isRunning: boolean): string {
-  if (isRunning && item.waiting_on === null)
-    return 'Nobody has said anything yet. It appears here as it is said.'
+  if (isRunning && item.waiting_on === null) return 'No messages yet. They appear here as they arrive.'
   if (item.status === 'pending' || item.status === 'waiting_approval_to_start')
-    return `${item.name} has not begun.`
-  return 'Nothing was said.'
+    return `${item.name} hasn't started.`
+  return 'No messages.'
 }

@@ -31,7 +31,7 @@ export function EntryHeading({ text }: { text: string }) {
 const ROLE_LABELS: Record<string, string> = {
   system: 'System prompt',
   user: 'Task',
-  tool: 'Result of a tool',
+  tool: 'Tool result',
 }
 
 /** What a model was told: long, and seldom looked at. */
@@ -53,14 +53,14 @@ export function PromptRow({
       <Collapsible
         name="text"
         collapse={collapse}
-        title={agentName === null ? 'What was asked' : `What ${agentName} was told`}
+        title={agentName === null ? 'Prompt' : `Prompt for ${agentName}`}
         preview={`${names}, ${compactNumber(size)} characters`}
         trailing={formatSecond(first.timestamp)}
       >
         {messages.map(({ message_id, role, content }) => (
           <Fragment key={message_id}>
             <h4>{ROLE_LABELS[role] ?? role}</h4>
-            <Code text={content} label={`${ROLE_LABELS[role] ?? role}, whole`} wrap />
+            <Code text={content} label={`${ROLE_LABELS[role] ?? role} (full text)`} wrap />
           </Fragment>
         ))}
       </Collapsible>
@@ -90,7 +90,7 @@ export function AnswerRow({ message, results, continues, speaker, collapse }: An
     >
       {message.thinking !== '' && <Thinking text={message.thinking} collapse={collapse} />}
       {message.content !== '' && (
-        <AnswerText text={message.content} label={`Answer of ${message.agent_name}`} />
+        <AnswerText text={message.content} label={`Answer from ${message.agent_name}`} />
       )}
       {message.tool_calls.map((call) => (
         <ToolCall
@@ -101,7 +101,7 @@ export function AnswerRow({ message, results, continues, speaker, collapse }: An
         />
       ))}
       {message.content === '' && message.tool_calls.length === 0 && (
-        <p className={styles.muted}>Said nothing.</p>
+        <p className={styles.muted}>Empty message.</p>
       )}
     </Row>
   )
@@ -131,7 +131,7 @@ export function StreamingRow({ streaming, continues, speaker, collapse }: Stream
       )}
       {text !== '' && (
         <div className={styles.streaming}>
-          <AnswerText text={text} label={`Answer of ${streaming.agent_name}`} />
+          <AnswerText text={text} label={`Answer from ${streaming.agent_name}`} />
         </div>
       )}
       {tool_call !== '' && <StreamingToolCall {...parseStreamingCall(tool_call)} />}
@@ -155,7 +155,7 @@ function Thinking({
       name="thinking"
       collapse={collapse}
       icon={<IconBulb size={14} stroke={1.6} aria-hidden="true" />}
-      title={isFinished ? 'Thought' : 'Thinking…'}
+      title={isFinished ? 'Thinking' : 'Thinking…'}
       preview={lines.at(isFinished ? 0 : -1) ?? ''}
     >
       <p className={styles.thinking}>{text}</p>
@@ -166,7 +166,7 @@ function Thinking({
 function StreamingToolCall({ name, args: rest }: ReturnType<typeof parseStreamingCall>) {
   return (
     <p className={styles.streamingCall}>
-      {name === FINAL_RESULT_TOOL ? 'Hands over its result' : `Calls ${name}`} <code>{rest}</code>
+      {name === FINAL_RESULT_TOOL ? 'Submitting the result' : `Calling ${name}`} <code>{rest}</code>
     </p>
   )
 }

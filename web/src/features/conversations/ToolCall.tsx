@@ -17,13 +17,13 @@ export function ToolCall({
 }) {
   const isAnswer = call.name === FINAL_RESULT_TOOL
   if (isAnswer && result?.went_well !== false)
-    return <Code text={toText(call.arguments)} label="Result, as it was handed over" wrap />
+    return <Code text={toText(call.arguments)} label="Submitted result" wrap />
   return (
     <Collapsible
       name={`call ${call.call_id}`}
       collapse={collapse}
       icon={<IconTool size={14} stroke={1.6} aria-hidden="true" />}
-      title={isAnswer ? 'A result that does not fit' : <code>{call.name}</code>}
+      title={isAnswer ? 'Invalid result' : <code>{call.name}</code>}
       preview={callSubject(call)}
       trailing={
         result === undefined ? (
@@ -32,7 +32,7 @@ export function ToolCall({
           resultSummary(result.content)
         ) : (
           <span className={styles.failed}>
-            <IconAlertTriangleFilled size={13} aria-hidden="true" /> {isAnswer ? 'sent back' : 'failed'}
+            <IconAlertTriangleFilled size={13} aria-hidden="true" /> {isAnswer ? 'rejected' : 'failed'}
           </span>
         )
       }
@@ -40,15 +40,15 @@ export function ToolCall({
       <h4>{isAnswer ? 'Result' : 'Arguments'}</h4>
       <Code
         text={toText(call.arguments)}
-        label={isAnswer ? 'Result that does not fit' : `Arguments of ${call.name}`}
+        label={isAnswer ? 'Invalid result' : `Arguments of ${call.name}`}
         wrap
       />
       {result !== undefined && (
         <>
-          <h4>{result.went_well ? 'Result' : 'What went wrong'}</h4>
+          <h4>{result.went_well ? 'Result' : 'Error'}</h4>
           <Code
             text={toText(result.content)}
-            label={isAnswer ? 'What does not fit' : `Result of ${call.name}`}
+            label={isAnswer ? 'Validation errors' : `Result of ${call.name}`}
             wrap
           />
         </>

@@ -20,12 +20,14 @@ export function BudgetBar({ run, allowed, task, notice }: Props) {
       <BottomBar
         state={{ tone: 'ochre', icon: 'paused', label: '' }}
         title={
-          canResume ? 'The run was paused at its budget, and can go on' : 'The run is paused at its budget'
+          canResume
+            ? 'The run was paused at its budget limit. You can resume it now'
+            : 'The run is paused because its budget is exhausted'
         }
         detail={
           canResume || canRaise
             ? run.over_budget
-            : `${run.over_budget} The budget of the month is raised in the definition.`
+            : `${run.over_budget} Raise the monthly budget in the definition.`
         }
         notice={notice}
         actions={
@@ -38,7 +40,7 @@ export function BudgetBar({ run, allowed, task, notice }: Props) {
                   leftSection={<IconCoin size={16} />}
                   onClick={() => setEditing(true)}
                 >
-                  Raise the budget…
+                  Raise budget…
                 </Button>
               )}
               {canResume && (

@@ -11,6 +11,7 @@ import {
   UNITS,
   withNewLimits,
 } from '~/lib/budgets'
+import { pluralize } from '~/lib/formatting'
 import { FormDialog } from '~/ui/FormDialog'
 import type { RunCommandState } from '~/ui/useRunCommand'
 import styles from './BudgetDialog.module.css'
@@ -46,20 +47,20 @@ function BudgetForm({ run, task, opened, onClose }: Props) {
   }
   return (
     <FormDialog
-      title="Raise the budget of this run?"
+      title="Raise budget"
       opened={opened}
       onClose={onClose}
-      submitLabel="Raise it and resume"
-      cancelLabel="Keep the run paused"
+      submitLabel="Raise budget and resume"
+      cancelLabel="Cancel"
       onSubmit={send}
-      errorTitle="The budget was not raised."
+      errorTitle="Couldn't raise the budget."
       disabled={fields.some((one) => !one.isEnough)}
-      note="For this run only. The definition stays as it is."
+      note="Applies to this run only. The definition does not change."
     >
       {fields.map(({ status, text, isEnough }) => (
         <div key={status.limit} className={styles.limit}>
           <TextInput
-            label={`At most, in ${UNITS[status.limit]}`}
+            label={`Limit (${UNITS[status.limit]})`}
             description={`${formatLimit(status.limit, status.used)} of ${formatLimit(status.limit, status.allowed)} used${unpricedText(status)}`}
             inputMode={status.limit === 'max_cost_usd' ? 'decimal' : 'numeric'}
             value={inputs.get(status.limit) ?? ''}
@@ -78,7 +79,9 @@ function BudgetForm({ run, task, opened, onClose }: Props) {
 }
 
 const unpricedText = ({ limit, unpriced_calls }: BudgetStatus) =>
-  limit === 'max_cost_usd' && unpriced_calls > 0 ? `, without ${unpriced_calls} whose price is not known` : ''
+  limit === 'max_cost_usd' && unpriced_calls > 0
+    ? `, plus ${pluralize(unpriced_calls, 'call')} with unknown price`
+    : ''
 
 function parseLimit({ limit }: BudgetStatus, inputs: string): number | null {
   const number = Number(inputs)

@@ -22,7 +22,7 @@ export function CostDetails({ run: { usage, budget } }: { run: Run }) {
       {budget.bounds.map((status) => (
         <Detail
           key={`${status.of} ${status.limit}`}
-          name={status.of === 'month' ? `${NAMES[status.limit]}, month` : NAMES[status.limit]}
+          name={status.of === 'month' ? `${NAMES[status.limit]} (month)` : NAMES[status.limit]}
         >
           {status.limit === 'max_cost_usd'
             ? formatLimit(status.limit, status.used)

@@ -14,8 +14,8 @@ export function DefinitionEditor(props: Props) {
   return (
     <YamlEditor
       {...props}
-      label="Definition in YAML"
-      hint="Write or paste a definition; it is checked as you go."
+      label="Definition (YAML)"
+      hint="Write or paste a definition. It is validated as you type."
       checkName="definition check"
       check={checkDefinition}
     />

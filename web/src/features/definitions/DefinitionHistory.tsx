@@ -11,8 +11,8 @@ import { showToast } from '~/ui/toasts'
 export function DefinitionHistory({ pipeline, canRevert }: { pipeline: Pipeline; canRevert: boolean }) {
   const { data, error, refetch } = useQuery(definitionHistory(pipeline.pipeline_id))
   if (error !== null)
-    return <LoadError title="The history could not be read." error={error} retry={() => void refetch()} />
-  if (data === undefined) return <LoadingRows rows={3} label="Loading the history" />
+    return <LoadError title="Couldn't load the history." error={error} retry={() => void refetch()} />
+  if (data === undefined) return <LoadingRows rows={3} label="Loading history" />
   return (
     <RevisionHistory items={data.items} current={pipeline.revision}>
       {({ revision }) => (
@@ -31,7 +31,7 @@ function Revision({ pipeline, revision, canRevert }: Props) {
   const revert = async () => {
     try {
       const saved = await revertPipeline(id, revision)
-      showToast(`Revision ${saved.revision} is again what revision ${revision} was.`)
+      showToast(`Restored revision ${revision} as revision ${saved.revision}.`)
     } finally {
       await client.invalidateQueries({ queryKey: ['pipeline', id] })
     }
@@ -39,7 +39,7 @@ function Revision({ pipeline, revision, canRevert }: Props) {
   return (
     <RevisionChange
       revision={revision}
-      firstTitle="The first definition"
+      firstTitle="Initial definition"
       diff={diff}
       onRevert={canRevert && revision !== pipeline.revision ? revert : undefined}
     />

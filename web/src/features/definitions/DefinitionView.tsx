@@ -25,7 +25,7 @@ export function DefinitionView({ pipeline, editing, canEdit, onEdit }: Props) {
     placeholderData: keepPreviousData,
   })
   if (error !== null)
-    return <LoadError title="The definition could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="Couldn't load the definition." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText lines={6} />
   if (editing)
     return <DefinitionEdit key={pipeline.pipeline_id} pipeline={pipeline} stored={data} onEdit={onEdit} />
@@ -87,15 +87,15 @@ function DefinitionEdit({ pipeline, stored, onEdit }: EditingProps) {
       footer={
         <div className={styles.footer}>
           {isOutdated && (
-            <Notice tone="ochre" title="Somebody saved another revision. Your text is kept.">
-              It began with revision {draft.revision}. Look at the history for what was changed since.
+            <Notice tone="ochre" title="Someone else saved a new revision. Your text is still here.">
+              Your edit is based on revision {draft.revision}. See the history for newer changes.
             </Notice>
           )}
           {problem !== null && !isOutdated && (
-            <ProblemNotice title="Not saved. Your text is kept." error={problem} />
+            <ProblemNotice title="Couldn't save the definition. Your text is still here." error={problem} />
           )}
           <div className={styles.buttons}>
-            <Button onClick={leave}>Discard the changes</Button>
+            <Button onClick={leave}>Discard changes</Button>
             {isOutdated ? (
               <Button
                 variant="filled"
@@ -103,7 +103,7 @@ function DefinitionEdit({ pipeline, stored, onEdit }: EditingProps) {
                 loading={save.isPending}
                 onClick={() => save.mutate({ revision: pipeline.revision })}
               >
-                Save over it
+                Overwrite
               </Button>
             ) : problem?.status === 409 ? (
               <Button
@@ -112,7 +112,7 @@ function DefinitionEdit({ pipeline, stored, onEdit }: EditingProps) {
                 loading={save.isPending}
                 onClick={() => save.mutate({ revision: draft.revision, force: true })}
               >
-                Cancel the open run and save
+                Cancel open runs and save
               </Button>
             ) : (
               <Button
@@ -121,7 +121,7 @@ function DefinitionEdit({ pipeline, stored, onEdit }: EditingProps) {
                 disabled={draft.text === stored}
                 onClick={() => save.mutate({ revision: draft.revision })}
               >
-                Save the definition
+                Save definition
               </Button>
             )}
           </div>

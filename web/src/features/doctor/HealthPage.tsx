@@ -4,6 +4,7 @@ import { repairData } from '~/api/commands'
 import { healthReport } from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { HealthCheck, HealthReport } from '~/api/types'
+import { pluralize } from '~/lib/formatting'
 import type { State } from '~/lib/states'
 import { EmptyState } from '~/ui/EmptyState'
 import { LoadingRows } from '~/ui/Loading'
@@ -14,10 +15,10 @@ import { Time } from '~/ui/Time'
 import styles from './HealthPage.module.css'
 
 const VERDICT_STATES: Record<HealthCheck['verdict'], State> = {
-  ok: { tone: 'green', icon: 'completed', label: 'Well' },
+  ok: { tone: 'green', icon: 'completed', label: 'OK' },
   repaired: { tone: 'green', icon: 'completed', label: 'Repaired' },
   warning: { tone: 'grey', icon: 'alert', label: 'Warning' },
-  fault: { tone: 'red', icon: 'failed', label: 'Fault' },
+  fault: { tone: 'red', icon: 'failed', label: 'Error' },
 }
 const ORDER = ['fault', 'warning', 'repaired', 'ok']
 
@@ -29,7 +30,7 @@ export function HealthPage() {
       {isAdmin ? (
         <HealthReportView />
       ) : (
-        <EmptyState title="For admins">Ask an admin how the server does.</EmptyState>
+        <EmptyState title="Admins only">You need the admin role to view this page.</EmptyState>
       )}
     </Page>
   )
@@ -43,8 +44,8 @@ function HealthReportView() {
     onSuccess: (finding) => client.setQueryData(healthReport().queryKey, finding),
   })
   if (error !== null)
-    return <LoadError title="The server could not be looked at." error={error} retry={() => void refetch()} />
-  if (data === undefined) return <LoadingRows rows={8} label="Looking at everything" />
+    return <LoadError title="Couldn't check the installation." error={error} retry={() => void refetch()} />
+  if (data === undefined) return <LoadingRows rows={8} label="Running checks" />
   return (
     <>
       <div className={styles.head}>
@@ -54,7 +55,7 @@ function HealthReportView() {
         </p>
         <div className={styles.actions}>
           <Button loading={isFetching} onClick={() => void refetch()}>
-            Look again
+            Check again
           </Button>
           <Button
             variant={data.well ? 'default' : 'filled'}
@@ -65,10 +66,12 @@ function HealthReportView() {
           </Button>
         </div>
       </div>
-      {repair.error !== null && <ProblemNotice title="Nothing was repaired." error={repair.error} />}
+      {repair.error !== null && (
+        <ProblemNotice title="Couldn't repair the installation." error={repair.error} />
+      )}
       <div className={styles.list}>
         <Panel>
-          <ul aria-label="What was looked at">
+          <ul aria-label="Checks">
             {sortFindings(data.findings).map((finding) => (
               <Finding key={`${finding.what}${finding.detail}`} finding={finding} />
             ))}
@@ -76,8 +79,8 @@ function HealthReportView() {
         </Panel>
       </div>
       <p className={styles.note}>
-        Repairing writes missing files again, takes rights of others away and removes contents that nothing
-        refers to. Your own files are moved aside, never deleted.
+        Repair recreates missing files, restricts file permissions and deletes unreferenced content. Your own
+        files are moved aside, never deleted.
       </p>
     </>
   )
@@ -102,10 +105,9 @@ function Finding({ finding }: { finding: HealthCheck }) {
 function reportTitle({ findings }: HealthReport): string {
   const errorCount = findings.filter((finding) => finding.verdict === 'fault').length
   const warningCount = findings.filter((finding) => finding.verdict === 'warning').length
-  if (errorCount > 0) return errorCount === 1 ? 'One thing is at fault' : `${errorCount} things are at fault`
-  if (warningCount > 0)
-    return warningCount === 1 ? 'All is well, with one warning' : `All is well, with ${warningCount} warnings`
-  return 'All is well'
+  const warnings = warningCount > 0 ? pluralize(warningCount, 'warning') : null
+  if (errorCount > 0) return [pluralize(errorCount, 'error'), warnings].filter(Boolean).join(', ')
+  return warnings === null ? 'No problems found' : `${warnings}, no errors`
 }
 
 function sortFindings(findings: HealthCheck[]): HealthCheck[] {

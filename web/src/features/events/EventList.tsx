@@ -20,11 +20,10 @@ export function EventList({ filter, showRunLink = false }: { filter: EventFilter
     events(filter),
   )
   if (error !== null)
-    return <LoadError title="The events could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="Couldn't load events." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingRows rows={6} label="Loading events" />
   const items = data.pages.flatMap((page) => page.items)
-  if (items.length === 0)
-    return <EmptyState title="No events here">Nothing has happened that matches.</EmptyState>
+  if (items.length === 0) return <EmptyState title="No events found">No events match.</EmptyState>
   return (
     <div className={styles.list}>
       <Panel>
@@ -36,7 +35,7 @@ export function EventList({ filter, showRunLink = false }: { filter: EventFilter
       </Panel>
       {hasNextPage && (
         <Button className={styles.older} loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show older ones
+          Load older events
         </Button>
       )}
     </div>
@@ -59,7 +58,7 @@ function EventRow({ event, showRunLink }: { event: AuditEvent; showRunLink: bool
         <div className={styles.more}>
           <p className={styles.links}>
             <span>
-              Number {event.seq}, hash <code>{shortDigest(event.hash)}</code>
+              Event {event.seq}, hash <code>{shortDigest(event.hash)}</code>
             </span>
             {showRunLink && event.run_id !== null && (
               <Link
@@ -67,17 +66,17 @@ function EventRow({ event, showRunLink }: { event: AuditEvent; showRunLink: bool
                 params={{ runId: event.run_id }}
                 search={{ checkpoint: event.checkpoint_id ?? undefined }}
               >
-                Open the run
+                View run
               </Link>
             )}
             {showRunLink && event.run_id === null && event.pipeline_id !== null && (
               <Link to="/pipelines/$pipelineId" params={{ pipelineId: event.pipeline_id }}>
-                Open the pipeline
+                View pipeline
               </Link>
             )}
           </p>
           {hasContent(event.metadata) && (
-            <Code text={formatValue(event.metadata)} label="Details of the event" wrap />
+            <Code text={formatValue(event.metadata)} label="Event details" wrap />
           )}
         </div>
       </details>

@@ -37,14 +37,14 @@ export function EventsPage() {
           onChange={(value) => updateFilter({ event_type: value || undefined })}
         />
         <DayFilter label="From" value={filter.since} onChange={(since) => updateFilter({ since })} />
-        <DayFilter label="Until" value={filter.until} end onChange={(until) => updateFilter({ until })} />
+        <DayFilter label="To" value={filter.until} end onChange={(until) => updateFilter({ until })} />
         {filtered && (
           <Button variant="subtle" onClick={() => void navigate({ search: {} })}>
-            Clear the filters
+            Clear filters
           </Button>
         )}
       </div>
-      {filter.run_id !== undefined && <p className={styles.note}>Only the events of one run.</p>}
+      {filter.run_id !== undefined && <p className={styles.note}>Showing the events of one run.</p>}
       <EventList filter={filter} showRunLink />
     </Page>
   )
@@ -59,8 +59,8 @@ function TypeFilter({ value, onChange }: { value: string; onChange: (value: stri
   return (
     <form onSubmit={submit}>
       <TextInput
-        label="Kind of event"
-        placeholder="all kinds"
+        label="Event type"
+        placeholder="All types"
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
         onBlur={() => typed.trim() !== value && onChange(typed.trim())}

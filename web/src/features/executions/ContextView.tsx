@@ -12,7 +12,7 @@ import styles from './ContextView.module.css'
 export function ContextView({ runId, executionId }: { runId: string; executionId: string }) {
   const { data, error, refetch } = useQuery(context(runId, executionId))
   if (error !== null)
-    return <LoadError title="The context could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="Couldn't load the context." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText lines={5} />
   const prompts = [
     { title: 'System prompt', text: data.system_prompt },
@@ -22,15 +22,15 @@ export function ContextView({ runId, executionId }: { runId: string; executionId
     <div className={styles.context}>
       <p className={styles.note}>
         {data.stored
-          ? 'Stored with the execution when it started. '
-          : 'A preview: it is stored when the execution starts. '}
+          ? 'Saved when the execution started.  '
+          : 'Preview: the context is saved when the execution starts.  '}
         {data.size_characters.toLocaleString('en')} characters
-        {data.estimated_tokens > 0 && `, about ${compactNumber(data.estimated_tokens)} tokens`}, laid out as{' '}
+        {data.estimated_tokens > 0 && `, about ${compactNumber(data.estimated_tokens)} tokens`}, formatted as{' '}
         {data.content_format}.
       </p>
       {data.input !== null && data.input !== undefined && (
-        <ContextSection title="All of its input" open={!data.blocks.some(({ kind }) => kind === 'input')}>
-          <Code text={formatValue(data.input)} label="All of its input" wrap />
+        <ContextSection title="Full input" open={!data.blocks.some(({ kind }) => kind === 'input')}>
+          <Code text={formatValue(data.input)} label="Full input" wrap />
         </ContextSection>
       )}
       {data.blocks.map((block) => (
@@ -41,7 +41,7 @@ export function ContextView({ runId, executionId }: { runId: string; executionId
           open
         >
           {block.content === null ? (
-            <p className={styles.note}>Not shown: it is not text, or it is too large.</p>
+            <p className={styles.note}>Not displayed: the content is not text or is too large.</p>
           ) : (
             <Code
               text={/^\s*[[{]/.test(block.content) ? formatJson(block.content) : block.content}
@@ -61,8 +61,8 @@ export function ContextView({ runId, executionId }: { runId: string; executionId
           ),
       )}
       {data.text !== '' && (
-        <ContextSection title="Everything as laid out">
-          <Code text={data.text} label="Everything as laid out" wrap />
+        <ContextSection title="Full context">
+          <Code text={data.text} label="Full context" wrap />
         </ContextSection>
       )}
     </div>

@@ -14,8 +14,8 @@ import { interactionText } from './interactions'
 import { Validations } from './Validations'
 
 const SANDBOXES = {
-  bubblewrap: 'bubblewrap: it saw its workspace and nothing else',
-  process: 'a process of its own with limits, not shut in',
+  bubblewrap: 'bubblewrap: access to its workspace only',
+  process: 'separate process with resource limits, not isolated',
 }
 
 /** What a checkpoint is, how its execution stands, and what people said to it. */
@@ -49,16 +49,16 @@ export function ExecutionOverview({
       {execution !== undefined && <FailedAttempts execution={execution} failed={item.status === 'failed'} />}
       {execution !== undefined && <Validations validations={execution.validations} />}
       <dl className={styles.details}>
-        <Detail name="State">
+        <Detail name="Status">
           <StateTag state={executionState(item, now)} />
         </Detail>
-        <Detail name="Done by">{modeLabel(item.mode)}</Detail>
+        <Detail name="Type">{modeLabel(item.mode)}</Detail>
         <Detail name="Approvals">{approvalLabel(item)}</Detail>
         {item.needs.length > 0 && <Detail name="Needs">{item.needs.join(', ')}</Detail>}
         {item.started_at !== null && <Detail name="Started">{formatTime(item.started_at, now)}</Detail>}
         {item.completed_at !== null && <Detail name="Completed">{formatTime(item.completed_at, now)}</Detail>}
         {item.worked_seconds !== null && item.worked_seconds > 0 && (
-          <Detail name="Worked">{formatDuration(item.worked_seconds)}</Detail>
+          <Detail name="Active time">{formatDuration(item.worked_seconds)}</Detail>
         )}
         {execution !== undefined && execution.max_attempts > 1 && (
           <Detail name="Attempt">
@@ -98,9 +98,9 @@ function Detail({ name, children }: { name: string; children: React.ReactNode })
 }
 
 function approvalLabel(item: RunCheckpoint): string {
-  if (item.asks_to_start && item.asks_to_complete) return 'before it starts and when it is done'
-  if (item.asks_to_start) return 'before it starts'
-  return item.asks_to_complete ? 'when it is done' : 'none'
+  if (item.asks_to_start && item.asks_to_complete) return 'to start and to complete'
+  if (item.asks_to_start) return 'to start'
+  return item.asks_to_complete ? 'to complete' : 'none'
 }
 
 /** What people decided, answered or asked for, the newest last. */
@@ -109,8 +109,8 @@ function Interactions({ execution }: { execution: Execution | undefined }) {
   const interactions = execution?.human_interactions ?? []
   if (interactions.length === 0) return null
   return (
-    <section aria-label="What people did" className={styles.interactions}>
-      <h3>What people did</h3>
+    <section aria-label="Activity" className={styles.interactions}>
+      <h3>Activity</h3>
       <ol>
         {interactions.map((interaction) => (
           <li key={interaction.interaction_id}>

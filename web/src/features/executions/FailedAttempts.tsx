@@ -20,9 +20,9 @@ export function FailedAttempts({ execution, failed }: { execution: Execution; fa
   const now = useNow()
   if (attempts.length === 0) return null
   return (
-    <section className={styles.attempts} aria-label="What went wrong">
+    <section className={styles.attempts} aria-label="Failed attempts">
       <h3>
-        {failed && attempts.length === 1 ? 'What went wrong' : pluralize(attempts.length, 'failed attempt')}
+        {failed && attempts.length === 1 ? 'Error details' : pluralize(attempts.length, 'failed attempt')}
       </h3>
       <ol>
         {attempts.map((attempt, index) => (
@@ -39,10 +39,10 @@ export function FailedAttempts({ execution, failed }: { execution: Execution; fa
             {(!failed || index > 0) && <p className={styles.message}>{attempt.error_message}</p>}
             {attempt.stack_trace.trim() !== '' && (
               <details open={failed && index === 0}>
-                <summary>Where it happened</summary>
+                <summary>Stack trace</summary>
                 <Code
                   text={attempt.stack_trace.trimEnd()}
-                  label={`Where attempt ${attempt.attempt_number} failed`}
+                  label={`Stack trace of attempt ${attempt.attempt_number}`}
                 />
               </details>
             )}

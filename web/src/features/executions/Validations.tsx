@@ -7,9 +7,9 @@ import { useNow } from '~/ui/Time'
 import styles from './Validations.module.css'
 
 const VALIDATOR_LABELS: Record<Validation['by'], string> = {
-  schema: 'Checked against what is declared',
-  lenient: 'Near misses, judged by a model',
-  custom: 'Judged by a model, as the checkpoint asks',
+  schema: 'Checked against the schema',
+  lenient: 'Minor deviations, judged by a model',
+  custom: 'Judged by a model with the criteria of the checkpoint',
 }
 
 /** What was found of the results, the newest first; what passed at once is not told. */
@@ -28,7 +28,7 @@ export function Validations({ validations }: { validations: readonly Validation[
             <p className={styles.header}>
               <strong className={styles.verdict} data-passes={validation.passes || undefined}>
                 {validation.passes ? <IconCircleCheckFilled size={15} /> : <IconCircleXFilled size={15} />}
-                {validation.passes ? 'Passes' : 'Does not pass'}
+                {validation.passes ? 'Passed' : 'Failed'}
               </strong>
               <span>{VALIDATOR_LABELS[validation.by]}</span>
               {validation.is_simulated && <SimulatedTag />}

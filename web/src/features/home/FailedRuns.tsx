@@ -13,7 +13,7 @@ import styles from './Home.module.css'
 /** What failed lately, each with its cause in full. */
 export function FailedRuns({ runs }: { runs: readonly RunSummary[] }) {
   return (
-    <Section title="Failed" count={runs.length}>
+    <Section title="Failed runs" count={runs.length}>
       <Panel>
         <ul>
           {runs.map((run) => (
@@ -53,11 +53,11 @@ function FailedRun({ run }: { run: RunSummary }) {
             params={{ runId: run.run_id }}
             search={{ checkpoint: failed?.checkpoint_id }}
             {...props}
-            aria-label={`Look into it: ${run.pipeline_name} v${run.run_version}`}
+            aria-label={`View failure: ${run.pipeline_name} v${run.run_version}`}
           />
         )}
       >
-        Look into it
+        View failure
       </Button>
     </li>
   )

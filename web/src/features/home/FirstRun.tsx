@@ -32,8 +32,8 @@ export function FirstRun() {
       <div className={styles.steps}>
         <h1>Approve your first run in two minutes</h1>
         <p className={styles.lead}>
-          A pipeline carries work through its checkpoints; you place the last stone. Everything stays on this
-          machine.
+          A pipeline takes work through checkpoints and asks for your approval along the way. Until you
+          configure a model provider, agents use a built-in simulated model.
         </p>
         <ol>
           <li>
@@ -58,21 +58,20 @@ export function FirstRun() {
             </span>
             <div>
               <h2>Start a sample run</h2>
-              <p>Each one stops to ask you before it goes on.</p>
+              <p>Each sample pauses for your approval.</p>
               <SampleList />
             </div>
           </li>
           <li>
             <span className={styles.number}>3</span>
             <div>
-              <h2>Decide</h2>
-              <p>The run appears here and under Approvals when it needs you.</p>
+              <h2>Review and approve</h2>
+              <p>When a run needs you, it appears here and under Approvals.</p>
             </div>
           </li>
         </ol>
         <p className={styles.after}>
-          After that, change the sample and make it yours. Or go straight to:{' '}
-          <Link to="/templates">All templates</Link>,{' '}
+          Then adapt the sample to your own work, or explore: <Link to="/templates">All templates</Link>,{' '}
           <Link to="/pipelines/new" search={{ from: 'yaml' }}>
             Write YAML
           </Link>
@@ -102,7 +101,7 @@ function SampleList() {
   })
   const busy = start.isPending ? start.variables.name : null
   if (error !== null)
-    return <LoadError title="The samples could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="Couldn't load samples." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText />
   const featured = FEATURED_TEMPLATES.flatMap((name) =>
     data.items.filter((template) => template.name === name),
@@ -110,7 +109,7 @@ function SampleList() {
   const shown = featured.length > 0 ? featured : data.items
   return (
     <>
-      {start.error !== null && <ProblemNotice title="The sample could not be started." error={start.error} />}
+      {start.error !== null && <ProblemNotice title="Couldn't start the sample." error={start.error} />}
       <ul className={styles.samples}>
         {shown.map((template, index) => (
           <li key={template.name} data-first={index === 0 || undefined}>

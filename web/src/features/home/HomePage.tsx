@@ -53,7 +53,7 @@ export function HomePage() {
           <h1>{pendingTitle(pending, hasMore, 'Home')}</h1>
           <Today />
         </div>
-        {error !== null && <LoadError title="Home could not be read." error={error} retry={refetch} />}
+        {error !== null && <LoadError title="Couldn't load the home page." error={error} retry={refetch} />}
         {pending === undefined && error === null && (
           <Panel>
             <LoadingRows rows={3} />
@@ -66,7 +66,7 @@ export function HomePage() {
         )}
         {pending !== undefined && pending.length > MAX_ROWS && (
           <p className={styles.more}>
-            <Link to="/approvals">All {pending.length} that wait</Link>
+            <Link to="/approvals">View all {pending.length}</Link>
           </p>
         )}
         {newestRuns.data !== undefined && <Runs items={newestRuns.data.items} />}
@@ -97,10 +97,10 @@ function Runs({ items }: { items: RunSummary[] }) {
     return (
       <Panel>
         <EmptyState
-          title="Nothing has run yet"
+          title="No runs yet"
           action={
             <Button variant="filled" renderRoot={(props) => <Link to="/pipelines" {...props} />}>
-              Start a pipeline
+              View pipelines
             </Button>
           }
         >
@@ -112,7 +112,7 @@ function Runs({ items }: { items: RunSummary[] }) {
   return (
     <>
       {running.length > 0 && (
-        <Section title="Under way" count={running.length} aside={<Link to="/runs">All runs</Link>}>
+        <Section title="In progress" count={running.length} aside={<Link to="/runs">View all runs</Link>}>
           <Panel>
             <RunRows runs={running.slice(0, MAX_ROWS)} />
           </Panel>
@@ -120,7 +120,7 @@ function Runs({ items }: { items: RunSummary[] }) {
       )}
       {failed.length > 0 && <FailedRuns runs={failed.slice(0, MAX_ROWS)} />}
       {recent.length > 0 && (
-        <Section title="Newest runs" aside={running.length === 0 && <Link to="/runs">All runs</Link>}>
+        <Section title="Recent runs" aside={running.length === 0 && <Link to="/runs">View all runs</Link>}>
           <Panel>
             <RunRows runs={recent} />
           </Panel>

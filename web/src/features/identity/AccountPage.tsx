@@ -12,11 +12,11 @@ import { Sessions } from './Sessions'
 export function AccountPage() {
   const { actor, display_name, email, roles, groups, stands_for } = useSession()
   const facts = [
-    ['Name', actor],
-    ['E-mail address', email],
+    ['Username', actor],
+    ['Email', email],
     ['Roles', roleLabels(roles)],
     ['Groups', groups.join(', ')],
-    ['Decides for', stands_for.join(', ')],
+    ['Delegate for', stands_for.join(', ')],
   ].filter(([, value]) => value !== '')
   return (
     <Page title="Your account" crumbs={[{ label: 'Settings', link: { to: '/settings' } }]}>

@@ -28,14 +28,14 @@ export function DelegationDialog({ onClose }: { onClose: () => void }) {
     who.map((person) => ({ value: person.name, label: personLabel(person) }))
   return (
     <FormDialog
-      title="Let somebody decide meanwhile"
+      title="New delegation"
       opened
       onClose={onClose}
-      cancelLabel="Leave it so"
-      submitLabel="Let them decide"
-      errorTitle="Nobody decides for anybody else."
+      cancelLabel="Cancel"
+      submitLabel="Create delegation"
+      errorTitle="Couldn't create the delegation."
       disabled={to === '' || until === ''}
-      note="Decisions carry the name of who made them."
+      note="Decisions are recorded under the name of the person who makes them."
       onSubmit={async () => {
         await createDelegation({
           to_user: to,
@@ -44,18 +44,18 @@ export function DelegationDialog({ onClose }: { onClose: () => void }) {
           reason,
         })
         await client.invalidateQueries({ queryKey: ['people', 'delegations'] })
-        showToast(`${to} decides for ${from}.`)
+        showToast(`${to} can now decide for ${from}.`)
         onClose()
       }}
     >
       {roles.includes('admin') && (
-        <SelectField label="Who is away" value={from} options={options(people)} onChange={setFrom} />
+        <SelectField label="Delegate from" value={from} options={options(people)} onChange={setFrom} />
       )}
       <SelectField
-        label="Who decides"
+        label="Delegate to"
         value={to}
         options={[
-          { value: '', label: 'Choose…' },
+          { value: '', label: 'Select…' },
           ...options(people.filter((person) => person.may_decide && person.name !== from)),
         ]}
         onChange={setTo}
@@ -67,7 +67,7 @@ export function DelegationDialog({ onClose }: { onClose: () => void }) {
         onChange={(event) => setUntil(event.currentTarget.value)}
       />
       <TextInput
-        label="Why (optional)"
+        label="Reason (optional)"
         value={reason}
         onChange={(event) => setReason(event.currentTarget.value)}
       />

@@ -27,26 +27,19 @@ export function Delegations() {
     },
   })
   return (
-    <Section
-      title="While somebody is away"
-      aside={<Button onClick={() => setCreating(true)}>Let somebody decide…</Button>}
-    >
-      {end.error !== null && <ProblemNotice title="Nothing has ended." error={end.error} />}
+    <Section title="Delegations" aside={<Button onClick={() => setCreating(true)}>New delegation…</Button>}>
+      {end.error !== null && <ProblemNotice title="Couldn't end the delegation." error={end.error} />}
       {error !== null ? (
-        <LoadError
-          title="Who decides for whom could not be read."
-          error={error}
-          retry={() => void refetch()}
-        />
+        <LoadError title="Couldn't load delegations." error={error} retry={() => void refetch()} />
       ) : data === undefined ? (
-        <LoadingRows rows={2} label="Loading who decides for whom" />
+        <LoadingRows rows={2} label="Loading delegations" />
       ) : data.items.length === 0 ? (
         <p className={styles.note}>
-          Nobody decides for anybody else. Before you are away, name who answers what is asked of you.
+          No delegations. Before you are away, delegate your approvals to someone else.
         </p>
       ) : (
         <DataTable
-          label="Who decides for whom"
+          label="Delegations"
           columns={COLUMNS}
           rows={data.items.map((item) =>
             rowOf(item, isAdmin || item.from_user === actor || item.to_user === actor, {
@@ -62,10 +55,10 @@ export function Delegations() {
 }
 
 const COLUMNS = [
-  { title: 'Who decides', width: 'minmax(0, 1.4fr)', untitled: true },
-  { title: 'From', width: 'minmax(0, 1fr)' },
-  { title: 'Until', width: 'minmax(0, 1fr)' },
-  { title: 'Why', width: 'minmax(0, 1fr)' },
+  { title: 'Delegation', width: 'minmax(0, 1.4fr)', untitled: true },
+  { title: 'Starts', width: 'minmax(0, 1fr)' },
+  { title: 'Ends', width: 'minmax(0, 1fr)' },
+  { title: 'Reason', width: 'minmax(0, 1fr)' },
   { title: 'End', width: '100px', untitled: true, alignEnd: true },
 ]
 
@@ -77,7 +70,7 @@ function rowOf(item: Delegation, canEnd: boolean, { busy, onEnd }: EndButton) {
     cells: [
       <span key="who">
         <strong>{item.to_user}</strong> for <strong>{item.from_user}</strong>
-        {!item.is_in_force && <p>not yet</p>}
+        {!item.is_in_force && <p>not active yet</p>}
       </span>,
       formatDateTime(item.starts_at),
       formatDateTime(item.until),
@@ -87,7 +80,7 @@ function rowOf(item: Delegation, canEnd: boolean, { busy, onEnd }: EndButton) {
           key="end"
           loading={busy}
           onClick={onEnd}
-          aria-label={`End that ${item.to_user} decides for ${item.from_user}`}
+          aria-label={`End delegation from ${item.from_user} to ${item.to_user}`}
         >
           End now
         </Button>

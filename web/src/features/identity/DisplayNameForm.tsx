@@ -17,7 +17,7 @@ export function DisplayNameForm() {
     mutationFn: () => updateProfile(displayName.trim()),
     onSuccess: ({ display_name: saved }) => {
       setDisplayName(saved)
-      showToast(`You are shown as ${saved}.`)
+      showToast(`Display name changed to ${saved}.`)
       void client.invalidateQueries({ queryKey: ['session'] })
       void client.invalidateQueries({ queryKey: ['people'] })
     },
@@ -27,18 +27,18 @@ export function DisplayNameForm() {
     mutate()
   }
   return (
-    <Section title="How you are shown">
+    <Section title="Display name">
       <form className={styles.form} onSubmit={submit}>
         <TextInput
-          label="Shown as"
-          description={`Beside your name, ${actor}, which stays.`}
+          label="Display name"
+          description={`Shown next to your username, ${actor}, which doesn't change.`}
           value={displayName}
           maxLength={200}
           onChange={(event) => setDisplayName(event.currentTarget.value)}
         />
-        {error !== null && <ProblemNotice title="You are shown as before." error={error} />}
+        {error !== null && <ProblemNotice title="Your display name was not changed." error={error} />}
         <Button type="submit" loading={isPending} disabled={displayName.trim() === display_name}>
-          Show me so
+          Save display name
         </Button>
       </form>
     </Section>

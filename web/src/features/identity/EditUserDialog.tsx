@@ -20,29 +20,29 @@ function EditUserForm({ user, onClose }: { user: User; onClose: () => void }) {
   const [access, setAccess] = useState<RolesAndGroups>({ roles: user.roles, groups: user.groups })
   return (
     <FormDialog
-      title={`Change ${user.name}`}
+      title={`Edit ${user.name}`}
       opened
       onClose={onClose}
-      cancelLabel="Leave it so"
-      submitLabel="Save the user"
-      errorTitle="Nothing was changed."
-      note="Roles hold at once."
+      cancelLabel="Cancel"
+      submitLabel="Save user"
+      errorTitle="Couldn't save the user."
+      note="Role changes take effect immediately."
       onSubmit={async () => {
         await updateUser(user.name, { display_name: displayName, email, ...access })
         await client.invalidateQueries({ queryKey: ['people'] })
         void client.invalidateQueries({ queryKey: ['session'] })
-        showToast(`${user.name} is changed.`)
+        showToast(`Saved ${user.name}.`)
         onClose()
       }}
     >
       <TextInput
-        label="What people see (optional)"
+        label="Display name (optional)"
         data-autofocus
         value={displayName}
         onChange={(event) => setDisplayName(event.currentTarget.value)}
       />
       <TextInput
-        label="E-mail address (optional)"
+        label="Email (optional)"
         type="email"
         value={email}
         onChange={(event) => setEmail(event.currentTarget.value)}

@@ -39,13 +39,15 @@ function Groups({ onOpen }: { onOpen: (group: Group) => void }) {
   const [deleting, setDeleting] = useState<Group | null>(null)
   const { data, error, refetch } = useQuery(groups())
   if (error !== null)
-    return <LoadError title="The groups could not be read." error={error} retry={() => void refetch()} />
-  if (data === undefined) return <LoadingRows rows={3} label="Loading the groups" />
+    return <LoadError title="Couldn't load groups." error={error} retry={() => void refetch()} />
+  if (data === undefined) return <LoadingRows rows={3} label="Loading groups" />
   return (
     <div className={styles.sections}>
       <h1>{data.items.length === 0 ? 'No groups yet' : pluralize(data.items.length, 'group')}</h1>
       {data.items.length === 0 ? (
-        <EmptyState title="Nobody is grouped">A rule can name a group where people are asked.</EmptyState>
+        <EmptyState title="Create a group to assign approvals to several people">
+          Rules can assign approvals to a group.
+        </EmptyState>
       ) : (
         <DataTable
           label="Groups"
@@ -57,19 +59,19 @@ function Groups({ onOpen }: { onOpen: (group: Group) => void }) {
                 <strong>{group.name}</strong>
                 {group.description !== '' && <p>{group.description}</p>}
               </span>,
-              group.members.length === 0 ? 'nobody' : group.members.join(', '),
+              group.members.length === 0 ? 'no members' : group.members.join(', '),
               <>
-                <Button key="change" onClick={() => onOpen(group)} aria-label={`Change ${group.name}…`}>
-                  Change…
+                <Button key="change" onClick={() => onOpen(group)} aria-label={`Edit ${group.name}…`}>
+                  Edit…
                 </Button>
                 <Button
                   key="remove"
                   variant="subtle"
                   color="red"
                   onClick={() => setDeleting(group)}
-                  aria-label={`Remove ${group.name}…`}
+                  aria-label={`Delete ${group.name}…`}
                 >
-                  Remove…
+                  Delete…
                 </Button>
               </>,
             ],
@@ -77,12 +79,12 @@ function Groups({ onOpen }: { onOpen: (group: Group) => void }) {
         />
       )}
       <FormDialog
-        title={`Remove the group ${deleting?.name ?? ''}?`}
+        title={`Delete group ${deleting?.name ?? ''}?`}
         opened={deleting !== null}
         onClose={() => setDeleting(null)}
-        cancelLabel="Keep the group"
-        submitLabel="Remove the group"
-        errorTitle="The group stays."
+        cancelLabel="Cancel"
+        submitLabel="Delete group"
+        errorTitle="Couldn't delete the group."
         danger
         onSubmit={async () => {
           if (deleting !== null) await deleteGroup(deleting.name)
@@ -90,7 +92,7 @@ function Groups({ onOpen }: { onOpen: (group: Group) => void }) {
           setDeleting(null)
         }}
       >
-        <p>Its members stay users. Where a rule names the group, nobody is asked by that name any more.</p>
+        <p>Its members keep their accounts. Rules that name the group no longer assign approvals to them.</p>
       </FormDialog>
     </div>
   )
@@ -99,7 +101,7 @@ function Groups({ onOpen }: { onOpen: (group: Group) => void }) {
 const COLUMNS = [
   { title: 'Group', width: 'minmax(0, 1fr)', untitled: true },
   { title: 'Members', width: 'minmax(0, 1.5fr)' },
-  { title: 'Change', width: '190px', untitled: true, alignEnd: true },
+  { title: 'Edit', width: '190px', untitled: true, alignEnd: true },
 ]
 
 function GroupDialog({ group, onClose }: { group: Group | null; onClose: () => void }) {
@@ -110,18 +112,18 @@ function GroupDialog({ group, onClose }: { group: Group | null; onClose: () => v
   const [members, setMembers] = useState<string[]>(group?.members ?? [])
   return (
     <FormDialog
-      title={group === null ? 'New group' : `Change ${group.name}`}
+      title={group === null ? 'New group' : `Edit ${group.name}`}
       opened
       onClose={onClose}
-      cancelLabel="Leave it so"
-      submitLabel={group === null ? 'Make the group' : 'Save the group'}
-      errorTitle={group === null ? 'There is no new group.' : 'Nothing was changed.'}
+      cancelLabel="Cancel"
+      submitLabel={group === null ? 'Create group' : 'Save group'}
+      errorTitle={group === null ? "Couldn't create the group." : "Couldn't save the group."}
       disabled={name.trim() === ''}
       onSubmit={async () => {
         const body = { description, members }
         await (group === null ? createGroup(name, body) : updateGroup(group.name, body))
         await client.invalidateQueries({ queryKey: ['people'] })
-        showToast(group === null ? `The group ${name} is made.` : `${group.name} is changed.`)
+        showToast(group === null ? `Created group ${name}.` : `Saved group ${group.name}.`)
         onClose()
       }}
     >
@@ -136,7 +138,7 @@ function GroupDialog({ group, onClose }: { group: Group | null; onClose: () => v
         />
       )}
       <TextInput
-        label="What it is for (optional)"
+        label="Description (optional)"
         value={description}
         onChange={(event) => setDescription(event.currentTarget.value)}
       />
@@ -145,7 +147,7 @@ function GroupDialog({ group, onClose }: { group: Group | null; onClose: () => v
         options={(people?.items ?? []).map((person) => ({
           value: person.name,
           label: personLabel(person),
-          description: person.may_decide ? undefined : 'May not decide.',
+          description: person.may_decide ? undefined : "Can't decide approvals.",
         }))}
         value={members}
         onChange={setMembers}

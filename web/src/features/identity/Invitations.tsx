@@ -18,10 +18,12 @@ export function Invitations() {
   })
   if (data === undefined || data.items.length === 0) return null
   return (
-    <Section title="Open invitations" count={data.items.length}>
-      {revoke.error !== null && <ProblemNotice title="The invitation stays open." error={revoke.error} />}
+    <Section title="Pending invitations" count={data.items.length}>
+      {revoke.error !== null && (
+        <ProblemNotice title="Couldn't revoke the invitation." error={revoke.error} />
+      )}
       <DataTable
-        label="Open invitations"
+        label="Pending invitations"
         columns={COLUMNS}
         rows={data.items.map((item) => ({
           key: item.invitation_id,
@@ -34,9 +36,9 @@ export function Invitations() {
               key="revoke"
               loading={revoke.isPending && revoke.variables === item.invitation_id}
               onClick={() => revoke.mutate(item.invitation_id)}
-              aria-label={`Take back the invitation of ${item.user}`}
+              aria-label={`Revoke invitation for ${item.user}`}
             >
-              Take back
+              Revoke
             </Button>,
           ],
         }))}
@@ -46,9 +48,9 @@ export function Invitations() {
 }
 
 const COLUMNS = [
-  { title: 'For', width: 'minmax(0, 1.5fr)', untitled: true },
+  { title: 'User', width: 'minmax(0, 1.5fr)', untitled: true },
   { title: 'Invited by', width: 'minmax(0, 1fr)' },
-  { title: 'When', width: 'minmax(0, 1fr)' },
-  { title: 'Works for', width: 'minmax(0, 1fr)' },
-  { title: 'Take back', width: '110px', untitled: true, alignEnd: true },
+  { title: 'Created', width: 'minmax(0, 1fr)' },
+  { title: 'Expires', width: 'minmax(0, 1fr)' },
+  { title: 'Revoke', width: '110px', untitled: true, alignEnd: true },
 ]

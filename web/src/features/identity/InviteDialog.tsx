@@ -7,9 +7,9 @@ import { SelectField } from '~/ui/SelectField'
 import { RoleAndGroupFields, type RolesAndGroups } from './RoleAndGroupFields'
 
 const PERIODS = [
-  { value: '24', label: 'One day' },
-  { value: '72', label: 'Three days' },
-  { value: '168', label: 'One week' },
+  { value: '24', label: '1 day' },
+  { value: '72', label: '3 days' },
+  { value: '168', label: '7 days' },
   { value: '720', label: '30 days' },
 ]
 const EMPTY_FIELDS = { name: '', display_name: '', email: '' }
@@ -35,28 +35,28 @@ export function InviteDialog({ opened, onClose, onInvited }: Props) {
   }
   return (
     <FormDialog
-      title="Invite somebody"
+      title="Invite user"
       opened={opened}
       onClose={onClose}
-      cancelLabel="Invite nobody"
-      submitLabel="Make the invitation"
-      errorTitle="Nobody was invited."
+      cancelLabel="Cancel"
+      submitLabel="Create invitation"
+      errorTitle="Couldn't create the invitation."
       disabled={fields.name.trim() === ''}
       onSubmit={send}
     >
       <TextInput
-        label="Name"
-        description="To sign in with; it stands beside every decision and never changes."
+        label="Username"
+        description="Used to sign in and recorded with every decision. It can't be changed."
         data-autofocus
         autoCapitalize="off"
         autoComplete="off"
         spellCheck={false}
         {...field('name')}
       />
-      <TextInput label="What people see (optional)" autoComplete="off" {...field('display_name')} />
-      <TextInput label="E-mail address (optional)" type="email" autoComplete="off" {...field('email')} />
+      <TextInput label="Display name (optional)" autoComplete="off" {...field('display_name')} />
+      <TextInput label="Email (optional)" type="email" autoComplete="off" {...field('email')} />
       <RoleAndGroupFields value={access} onChange={setAccess} />
-      <SelectField label="The link works for" value={hours} options={PERIODS} onChange={setHours} />
+      <SelectField label="Link expires after" value={hours} options={PERIODS} onChange={setHours} />
     </FormDialog>
   )
 }

@@ -21,25 +21,25 @@ export function OwnTokens() {
   const pages = useInfiniteQuery(ownTokens())
   const items = pages.data?.pages.flatMap((page) => page.items)
   return (
-    <Section title="Your tokens" aside={<Button onClick={() => setCreating(true)}>New token…</Button>}>
+    <Section title="API tokens" aside={<Button onClick={() => setCreating(true)}>New token…</Button>}>
       {pages.error !== null ? (
         <LoadError
-          title="Your tokens could not be read."
+          title="Couldn't load your tokens."
           error={pages.error}
           retry={() => void pages.refetch()}
         />
       ) : items === undefined ? (
-        <LoadingRows rows={2} label="Loading your tokens" />
+        <LoadingRows rows={2} label="Loading tokens" />
       ) : items.length === 0 ? (
-        <p className={styles.note}>None of your programs has a token. You need none to sign in here.</p>
+        <p className={styles.note}>No tokens. You only need one for programs that use the API.</p>
       ) : (
-        <TokenTable label="Your tokens" tokens={items} revoke={revokeOwnToken} />
+        <TokenTable label="API tokens" tokens={items} revoke={revokeOwnToken} />
       )}
       <LoadMoreButton pages={pages} />
       {creating && (
         <TokenDialog
           scopes={scopesForRoles(roles)}
-          description="Within what your roles allow."
+          description="Limited to what your roles allow."
           periods={PERIODS}
           create={({ days, ...input }) => createOwnToken({ ...input, valid_days: Number(days) })}
           onClose={() => setCreating(false)}
@@ -50,12 +50,12 @@ export function OwnTokens() {
         />
       )}
       <OneTimeValueDialog
-        title="The token is made"
+        title="Token created"
         label="Token"
         value={created}
         onClose={() => setCreated(null)}
       >
-        Programs send it as <code>Authorization: Bearer …</code>. Only its digest is kept here.
+        Programs send it as <code>Authorization: Bearer …</code>. Cairn stores only a digest of it.
       </OneTimeValueDialog>
     </Section>
   )

@@ -21,7 +21,7 @@ export function PasswordForm() {
     onSuccess: () => {
       setCurrent('')
       setPassword('')
-      showToast('Your password is set. Your other sessions have ended.')
+      showToast('Password saved. Your other sessions were ended.')
       void client.invalidateQueries({ queryKey: ['session'] })
       void client.invalidateQueries({ queryKey: ['people', 'sessions'] })
     },
@@ -45,16 +45,16 @@ export function PasswordForm() {
         )}
         <PasswordInput
           label="New password"
-          description={`${MIN_LENGTH} characters or more.`}
+          description={`At least ${MIN_LENGTH} characters.`}
           autoComplete="new-password"
           minLength={MIN_LENGTH}
           value={password}
           required
           onChange={(event) => setPassword(event.currentTarget.value)}
         />
-        {error !== null && <ProblemNotice title="Your password is as before." error={error} />}
+        {error !== null && <ProblemNotice title="Your password was not changed." error={error} />}
         <Button type="submit" loading={isPending}>
-          {hasOne ? 'Change the password' : 'Set a password'}
+          {hasOne ? 'Change password' : 'Set password'}
         </Button>
       </form>
     </Section>

@@ -19,7 +19,7 @@ export function RoleAndGroupFields({
     <>
       <CheckboxList
         label="Roles"
-        description="Roles add up. Nobody gets in without one."
+        description="A user needs at least one role. Permissions of several roles add up."
         options={ROLES}
         value={value.roles}
         onChange={(roles) => onChange({ ...value, roles })}

@@ -19,21 +19,21 @@ export function Sessions() {
   const endError = end.error ?? endOthers.error
   return (
     <Section
-      title="Where you are signed in"
+      title="Active sessions"
       aside={
         data !== undefined &&
         data.items.length > 1 && (
           <Button loading={endOthers.isPending} onClick={() => endOthers.mutate()}>
-            End all others
+            End other sessions
           </Button>
         )
       }
     >
-      {endError !== null && <ProblemNotice title="The session goes on." error={endError} />}
+      {endError !== null && <ProblemNotice title="Couldn't end the session." error={endError} />}
       {error !== null ? (
-        <LoadError title="Your sessions could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="Couldn't load your sessions." error={error} retry={() => void refetch()} />
       ) : data === undefined ? (
-        <LoadingRows rows={2} label="Loading your sessions" />
+        <LoadingRows rows={2} label="Loading sessions" />
       ) : (
         <DataTable
           label="Your sessions"
@@ -46,13 +46,13 @@ export function Sessions() {
               signInMethodLabel(item),
               <Time key="since" at={item.created_at} />,
               item.is_current ? (
-                'this one'
+                'this session'
               ) : (
                 <Button
                   key="end"
                   loading={end.isPending && end.variables === item.session_id}
                   onClick={() => end.mutate(item.session_id)}
-                  aria-label={`End the session in ${browserLabel(item.user_agent)}`}
+                  aria-label={`End session in ${browserLabel(item.user_agent)}`}
                 >
                   End
                 </Button>
@@ -67,13 +67,13 @@ export function Sessions() {
 
 const COLUMNS = [
   { title: 'Browser', width: 'minmax(0, 1.2fr)', untitled: true },
-  { title: 'From', width: 'minmax(0, 1fr)' },
+  { title: 'IP address', width: 'minmax(0, 1fr)' },
   { title: 'Signed in with', width: 'minmax(0, 1fr)' },
   { title: 'Since', width: '100px' },
   { title: 'End', width: '80px', untitled: true, alignEnd: true },
 ]
 
 function signInMethodLabel({ signed_in_with: method, scopes }: OpenSession): string {
-  const label = method === 'token' ? 'a token' : method === 'password' ? 'the password' : method
-  return scopes === null ? label : `${label}, for ${scopes.join(', ')}`
+  const label = method === 'token' ? 'token' : method === 'password' ? 'password' : method
+  return scopes === null ? label : `${label} (${scopes.join(', ')})`
 }

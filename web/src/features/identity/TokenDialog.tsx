@@ -14,7 +14,7 @@ export const PERIODS: readonly Period[] = [
   { value: '7', label: '7 days' },
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
-  { value: '365', label: 'One year' },
+  { value: '365', label: '1 year' },
 ]
 
 type Props = {
@@ -47,9 +47,9 @@ export function TokenDialog({
       title="New token"
       opened
       onClose={onClose}
-      cancelLabel="Make none"
-      submitLabel="Make the token"
-      errorTitle="There is no new token."
+      cancelLabel="Cancel"
+      submitLabel="Create token"
+      errorTitle="Couldn't create the token."
       disabled={name.trim() === '' || scopes.length === 0}
       onSubmit={async () => {
         const created = await create({ name, scopes, days })
@@ -58,7 +58,7 @@ export function TokenDialog({
       }}
     >
       <TextInput
-        label="What it is for"
+        label="Name"
         placeholder="Nightly import"
         data-autofocus
         value={name}
@@ -66,13 +66,13 @@ export function TokenDialog({
       />
       {children}
       <CheckboxList
-        label="What it may be used for"
+        label="Scopes"
         description={description}
         options={offered}
         value={scopes}
         onChange={setScopes}
       />
-      <SelectField label="Valid for" value={days} options={[...periods]} onChange={setDays} />
+      <SelectField label="Expires after" value={days} options={[...periods]} onChange={setDays} />
     </FormDialog>
   )
 }

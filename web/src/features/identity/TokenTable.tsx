@@ -38,20 +38,20 @@ export function TokenTable({ label, tokens, showOwner = false, revoke }: Props) 
         title={`Revoke ${revoking?.name ?? ''}?`}
         opened={revoking !== null}
         onClose={() => setRevoking(null)}
-        cancelLabel="Keep it valid"
-        submitLabel="Revoke the token"
-        errorTitle="The token is still valid."
+        cancelLabel="Cancel"
+        submitLabel="Revoke token"
+        errorTitle="Couldn't revoke the token."
         danger
-        note="It cannot be made valid again."
+        note="This can't be undone."
         onSubmit={async () => {
           if (revoking === null) return
           await revoke(revoking.token_id)
           await client.invalidateQueries({ queryKey: ['people'] })
-          showToast(`${revoking.name} lets nobody in any more.`)
+          showToast(`Revoked token ${revoking.name}.`)
           setRevoking(null)
         }}
       >
-        <p>What uses it is refused from the next request on. Sessions that were opened with it end.</p>
+        <p>Requests with this token fail immediately. Sessions opened with it end.</p>
       </FormDialog>
     </>
   )
@@ -60,10 +60,10 @@ export function TokenTable({ label, tokens, showOwner = false, revoke }: Props) 
 const OWNER_COLUMN = 1
 const COLUMNS = [
   { title: 'Token', width: 'minmax(0, 1.4fr)', untitled: true },
-  { title: 'Whose', width: 'minmax(0, 0.8fr)' },
-  { title: 'For', width: 'minmax(0, 1fr)' },
+  { title: 'User', width: 'minmax(0, 0.8fr)' },
+  { title: 'Scopes', width: 'minmax(0, 1fr)' },
   { title: 'Last used', width: '96px' },
-  { title: 'Valid', width: '110px' },
+  { title: 'Expires', width: '110px' },
   { title: 'Revoke', width: '96px', untitled: true, alignEnd: true },
 ]
 
@@ -72,13 +72,13 @@ function cellsOf(token: Token, now: Date, onRevoke: (token: Token) => void) {
     <span key="name">
       <strong>{token.name}</strong>
       <p>
-        made by {token.created_by}, <Time at={token.created_at} />
+        created by {token.created_by}, <Time at={token.created_at} />
       </p>
     </span>,
     token.user,
     scopeLabels(token.scopes),
     token.last_used_at === null ? 'never' : <Time key="used" at={token.last_used_at} />,
-    token.revoked_at !== null ? 'revoked' : (timeLeft(token.expires_at, now) ?? 'for ever'),
+    token.revoked_at !== null ? 'revoked' : (timeLeft(token.expires_at, now) ?? 'never'),
     token.is_valid && (
       <Button
         key="revoke"

@@ -41,12 +41,12 @@ export function TokensPage() {
         />
       )}
       <OneTimeValueDialog
-        title="The token is made"
+        title="Token created"
         label="Token"
         value={created}
         onClose={() => setCreated(null)}
       >
-        Programs send it as <code>Authorization: Bearer …</code>. Only its digest is kept here.
+        Programs send it as <code>Authorization: Bearer …</code>. Cairn stores only a digest of it.
       </OneTimeValueDialog>
     </AdminPage>
   )
@@ -60,8 +60,8 @@ function NewToken({ onClose, onCreated }: { onClose: () => void; onCreated: (tok
   return (
     <TokenDialog
       scopes={SCOPES}
-      description="Within what the roles of its user allow."
-      periods={[...PERIODS, { value: '', label: 'For ever' }]}
+      description="Limited to what the user's roles allow."
+      periods={[...PERIODS, { value: '', label: 'No expiry' }]}
       create={({ days, ...input }) =>
         createToken({ ...input, user, valid_days: days === '' ? null : Number(days) })
       }
@@ -69,7 +69,7 @@ function NewToken({ onClose, onCreated }: { onClose: () => void; onCreated: (tok
       onCreated={onCreated}
     >
       <SelectField
-        label="Whose it is"
+        label="User"
         value={user}
         options={(people?.items ?? [{ name: actor, display_name: '' }]).map((person) => ({
           value: person.name,
@@ -85,28 +85,22 @@ function Tokens() {
   const [all, setAll] = useState(false)
   const pages = useInfiniteQuery(tokens(all))
   if (pages.error !== null)
-    return (
-      <LoadError
-        title="The tokens could not be read."
-        error={pages.error}
-        retry={() => void pages.refetch()}
-      />
-    )
-  if (pages.data === undefined) return <LoadingRows rows={3} label="Loading the tokens" />
+    return <LoadError title="Couldn't load tokens." error={pages.error} retry={() => void pages.refetch()} />
+  if (pages.data === undefined) return <LoadingRows rows={3} label="Loading tokens" />
   const items = pages.data.pages.flatMap((page) => page.items)
   const valid = items.filter((token) => token.is_valid).length
   return (
     <div className={styles.sections}>
-      <h1>
-        {valid === 0 ? 'No token is valid' : `${pluralizeAtLeast(valid, pages.hasNextPage, 'token')} valid`}
-      </h1>
+      <h1>{valid === 0 ? 'No active tokens' : pluralizeAtLeast(valid, pages.hasNextPage, 'active token')}</h1>
       <div>
         <Button aria-pressed={all} onClick={() => setAll(!all)}>
-          {all ? 'Hide what is no longer valid' : 'Show also what is no longer valid'}
+          {all ? 'Hide inactive tokens' : 'Show inactive tokens'}
         </Button>
       </div>
       {items.length === 0 ? (
-        <EmptyState title="No program has a token">People need none: they sign in.</EmptyState>
+        <EmptyState title="No tokens">
+          Programs use tokens to access the API. People sign in instead.
+        </EmptyState>
       ) : (
         <TokenTable label="Tokens" tokens={items} showOwner revoke={revokeToken} />
       )}

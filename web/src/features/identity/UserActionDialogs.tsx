@@ -23,18 +23,18 @@ export function UserActionDialogs({ action, onClose, onLink }: Props) {
       return (
         <FormDialog
           {...shared}
-          title={`A link for ${user.name} to choose a password`}
-          cancelLabel="Not now"
-          submitLabel="Make the link"
-          errorTitle="There is no new link."
+          title={`Create a password link for ${user.name}`}
+          cancelLabel="Cancel"
+          submitLabel="Create link"
+          errorTitle="Couldn't create the link."
           onSubmit={async () => {
             const invitation = await invite({ name: user.name })
             onLink(location.origin + invitation.path)
             await finish()
           }}
         >
-          <p>It works once, for three days, and takes the place of earlier ones.</p>
-          {user.has_password && <p>When the new password is set, all earlier sessions end.</p>}
+          <p>The link works once, expires after three days and replaces earlier links.</p>
+          {user.has_password && <p>Setting a new password ends all existing sessions.</p>}
         </FormDialog>
       )
     case 'sign out':
@@ -42,15 +42,15 @@ export function UserActionDialogs({ action, onClose, onLink }: Props) {
         <FormDialog
           {...shared}
           title={`Sign ${user.name} out everywhere?`}
-          cancelLabel="Keep the sessions"
+          cancelLabel="Cancel"
           submitLabel="End all sessions"
-          errorTitle="No session was ended."
+          errorTitle="Couldn't end the sessions."
           onSubmit={async () => {
             const { count: ended } = await endSessions(user.name)
-            await finish(`${pluralize(ended, 'session')} of ${user.name} ended.`)
+            await finish(`Ended ${pluralize(ended, 'session')} of ${user.name}.`)
           }}
         >
-          <p>They have to sign in again. Tokens go on working.</p>
+          <p>The user has to sign in again. Tokens keep working.</p>
         </FormDialog>
       )
     case 'remove':
@@ -58,19 +58,19 @@ export function UserActionDialogs({ action, onClose, onLink }: Props) {
         <FormDialog
           {...shared}
           title={`Remove ${user.name}?`}
-          cancelLabel="Keep the user"
+          cancelLabel="Cancel"
           submitLabel={`Remove ${user.name}`}
-          errorTitle="Nobody was removed."
+          errorTitle="Couldn't remove the user."
           danger
-          note="You can bring them back; sessions and tokens not."
+          note="You can restore the user, but not their sessions and tokens."
           onSubmit={async () => {
             await removeUser(user.name)
-            await finish(`${user.name} is removed.`)
+            await finish(`Removed ${user.name}.`)
           }}
         >
           <p>
-            Sessions, tokens and delegations end at once. What they decided keeps their name, which nobody
-            else can take.
+            Sessions, tokens and delegations end immediately. Past decisions keep the username, which stays
+            reserved.
           </p>
         </FormDialog>
       )
@@ -78,16 +78,16 @@ export function UserActionDialogs({ action, onClose, onLink }: Props) {
       return (
         <FormDialog
           {...shared}
-          title={`Bring ${user.name} back?`}
-          cancelLabel="Leave it so"
-          submitLabel="Bring back"
-          errorTitle="Nobody was brought back."
+          title={`Restore ${user.name}?`}
+          cancelLabel="Cancel"
+          submitLabel="Restore user"
+          errorTitle="Couldn't restore the user."
           onSubmit={async () => {
             await restoreUser(user.name)
-            await finish(`${user.name} is back.`)
+            await finish(`Restored ${user.name}.`)
           }}
         >
-          <p>Their roles hold again. Tokens have to be made anew.</p>
+          <p>The user gets their roles back. Tokens have to be created again.</p>
         </FormDialog>
       )
   }

@@ -10,22 +10,22 @@ export function UserMenu({ user, onAction }: { user: User; onAction: (action: Us
   return (
     <Menu width={230}>
       <Menu.Target>
-        <ActionIcon variant="default" aria-label={`More for ${user.name}`}>
+        <ActionIcon variant="default" aria-label={`More actions for ${user.name}`}>
           <IconDots size={17} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
         {user.removed_at !== null ? (
           <Menu.Item leftSection={<IconUserCheck size={16} />} {...item('restore')}>
-            Bring back
+            Restore…
           </Menu.Item>
         ) : (
           <>
             <Menu.Item leftSection={<IconPencil size={16} />} {...item('change')}>
-              Change…
+              Edit…
             </Menu.Item>
             <Menu.Item leftSection={<IconLink size={16} />} {...item('invite')}>
-              {user.has_password ? 'Let set a new password…' : 'Make a new invitation…'}
+              {user.has_password ? 'Create password link…' : 'Create new invitation…'}
             </Menu.Item>
             <Menu.Item leftSection={<IconLogout size={16} />} {...item('sign out')}>
               Sign out everywhere…

@@ -31,7 +31,7 @@ export function UsersPage() {
       title="Users"
       actions={
         <Button variant="filled" leftSection={<IconUserPlus size={16} />} onClick={() => setInviting(true)}>
-          Invite somebody…
+          Invite user…
         </Button>
       }
     >
@@ -44,13 +44,8 @@ export function UsersPage() {
           setLink(location.origin + path)
         }}
       />
-      <OneTimeValueDialog
-        title="The invitation is ready"
-        label="Link"
-        value={link}
-        onClose={() => setLink(null)}
-      >
-        Send this link to whom it is for, and to nobody else: whoever opens it first chooses the password.
+      <OneTimeValueDialog title="Invitation created" label="Link" value={link} onClose={() => setLink(null)}>
+        Send this link only to the person it is for. Whoever opens it first sets the password.
       </OneTimeValueDialog>
     </AdminPage>
   )
@@ -63,14 +58,8 @@ function Users({ onLink }: { onLink: (link: string) => void }) {
   const [query] = useDebouncedValue(search.trim(), SEARCH_DELAY)
   const pages = useInfiniteQuery({ ...users(removed, query), placeholderData: keepPreviousData })
   if (pages.error !== null)
-    return (
-      <LoadError
-        title="The users could not be read."
-        error={pages.error}
-        retry={() => void pages.refetch()}
-      />
-    )
-  if (pages.data === undefined) return <LoadingRows rows={4} label="Loading the users" />
+    return <LoadError title="Couldn't load users." error={pages.error} retry={() => void pages.refetch()} />
+  if (pages.data === undefined) return <LoadingRows rows={4} label="Loading users" />
   const shown = pages.data.pages.flatMap((page) => page.items)
   const activeCount = shown.filter((user) => user.removed_at === null).length
   return (
@@ -81,17 +70,17 @@ function Users({ onLink }: { onLink: (link: string) => void }) {
       </h1>
       <div className={styles.tools}>
         <TextInput
-          label="Find"
-          placeholder="Name or address"
+          label="Search"
+          placeholder="Name or email"
           value={search}
           onChange={(event) => setSearch(event.currentTarget.value)}
         />
         <Button aria-pressed={removed} onClick={() => setRemoved(!removed)}>
-          {removed ? 'Hide who was removed' : 'Show also who was removed'}
+          {removed ? 'Hide removed users' : 'Show removed users'}
         </Button>
       </div>
       {shown.length === 0 ? (
-        <EmptyState title="Nobody is called so" />
+        <EmptyState title="No users found" />
       ) : (
         <DataTable label="Users" columns={COLUMNS} rows={shown.map((user) => rowOf(user, setAction))} />
       )}
@@ -109,8 +98,8 @@ const COLUMNS = [
   { title: 'User', width: 'minmax(0, 1.5fr)', untitled: true },
   { title: 'Roles', width: 'minmax(0, 1.1fr)' },
   { title: 'Groups', width: 'minmax(0, 1fr)' },
-  { title: 'Signs in with', width: 'minmax(0, 1fr)' },
-  { title: 'Last here', width: '100px' },
+  { title: 'Sign-in methods', width: 'minmax(0, 1fr)' },
+  { title: 'Last sign-in', width: '100px' },
   { title: 'More', width: '40px', untitled: true, alignEnd: true },
 ]
 

@@ -115,9 +115,9 @@ export function LogLines({ lines, hasOlder, loadingOlder, onOlder, search, wrap,
       </div>
       <p className={styles.footer}>
         <span>
-          {hasOlder ? 'The newest ' : ''}
+          {hasOlder ? 'Latest ' : ''}
           {pluralize(lines.length, 'line')}
-          {loadingOlder && ', reading older ones…'}
+          {loadingOlder && ', loading older lines…'}
         </span>
         {hasOlder && !loadingOlder && (
           <Button variant="subtle" className={styles.older} onClick={onOlder}>
@@ -127,7 +127,7 @@ export function LogLines({ lines, hasOlder, loadingOlder, onOlder, search, wrap,
       </p>
       {!following && (
         <Button className={styles.jump} rightSection={<IconArrowDown size={15} />} onClick={jump}>
-          Jump to the newest{newer > 0 ? ` (${newer} new)` : ''}
+          Jump to latest{newer > 0 ? ` (${newer} new)` : ''}
         </Button>
       )}
     </div>

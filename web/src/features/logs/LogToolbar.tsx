@@ -43,8 +43,8 @@ export function LogToolbar({
       <TextInput
         ref={field}
         className={styles.search}
-        aria-label="Find in the log"
-        placeholder="Find in the log"
+        aria-label="Search the log"
+        placeholder="Search the log"
         type="search"
         leftSection={<IconSearch size={15} />}
         value={searchText}
@@ -56,7 +56,7 @@ export function LogToolbar({
       <Input
         component="select"
         className={styles.level}
-        aria-label="Levels"
+        aria-label="Log level"
         value={minLevel}
         onChange={(event) => onMinLevel(event.currentTarget.value as LogLevel)}
         rightSection={<IconSelector size={15} />}
@@ -70,15 +70,15 @@ export function LogToolbar({
         ))}
       </Input>
       <span className={styles.buttons}>
-        <Tooltip label={wrap ? 'Long lines are broken' : 'Long lines run on'}>
+        <Tooltip label={wrap ? 'Line wrapping is on' : 'Line wrapping is off'}>
           <ActionIcon aria-label="Wrap long lines" aria-pressed={wrap} onClick={() => onWrap(!wrap)}>
             <IconTextWrap size={17} />
           </ActionIcon>
         </Tooltip>
         {navigator.clipboard !== undefined && (
-          <Tooltip label="Copy the lines shown">
+          <Tooltip label="Copy loaded lines">
             <ActionIcon
-              aria-label="Copy the lines shown"
+              aria-label="Copy loaded lines"
               disabled={onCopy === null}
               onClick={onCopy ?? undefined}
             >
@@ -92,7 +92,7 @@ export function LogToolbar({
           download
           leftSection={<IconDownload size={16} />}
         >
-          Download<span className="unseen"> the whole log</span>
+          Download<span className="unseen"> full log</span>
         </Button>
       </span>
     </search>

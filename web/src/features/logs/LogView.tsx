@@ -26,8 +26,8 @@ export function LogView({ runId, executionId, name }: Props) {
     await navigator.clipboard.writeText(toText(all))
     showToast(
       hasOlder
-        ? `The newest ${pluralize(all.length, 'line')} copied. Download for all of them.`
-        : `${pluralize(all.length, 'line')} copied.`,
+        ? `Copied the latest ${pluralize(all.length, 'line')}. Download the log to get all of them.`
+        : `Copied ${pluralize(all.length, 'line')}.`,
     )
   }
   const filtered = minLevel !== 'debug' || search !== ''
@@ -45,14 +45,14 @@ export function LogView({ runId, executionId, name }: Props) {
       />
       {error !== null && (
         <div className={styles.error}>
-          <LoadError title="The log could not be read." error={error} retry={retry} />
+          <LoadError title="Couldn't load the log." error={error} retry={retry} />
         </div>
       )}
       {lines === undefined ? (
         error === null && <LoadingText />
       ) : lines.length === 0 ? (
         <p className={styles.empty} role="status">
-          {filtered ? 'No line of the log is like that.' : 'Nothing is logged yet.'}
+          {filtered ? 'No lines match.' : 'No log lines yet.'}
         </p>
       ) : (
         <LogLines

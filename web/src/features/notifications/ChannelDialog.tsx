@@ -46,24 +46,24 @@ export function ChannelDialog({ channel, onClose, onSigningKey }: Props) {
       if (created.signing_key !== null) onSigningKey(created.signing_key)
     } else await updateChannel(channel.channel_id, channel.revision, { ...body, fallback })
     await client.invalidateQueries({ queryKey: ['notices'] })
-    showToast(channel === null ? `${body.name} is set up.` : `${body.name} is changed.`)
+    showToast(channel === null ? `Created channel ${body.name}.` : `Saved channel ${body.name}.`)
     onClose()
   }
   return (
     <FormDialog
-      title={channel === null ? 'New channel' : `Change ${channel.name}`}
+      title={channel === null ? 'New channel' : `Edit ${channel.name}`}
       opened
       wide
       onClose={onClose}
-      cancelLabel="Leave it so"
-      submitLabel={channel === null ? 'Set the channel up' : 'Save the channel'}
-      errorTitle={channel === null ? 'There is no new channel.' : 'Nothing was changed.'}
+      cancelLabel="Cancel"
+      submitLabel={channel === null ? 'Create channel' : 'Save channel'}
+      errorTitle={channel === null ? "Couldn't create the channel." : "Couldn't save the channel."}
       disabled={name.trim() === '' || (channel === null && !isMail && url.trim() === '')}
       onSubmit={save}
     >
       <TextInput
         label="Name"
-        description="Rules may name it."
+        description="Rules can refer to this name."
         data-autofocus
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
@@ -78,34 +78,34 @@ export function ChannelDialog({ channel, onClose, onSigningKey }: Props) {
       )}
       {isMail ? (
         <TextInput
-          label="To (optional)"
-          description="Persons, addresses, roles or groups, by commas, where a rule names nobody. Empty: those who are asked."
+          label="Recipients (optional)"
+          description="Users, email addresses, roles or groups, separated by commas. Used when a rule names no recipients. Leave empty to notify the assigned people."
           value={people}
           onChange={(event) => setPeople(event.currentTarget.value)}
         />
       ) : (
         <PasswordInput
-          label={channel === null ? 'Address' : 'New address (optional)'}
-          description={`${CHANNEL_KINDS.find((each) => each.value === kind)?.hint} Kept as a secret, never shown again.`}
+          label={channel === null ? 'URL' : 'New URL (optional)'}
+          description={`${CHANNEL_KINDS.find((each) => each.value === kind)?.hint} Stored as a secret and never shown again.`}
           autoComplete="off"
           value={url}
           onChange={(event) => setUrl(event.currentTarget.value)}
         />
       )}
-      <CheckboxList label="Gets" options={NOTIFICATION_KINDS} value={kinds} onChange={setKinds} />
+      <CheckboxList label="Notifications" options={NOTIFICATION_KINDS} value={kinds} onChange={setKinds} />
       {allPipelines !== undefined && allPipelines.items.length > 0 && (
         <CheckboxList
-          label="Only of these pipelines (optional)"
+          label="Limit to pipelines (optional)"
           options={allPipelines.items.map((item) => ({ value: item.pipeline_id, label: item.pipeline_name }))}
           value={pipelineIds}
           onChange={setPipelineIds}
         />
       )}
       <SelectField
-        label="If it fails, tell by"
+        label="Fallback channel"
         value={fallback}
         options={[
-          { value: '', label: 'Nothing else' },
+          { value: '', label: 'None' },
           ...(channels_?.items ?? [])
             .filter((other) => other.channel_id !== channel?.channel_id)
             .map((other) => ({ value: other.name, label: other.name })),
@@ -113,12 +113,12 @@ export function ChannelDialog({ channel, onClose, onSigningKey }: Props) {
         onChange={setFallback}
       />
       <Switch
-        label="Says what it is about, not only that something waits"
+        label="Include content, not just a link"
         checked={details}
         onChange={(event) => setDetails(event.currentTarget.checked)}
       />
       <Switch
-        label="Switched on"
+        label="Enabled"
         checked={enabled}
         onChange={(event) => setEnabled(event.currentTarget.checked)}
       />

@@ -41,12 +41,12 @@ export function ChannelsPage() {
         />
       )}
       <OneTimeValueDialog
-        title="The key of the webhook"
+        title="Webhook signing key"
         label="Signing key"
         value={key}
         onClose={() => setKey(null)}
       >
-        Whoever receives the webhook checks its signature with this key.
+        The receiver verifies the webhook signature with this key.
       </OneTimeValueDialog>
     </AdminPage>
   )
@@ -58,24 +58,22 @@ function Channels({ onOpen }: { onOpen: (channel: Channel) => void }) {
   const pages = useInfiniteQuery(channelPages())
   if (pages.error !== null)
     return (
-      <LoadError
-        title="The channels could not be read."
-        error={pages.error}
-        retry={() => void pages.refetch()}
-      />
+      <LoadError title="Couldn't load channels." error={pages.error} retry={() => void pages.refetch()} />
     )
-  if (pages.data === undefined) return <LoadingRows rows={3} label="Loading the channels" />
+  if (pages.data === undefined) return <LoadingRows rows={3} label="Loading channels" />
   const items = pages.data.pages.flatMap((page) => page.items)
   const enabledCount = items.filter((channel) => channel.is_enabled).length
   return (
     <div className={styles.sections}>
       <h1>
         {enabledCount === 0
-          ? 'Nobody is told outside Cairn'
-          : `People are told by ${pluralizeAtLeast(enabledCount, pages.hasNextPage, 'channel')}`}
+          ? 'No notification channels'
+          : pluralizeAtLeast(enabledCount, pages.hasNextPage, 'notification channel')}
       </h1>
       {items.length === 0 ? (
-        <EmptyState title="No channels yet">Teams, Slack, mail, a webhook, or another service.</EmptyState>
+        <EmptyState title="No channels yet">
+          Send notifications to Teams, Slack, email, a webhook or another service.
+        </EmptyState>
       ) : (
         <DataTable
           label="Channels"
@@ -88,10 +86,10 @@ function Channels({ onOpen }: { onOpen: (channel: Channel) => void }) {
                 <strong>{channel.name}</strong>
                 <p>
                   {channelLabel(channel.kind)}
-                  {!channel.is_enabled && ', switched off'}
+                  {!channel.is_enabled && ', disabled'}
                 </p>
               </span>,
-              channel.kind === 'email' ? channel.recipients.join(', ') || 'who is asked' : channel.host,
+              channel.kind === 'email' ? channel.recipients.join(', ') || 'assigned people' : channel.host,
               contentLabel(channel),
               channel.fallback ?? '',
               <ChannelButtons key="do" channel={channel} onOpen={onOpen} onRemove={setDeleting} />,
@@ -102,22 +100,22 @@ function Channels({ onOpen }: { onOpen: (channel: Channel) => void }) {
       )}
       <LoadMoreButton pages={pages} />
       <FormDialog
-        title={`Remove ${deleting?.name ?? ''}?`}
+        title={`Delete ${deleting?.name ?? ''}?`}
         opened={deleting !== null}
         onClose={() => setDeleting(null)}
-        cancelLabel="Keep the channel"
-        submitLabel="Remove the channel"
-        errorTitle="The channel stays."
+        cancelLabel="Cancel"
+        submitLabel="Delete channel"
+        errorTitle="Couldn't delete the channel."
         danger
-        note="Its address and key are gone for good."
+        note="Its URL and signing key are deleted permanently."
         onSubmit={async () => {
           if (deleting !== null) await deleteChannel(deleting.channel_id)
           await client.invalidateQueries({ queryKey: ['notices'] })
-          if (deleting !== null) showToast(`${deleting.name} is removed.`)
+          if (deleting !== null) showToast(`Deleted channel ${deleting.name}.`)
           setDeleting(null)
         }}
       >
-        <p>What waits to be sent there is skipped.</p>
+        <p>Queued deliveries are skipped.</p>
       </FormDialog>
     </div>
   )
@@ -125,15 +123,15 @@ function Channels({ onOpen }: { onOpen: (channel: Channel) => void }) {
 
 const COLUMNS = [
   { title: 'Channel', width: 'minmax(0, 1.1fr)', untitled: true },
-  { title: 'Leads to', width: 'minmax(0, 1fr)' },
-  { title: 'Gets', width: 'minmax(0, 1fr)' },
-  { title: 'If it fails', width: 'minmax(0, 0.7fr)' },
-  { title: 'Change', width: '190px', untitled: true, alignEnd: true },
+  { title: 'Destination', width: 'minmax(0, 1fr)' },
+  { title: 'Notifications', width: 'minmax(0, 1fr)' },
+  { title: 'Fallback', width: 'minmax(0, 0.7fr)' },
+  { title: 'Edit', width: '190px', untitled: true, alignEnd: true },
 ]
 
 function contentLabel(channel: Channel): string {
-  const where = channel.pipelines.length > 0 ? `, of ${pluralize(channel.pipelines.length, 'pipeline')}` : ''
-  return `${pluralize(channel.kinds.length, 'kind')} of notices${where}${channel.shows_details ? '' : ', no details'}`
+  const where = channel.pipelines.length > 0 ? `, ${pluralize(channel.pipelines.length, 'pipeline')}` : ''
+  return `${pluralize(channel.kinds.length, 'kind')}${where}${channel.shows_details ? '' : ', no details'}`
 }
 
 type ButtonsProps = {
@@ -145,16 +143,16 @@ type ButtonsProps = {
 function ChannelButtons({ channel, onOpen, onRemove }: ButtonsProps) {
   return (
     <>
-      <Button onClick={() => onOpen(channel)} aria-label={`Change ${channel.name}…`}>
-        Change…
+      <Button onClick={() => onOpen(channel)} aria-label={`Edit ${channel.name}…`}>
+        Edit…
       </Button>
       <Button
         variant="subtle"
         color="red"
         onClick={() => onRemove(channel)}
-        aria-label={`Remove ${channel.name}…`}
+        aria-label={`Delete ${channel.name}…`}
       >
-        Remove…
+        Delete…
       </Button>
     </>
   )
@@ -175,21 +173,21 @@ function ChannelTest({ channel }: { channel: Channel }) {
           leftSection={<IconSend size={16} />}
           loading={test.isPending}
           onClick={() => test.mutate()}
-          aria-label={`Send a test to ${channel.name}`}
+          aria-label={`Send test to ${channel.name}`}
         >
-          Send a test
+          Send test
         </Button>
-        {data?.status === 'sent' && <SuccessNote>The test was taken. {data.told}</SuccessNote>}
+        {data?.status === 'sent' && <SuccessNote>Test delivered. {data.told}</SuccessNote>}
       </div>
       {data !== undefined && data.status !== 'sent' && (
         <Notice
           tone={data.status === 'failed' ? 'red' : 'grey'}
-          title={`The test: ${DELIVERY_STATES[data.status].label.toLowerCase()}.`}
+          title={`Test result: ${DELIVERY_STATES[data.status].label.toLowerCase()}.`}
         >
           {data.told}
         </Notice>
       )}
-      {test.error !== null && <ProblemNotice title="The test was not sent." error={test.error} />}
+      {test.error !== null && <ProblemNotice title="Couldn't send the test." error={test.error} />}
     </div>
   )
 }

@@ -36,15 +36,11 @@ function DeliveryLog() {
       <h1>Deliveries</h1>
       <Filters filter={filter} onChange={setFilter} />
       {pages.error !== null ? (
-        <LoadError
-          title="The log could not be read."
-          error={pages.error}
-          retry={() => void pages.refetch()}
-        />
+        <LoadError title="Couldn't load deliveries." error={pages.error} retry={() => void pages.refetch()} />
       ) : pages.data === undefined ? (
-        <LoadingRows rows={4} label="Loading the deliveries" />
+        <LoadingRows rows={4} label="Loading deliveries" />
       ) : items.length === 0 ? (
-        <EmptyState title="Nothing was sent" />
+        <EmptyState title="No deliveries" />
       ) : (
         <DataTable
           label="Deliveries"
@@ -75,7 +71,7 @@ function Filters({ filter, onChange }: FiltersProps) {
         onChange={(value) => onChange({ ...filter, channel_id: value || undefined })}
       />
       <SelectField
-        label="What came of it"
+        label="Status"
         value={filter.status ?? ''}
         options={[
           any,
@@ -86,9 +82,9 @@ function Filters({ filter, onChange }: FiltersProps) {
         }
       />
       <SelectField
-        label="Told"
+        label="Notification"
         value={filter.kind ?? ''}
-        options={[any, ...NOTIFICATION_KINDS, { value: 'test', label: 'A test' }]}
+        options={[any, ...NOTIFICATION_KINDS, { value: 'test', label: 'Test' }]}
         onChange={(value) =>
           onChange({ ...filter, kind: (value || undefined) as NotificationKind | undefined })
         }
@@ -98,11 +94,11 @@ function Filters({ filter, onChange }: FiltersProps) {
 }
 
 const COLUMNS = [
-  { title: 'Told', width: 'minmax(0, 1.4fr)', untitled: true },
+  { title: 'Notification', width: 'minmax(0, 1.4fr)', untitled: true },
   { title: 'Channel', width: 'minmax(0, 1fr)' },
-  { title: 'What came of it', width: '130px' },
-  { title: 'Tries', width: '50px', alignEnd: true },
-  { title: 'When', width: '96px', alignEnd: true },
+  { title: 'Status', width: '130px' },
+  { title: 'Attempts', width: '72px', alignEnd: true },
+  { title: 'Created', width: '96px', alignEnd: true },
 ]
 
 function cellsOf(item: Delivery, open: boolean, onOpen: (id: string | null) => void) {
@@ -120,12 +116,12 @@ function cellsOf(item: Delivery, open: boolean, onOpen: (id: string | null) => v
       {item.channel}
       <p>
         {item.recipient}
-        {item.fallback_of !== null && ' in place of another'}
+        {item.fallback_of !== null && ' (fallback)'}
       </p>
     </span>,
     <span key="state">
       <StateTag state={DELIVERY_STATES[item.status]} />
-      {item.may_be_repeated && <p>may have arrived twice</p>}
+      {item.may_be_repeated && <p>may be duplicated</p>}
     </span>,
     item.tries,
     <Time key="at" at={item.made_at} />,
@@ -138,16 +134,16 @@ function Detail({ item }: { item: Delivery }) {
   return (
     <div className={`${styles.below} ${styles.detail}`}>
       {error !== null ? (
-        <LoadError title="This delivery could not be read." error={error} />
+        <LoadError title="Couldn't load this delivery." error={error} />
       ) : data === undefined ? (
         <LoadingText lines={2} />
       ) : (
         <>
           {data.told !== '' && data.history.length === 0 && <p>{data.told}</p>}
-          <ol className={styles.attempts} aria-label="Tries">
+          <ol className={styles.attempts} aria-label="Attempts">
             {data.history.map((each) => (
               <li key={each.number}>
-                Try {each.number}, {formatDateTime(each.began_at)}: {outcomeText(each.outcome)}
+                Attempt {each.number}, {formatDateTime(each.began_at)}: {outcomeText(each.outcome)}
                 {each.told !== '' && `, ${each.told}`}
               </li>
             ))}
@@ -155,19 +151,19 @@ function Detail({ item }: { item: Delivery }) {
           {item.approval_id !== null && (
             <p>
               <Link to="/approvals/$approvalId" params={{ approvalId: item.approval_id }}>
-                Open the approval
+                View approval
               </Link>
             </p>
           )}
           {item.run_id !== null && (
             <p>
               <Link to="/runs/$runId" params={{ runId: item.run_id }}>
-                Open the run
+                View run
               </Link>
             </p>
           )}
           {data.content !== null && (
-            <Code text={JSON.stringify(data.content, null, 2)} label="What was told" wrap />
+            <Code text={JSON.stringify(data.content, null, 2)} label="Content" wrap />
           )}
         </>
       )}
@@ -176,6 +172,6 @@ function Detail({ item }: { item: Delivery }) {
 }
 
 function outcomeText(outcome: string | null): string {
-  if (outcome === null) return 'under way'
-  return outcome === 'sent' ? 'taken' : outcome === 'not_sent' ? 'not taken' : 'nobody knows'
+  if (outcome === null) return 'in progress'
+  return outcome === 'sent' ? 'accepted' : outcome === 'not_sent' ? 'not accepted' : 'unknown'
 }

@@ -17,15 +17,15 @@ const DEFAULT_QUIET_HOURS = { start: '22:00', end: '07:00' }
 export function PreferencesPage() {
   const { data, error, refetch } = useQuery(preferences())
   return (
-    <Page title="What you are told" crumbs={[{ label: 'Settings', link: { to: '/settings' } }]}>
+    <Page title="Notifications" crumbs={[{ label: 'Settings', link: { to: '/settings' } }]}>
       <div className={styles.sections}>
-        <h1>What you are told</h1>
+        <h1>Notifications</h1>
         <p className={styles.note}>
-          This is about what is sent to you alone, such as mail. What goes to a room of Teams or Slack goes to
-          everybody in it. What waits for you is always on the home page.
+          These settings apply to notifications sent to you personally, such as email. Messages to a Teams or
+          Slack channel reach everyone in it. Everything waiting for you is always on the home page.
         </p>
         {error !== null ? (
-          <LoadError title="Your wishes could not be read." error={error} retry={() => void refetch()} />
+          <LoadError title="Couldn't load your preferences." error={error} retry={() => void refetch()} />
         ) : data === undefined ? (
           <LoadingText lines={5} />
         ) : (
@@ -55,7 +55,7 @@ function PreferencesForm({ stored }: { stored: Preferences }) {
       }),
     onSuccess: (saved) => {
       client.setQueryData(preferences().queryKey, saved)
-      showToast('Your wishes are kept.')
+      showToast('Preferences saved.')
     },
   })
   const submit = (event: FormEvent) => {
@@ -64,10 +64,10 @@ function PreferencesForm({ stored }: { stored: Preferences }) {
   }
   return (
     <form className={styles.form} onSubmit={submit}>
-      <CheckboxList label="Tell me when" options={NOTIFICATION_KINDS} value={kinds} onChange={setKinds} />
+      <CheckboxList label="Notify me about" options={NOTIFICATION_KINDS} value={kinds} onChange={setKinds} />
       {stored.available.length > 0 ? (
         <CheckboxList
-          label="By"
+          label="Channels"
           options={stored.available.map((channel) => ({
             value: channel.name,
             label: channel.name,
@@ -77,10 +77,10 @@ function PreferencesForm({ stored }: { stored: Preferences }) {
           onChange={setSelectedChannels}
         />
       ) : (
-        <p className={styles.note}>There is no channel yet that reaches single persons.</p>
+        <p className={styles.note}>No channel can reach you personally yet.</p>
       )}
       <Switch
-        label="Quiet hours: what comes then is sent afterwards"
+        label="Quiet hours: notifications are sent afterwards"
         checked={quiet !== null}
         onChange={(event) =>
           setQuiet(
@@ -112,9 +112,9 @@ function PreferencesForm({ stored }: { stored: Preferences }) {
           />
         </div>
       )}
-      {error !== null && <ProblemNotice title="Your wishes are as before." error={error} />}
+      {error !== null && <ProblemNotice title="Couldn't save your preferences." error={error} />}
       <Button type="submit" variant="filled" loading={isPending}>
-        Keep my wishes
+        Save preferences
       </Button>
     </form>
   )

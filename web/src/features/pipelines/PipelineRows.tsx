@@ -73,7 +73,7 @@ function PipelineRow({
       </span>
       <span className={styles.latest}>
         {run === null ? (
-          <StateTag state={{ tone: 'grey', icon: 'dashed', label: 'Never run' }} />
+          <StateTag state={{ tone: 'grey', icon: 'dashed', label: 'No runs' }} />
         ) : (
           <>
             <StateTag state={runState(run, roles)} />
@@ -101,7 +101,7 @@ function PipelineRow({
             </ActionIcon>
             <Menu width={180}>
               <Menu.Target>
-                <ActionIcon aria-label={`More for ${item.pipeline_name}`}>
+                <ActionIcon aria-label={`More actions for ${item.pipeline_name}`}>
                   <IconDots size={17} />
                 </ActionIcon>
               </Menu.Target>

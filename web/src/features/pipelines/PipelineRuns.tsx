@@ -20,20 +20,20 @@ export function PipelineRuns({ pipeline }: { pipeline: Pipeline }) {
       aside={
         <Checkbox
           size="xs"
-          label="Also rolled back and test runs"
+          label="Include rolled back and test runs"
           checked={showAll}
           onChange={(event) => setShowAll(event.currentTarget.checked)}
         />
       }
     >
       {error !== null ? (
-        <LoadError title="The runs could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="Couldn't load runs." error={error} retry={() => void refetch()} />
       ) : (
         <Panel>
           {data === undefined ? (
             <LoadingRows rows={3} label="Loading runs" />
           ) : data.items.length === 0 ? (
-            <EmptyState title="Never run">The first run will be v1.</EmptyState>
+            <EmptyState title="No runs yet">The first run will be v1.</EmptyState>
           ) : (
             <RunRows runs={data.items} showPipeline={false} />
           )}

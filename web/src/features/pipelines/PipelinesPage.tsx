@@ -80,14 +80,14 @@ export function PipelinesPage() {
         />
         <SegmentedControl
           className={styles.filter}
-          aria-label="Show pipelines"
+          aria-label="Filter pipelines"
           value={filter}
           onChange={setFilter}
           data={FILTERS.map(({ value, label }) => ({ value, label }))}
         />
       </div>
       {error !== null ? (
-        <LoadError title="The pipelines could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="Couldn't load pipelines." error={error} retry={() => void refetch()} />
       ) : (
         <Panel>
           {data === undefined ? (
@@ -120,10 +120,8 @@ function NoPipelines({
   canEdit: boolean
 }) {
   if (deleted)
-    return (
-      <EmptyState title="Nothing is deleted">A deleted pipeline can be brought back from here.</EmptyState>
-    )
-  if (filtered) return <EmptyState title="No pipeline matches">Try another word, or show all.</EmptyState>
+    return <EmptyState title="No deleted pipelines">You can restore deleted pipelines here.</EmptyState>
+  if (filtered) return <EmptyState title="No pipelines found">Try another search or filter.</EmptyState>
   return (
     <EmptyState
       title="No pipelines yet"
@@ -135,7 +133,7 @@ function NoPipelines({
         )
       }
     >
-      Begin with a template, or write one in YAML.
+      Start from a template or write YAML.
     </EmptyState>
   )
 }

@@ -25,7 +25,7 @@ export function StartDialog({ pipelineId, opened, onClose }: Props) {
       opened={opened}
       onClose={onClose}
       size={560}
-      title={pipeline === undefined ? 'Start a run' : `Start ${pipeline.pipeline_name}`}
+      title={pipeline === undefined ? 'Start run' : `Start ${pipeline.pipeline_name}`}
     >
       {pipeline === undefined ? <LoadingText /> : <StartForm pipeline={pipeline} onClose={onClose} />}
     </Modal>
@@ -81,35 +81,35 @@ function StartForm({ pipeline, onClose }: { pipeline: Pipeline; onClose: () => v
   }
   return (
     <form onSubmit={submit} className={styles.start}>
-      {start.error !== null && <ProblemNotice title="The run was not started." error={start.error} />}
+      {start.error !== null && <ProblemNotice title="Couldn't start the run." error={start.error} />}
       <Textarea
         label="Prompt (optional)"
         description={
           pipeline.original_prompt
-            ? `Left empty, the pipeline's own is used: ${pipeline.original_prompt}`
-            : 'What this run is about. It never changes during the run.'
+            ? `Leave empty to use the pipeline's prompt: ${pipeline.original_prompt}`
+            : "Describes what this run is about. It can't be changed later."
         }
         value={draft.prompt}
         onChange={(event) => updateDraft({ prompt: event.currentTarget.value })}
         data-autofocus
       />
       <Textarea
-        label={requiresInput ? 'Input as JSON' : 'Input as JSON (optional)'}
+        label={requiresInput ? 'Input (JSON)' : 'Input (JSON, optional)'}
         description={
           requiresInput
-            ? 'Checked against the schema of the pipeline.'
-            : 'Checkpoints can take fields from it.'
+            ? 'Validated against the input schema of the pipeline.'
+            : 'Checkpoints can use its fields.'
         }
         value={draft.input}
         onChange={(event) => updateDraft({ input: event.currentTarget.value })}
-        error={inputError !== null && `This is not JSON: ${inputError}`}
+        error={inputError !== null && `Invalid JSON: ${inputError}`}
         placeholder='{"customer": "…"}'
         spellCheck={false}
         classNames={{ input: styles.code }}
         minRows={4}
       />
       <DialogActions>
-        <Button onClick={onClose}>Not now</Button>
+        <Button onClick={onClose}>Cancel</Button>
         <Button
           type="submit"
           variant="filled"

@@ -16,5 +16,5 @@ export function nextVersion(
 }
 
 export function startLabel({ next, extends: extended }: NextVersion): string {
-  return extended === null ? `Start v${next}` : `Start v${next}, extends v${extended}`
+  return extended === null ? `Start v${next}` : `Start v${next} (based on v${extended})`
 }

@@ -27,13 +27,13 @@ export function useDeletePipeline(
   }
   const restore = useMutation({
     mutationFn: () => restorePipeline(id),
-    onSuccess: () => showToast(`${name} is back.`),
+    onSuccess: () => showToast(`Restored ${name}.`),
     onSettled: refresh,
   })
   const deletion = useMutation({
     mutationFn: (force: boolean) => deletePipeline(id, force),
     onSuccess: () => {
-      showUndoToast(`${name} is deleted.`, () => restore.mutate())
+      showUndoToast(`Deleted ${name}.`, () => restore.mutate())
       onDeleted?.()
     },
     onSettled: refresh,
@@ -49,15 +49,15 @@ export function useDeletePipeline(
     <Modal
       opened={problem !== null}
       onClose={clearProblem}
-      title={hasOpenRun ? `${name} has an open run` : `${name} could not be changed`}
+      title={hasOpenRun ? `${name} has open runs` : `Couldn't change ${name}`}
     >
       <p>{problem?.detail}</p>
       {hasOpenRun && (
-        <p>Deleting it now cancels that run first. Everything goes to the archive and can be restored.</p>
+        <p>Deleting the pipeline cancels its open runs. You can restore everything from the archive.</p>
       )}
       <DialogActions>
         <Button data-autofocus onClick={clearProblem}>
-          Keep the pipeline
+          Cancel
         </Button>
         {hasOpenRun && (
           <Button
@@ -66,7 +66,7 @@ export function useDeletePipeline(
             loading={deletion.isPending}
             onClick={() => deletion.mutate(true)}
           >
-            Cancel the run and delete
+            Cancel runs and delete
           </Button>
         )}
       </DialogActions>

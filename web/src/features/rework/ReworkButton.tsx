@@ -7,9 +7,9 @@ export function ReworkButton({ onClick }: { onClick: () => void }) {
   return (
     <p className={styles.action}>
       <Button leftSection={<IconArrowBackUp size={16} />} onClick={onClick}>
-        Send work back…
+        Request rework…
       </Button>
-      <span>Have an earlier checkpoint done again, with what is to be done now.</span>
+      <span>Have an earlier checkpoint redone with new instructions.</span>
     </p>
   )
 }

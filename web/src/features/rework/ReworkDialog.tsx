@@ -30,7 +30,7 @@ export function ReworkDialog({ run, requester, onClose, onDone }: Props) {
       opened={requester !== null}
       onClose={onClose}
       size={780}
-      title={`Send work back from ${requester?.item.name ?? ''}`}
+      title={`Request rework from ${requester?.item.name ?? ''}`}
       padding={0}
       classNames={{ header: styles.header, body: styles.modal }}
     >
@@ -79,7 +79,7 @@ function Content({ run, requester, onClose, onDone }: Props & { requester: Rewor
     <>
       <div className={styles.columns}>
         <div className={styles.targets}>
-          <Radio.Group label="Which checkpoint is done again" value={key ?? ''} onChange={setKey}>
+          <Radio.Group label="Checkpoint to redo" value={key ?? ''} onChange={setKey}>
             <div className={styles.list}>
               {earlier.map((other) => (
                 <TargetOption
@@ -97,26 +97,26 @@ function Content({ run, requester, onClose, onDone }: Props & { requester: Rewor
           </Radio.Group>
           <Textarea
             data-autofocus
-            label="What is to be done now"
-            description="Whoever does it again sees these words"
+            label="Instructions"
+            description="Passed to the checkpoint that is redone."
             value={prompt}
-            error={missing && prompt.trim() === '' && 'Say in a few words what is to be done.'}
+            error={missing && prompt.trim() === '' && 'Enter instructions.'}
             onChange={(event) => setPrompt(event.currentTarget.value)}
             minRows={3}
           />
           <Textarea
             label="Reason (optional)"
-            description="Why it is sent back. Kept in the event record"
+            description="Recorded in the events."
             value={reason}
             onChange={(event) => setReason(event.currentTarget.value)}
           />
         </div>
         <div className={styles.impact} aria-live="polite">
-          <h3>What happens</h3>
+          <h3>Impact</h3>
           {key === null ? (
-            <p className={styles.hint}>No earlier checkpoint is complete.</p>
+            <p className={styles.hint}>No earlier checkpoint is completed.</p>
           ) : preview.isError ? (
-            <ProblemNotice title="This is not possible." error={preview.error} />
+            <ProblemNotice title="This isn't possible." error={preview.error} />
           ) : (
             <ReworkImpact preview={preview.data} />
           )}
@@ -124,10 +124,10 @@ function Content({ run, requester, onClose, onDone }: Props & { requester: Rewor
       </div>
       <div className={styles.footer}>
         {rework.error !== null && (
-          <ProblemNotice title="Nothing was sent back. Your words are kept." error={rework.error} />
+          <ProblemNotice title="Couldn't request the rework. Your text is still here." error={rework.error} />
         )}
-        <DialogActions note="The run's original prompt stays as it is.">
-          <Button onClick={onClose}>Keep everything</Button>
+        <DialogActions note="The run's prompt does not change.">
+          <Button onClick={onClose}>Cancel</Button>
           <Button
             variant="filled"
             leftSection={<IconArrowBackUp size={16} />}
@@ -135,7 +135,7 @@ function Content({ run, requester, onClose, onDone }: Props & { requester: Rewor
             disabled={!ready}
             onClick={submit}
           >
-            Send back {preview.data?.checkpoint_name ?? ''}
+            Redo {preview.data?.checkpoint_name ?? ''}
           </Button>
         </DialogActions>
       </div>

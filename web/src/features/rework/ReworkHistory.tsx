@@ -19,14 +19,14 @@ export function ReworkHistory({ execution }: { execution: Execution }) {
   return (
     <div className={styles.reworks}>
       {own !== undefined && (
-        <section aria-label="Why it was sent back">
-          <h3>Sent back</h3>
+        <section aria-label="Reason for the rework">
+          <h3>Rework</h3>
           <ReworkReason item={own} />
         </section>
       )}
       {requested.length > 0 && (
-        <section aria-label="What it sent back">
-          <h3>Sent back from here</h3>
+        <section aria-label="Requested rework">
+          <h3>Requested rework</h3>
           <ol>
             {requested.map((item) => (
               <li key={item.execution_id}>
@@ -50,15 +50,15 @@ function ReworkReason({ item }: { item: ReworkItem }) {
   return (
     <>
       <p className={styles.meta}>
-        Asked for by {item.requested_by}
+        Requested by {item.requested_by}
         {requester !== null && ` at ${requester}`}
-        {item.depth > 1 && `, ${item.depth} reworks deep`}
+        {item.depth > 1 && `, depth ${item.depth}`}
         <span className={styles.time}>{formatTime(item.created_at, now)}</span>
       </p>
       {item.reason !== '' && <blockquote className={styles.quote}>{item.reason}</blockquote>}
       {item.prompt !== '' && (
         <blockquote className={styles.quote}>
-          <strong>To do:</strong> {item.prompt}
+          <strong>Instructions:</strong> {item.prompt}
         </blockquote>
       )}
     </>

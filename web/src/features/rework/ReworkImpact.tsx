@@ -28,22 +28,22 @@ export function ReworkImpact({ preview }: { preview: ReworkPreview | undefined }
         )}
         {preview.withdrawn_approvals.length > 0 && (
           <ImpactItem icon={<IconUserX size={17} color="var(--ochre)" />} name="Withdrawn">
-            {pluralize(preview.withdrawn_approvals.length, 'open question')}:{' '}
+            {pluralize(preview.withdrawn_approvals.length, 'pending approval')}:{' '}
             {preview.withdrawn_approvals.map((item) => item.checkpoint_name).join(', ')}
           </ImpactItem>
         )}
         {preview.reopens && (
           <ImpactItem icon={<IconFolderOpen size={17} color="var(--blue)" />} name="Reopened">
-            The run is in progress again until this is done.
+            The run is in progress again until the rework is done.
           </ImpactItem>
         )}
-        <ImpactItem icon={<IconPlayerPlay size={17} color="var(--blue)" />} name="Then">
+        <ImpactItem icon={<IconPlayerPlay size={17} color="var(--blue)" />} name="Next step">
           {nextStepText(preview)}
         </ImpactItem>
       </dl>
       {preview.replaced.length > 0 && (
         <details className={styles.files}>
-          <summary>{pluralize(preview.replaced.length, 'file')} to be replaced</summary>
+          <summary>{pluralize(preview.replaced.length, 'file')} will be replaced</summary>
           <ul>
             {preview.replaced.map((file) => (
               <li key={file.artifact_record_id}>

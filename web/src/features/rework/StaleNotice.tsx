@@ -12,7 +12,7 @@ export function StaleNotice({ execution, allowed }: { execution: Execution; allo
   const client = useQueryClient()
   const rerun = useMutation({
     mutationFn: () => rerunExecution(execution.execution_id),
-    onSuccess: () => showToast(`${execution.checkpoint_name} is done again.`),
+    onSuccess: () => showToast(`Rerunning ${execution.checkpoint_name}.`),
     onSettled: () => client.invalidateQueries({ queryKey: ['run', execution.run_id] }),
   })
   if (execution.stale_inputs.length === 0) return null
@@ -30,14 +30,14 @@ export function StaleNotice({ execution, allowed }: { execution: Execution; allo
               loading={rerun.isPending}
               onClick={() => rerun.mutate()}
             >
-              Do it again
+              Rerun
             </Button>
           )
         }
       >
-        It was made from an earlier version of {names}.
+        It is based on an earlier version of {names}.
       </Notice>
-      {rerun.error !== null && <ProblemNotice title="It was not done again." error={rerun.error} />}
+      {rerun.error !== null && <ProblemNotice title="Couldn't rerun the checkpoint." error={rerun.error} />}
     </>
   )
 }

@@ -78,7 +78,7 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
           {run.run_version !== null && (
             <SegmentedControl
               fullWidth
-              aria-label="How far back"
+              aria-label="Rollback scope"
               value={level}
               onChange={(value) => setLevel(value as Level)}
               data={[
@@ -94,7 +94,7 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
           )}
           <Textarea
             label="Reason (optional)"
-            description="Kept in the event record"
+            description="Recorded in the events."
             value={reason}
             onChange={(event) => setReason(event.currentTarget.value)}
           />
@@ -112,26 +112,26 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
           )}
         </div>
         <div className={styles.impact} aria-live="polite">
-          <h3>What happens</h3>
+          <h3>Impact</h3>
           {request === null ? (
-            <p className={styles.hint}>Choose where to go back to.</p>
+            <p className={styles.hint}>Select a rollback target.</p>
           ) : preview.isError ? (
-            <ProblemNotice title="This is not possible." error={preview.error} />
+            <ProblemNotice title="This isn't possible." error={preview.error} />
           ) : (
             <RollbackImpact preview={preview.data} target={target?.version ?? null} />
           )}
         </div>
       </div>
       <div className={styles.footer}>
-        {rollback.error !== null && <ProblemNotice title="Nothing was rolled back." error={rollback.error} />}
+        {rollback.error !== null && <ProblemNotice title="Couldn't roll back." error={rollback.error} />}
         <DialogActions
           note={
             runLevel
-              ? 'Can be undone until something newer completes.'
+              ? 'You can undo this until something newer completes.'
               : 'You can undo this from the run page.'
           }
         >
-          <Button onClick={onClose}>Keep everything</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button
             variant="filled"
             color={runLevel ? 'red' : undefined}
@@ -181,9 +181,7 @@ function defaultPosition(run: Run): number | null {
 }
 
 const checkpointLabel = (position: number | null) =>
-  position === null || position < 0
-    ? 'Roll back to the very beginning'
-    : `Roll back to checkpoint ${position + 1}`
+  position === null || position < 0 ? 'Roll back to the start' : `Roll back to checkpoint ${position + 1}`
 
 const earlierRunLabel = (runs: number, version: number | undefined) =>
-  `${runs > 0 ? `Archive ${pluralize(runs, 'run')}, go` : 'Go'} back to ${version === undefined ? 'an earlier run' : `v${version}`}`
+  `Roll back to ${version === undefined ? 'an earlier run' : `v${version}`}${runs > 0 ? ` (archives ${pluralize(runs, 'run')})` : ''}`

@@ -34,11 +34,11 @@ export function RollbackImpact({
         )}
         {preview.withdrawn_approvals.length > 0 && (
           <ImpactItem icon={<IconUserX size={17} color="var(--ochre)" />} name="Withdrawn">
-            {pluralize(preview.withdrawn_approvals.length, 'open question')}:{' '}
+            {pluralize(preview.withdrawn_approvals.length, 'pending approval')}:{' '}
             {preview.withdrawn_approvals.map((item) => item.checkpoint_name).join(', ')}
           </ImpactItem>
         )}
-        <ImpactItem icon={<IconPlayerPlay size={17} color="var(--blue)" />} name="Then">
+        <ImpactItem icon={<IconPlayerPlay size={17} color="var(--blue)" />} name="Next step">
           {nextStepText(preview.then, target)}
         </ImpactItem>
       </dl>
@@ -47,7 +47,7 @@ export function RollbackImpact({
       ))}
       {files.length > 0 && (
         <details className={styles.files}>
-          <summary>{pluralize(files.length, 'file')} to be moved</summary>
+          <summary>{pluralize(files.length, 'file')} will be moved</summary>
           <ul>
             {files.map((file) => (
               <li key={file.artifact_record_id}>

@@ -25,12 +25,12 @@ export function RollbackNotice({
   return (
     <Notice
       tone={problem === undefined ? 'grey' : 'ochre'}
-      title={problem === undefined ? rollbackSummary(rollback) : 'The rollback cannot be undone.'}
+      title={problem === undefined ? rollbackSummary(rollback) : "The rollback can't be undone."}
       actions={
         canUndo &&
         rollback.can_undo && (
           <Button loading={undo.busy} onClick={() => undo.run(rollback.rollback_id)}>
-            Undo the rollback
+            Undo rollback
           </Button>
         )
       }

@@ -12,7 +12,7 @@ import { LoadError } from '~/ui/ProblemNotice'
 import { SelectField } from '~/ui/SelectField'
 import { useNow } from '~/ui/Time'
 
-/** Go back to just after a completed checkpoint of this run, or to its beginning. */
+/** Roll back to just after a completed checkpoint of this run, or to its beginning. */
 export function CheckpointTargets({
   run,
   position,
@@ -25,12 +25,12 @@ export function CheckpointTargets({
   const now = useNow()
   return (
     <Radio.Group
-      label="Go back to just after"
+      label="Roll back to just after"
       value={position === null ? '' : String(position)}
       onChange={(value) => onSelect(Number(value))}
     >
       <div className={styles.list}>
-        <TargetOption value="-1" name="The very beginning" note="archives everything in this run" autofocus />
+        <TargetOption value="-1" name="Start of the run" note="archives everything in this run" autofocus />
         {run.trail
           .filter((item) => item.status !== 'upcoming')
           .map((item) => {
@@ -67,9 +67,7 @@ export function EarlierRunTargets({
   const { data, error, refetch } = useQuery(pipelineRuns(run.pipeline_id, true))
   const now = useNow()
   if (error !== null)
-    return (
-      <LoadError title="The earlier runs could not be read." error={error} retry={() => void refetch()} />
-    )
+    return <LoadError title="Couldn't load earlier runs." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText />
   const earlier = data.items.filter(
     (item) =>
@@ -77,11 +75,11 @@ export function EarlierRunTargets({
       item.run_version < (run.run_version ?? 0) &&
       item.pipeline_definition_version === run.pipeline_definition_version,
   )
-  if (earlier.length === 0) return <p className={styles.hint}>There is no earlier run to go back to.</p>
+  if (earlier.length === 0) return <p className={styles.hint}>There are no earlier runs to roll back to.</p>
   return (
     <>
       <Radio.Group
-        label="Go back to"
+        label="Roll back to"
         value={target?.runId ?? ''}
         onChange={(runId) => {
           const selected = earlier.find((item) => item.run_id === runId)
@@ -124,7 +122,7 @@ function EarlierRunCheckpoint({ target, onSelect }: { target: Target; onSelect: 
       label={`In v${target.version}, just after`}
       value={String(target.position ?? last)}
       options={[
-        { value: '-1', label: 'The very beginning' },
+        { value: '-1', label: 'Start of the run' },
         ...completed.map((item) => ({
           value: String(item.position),
           label: `${item.position + 1}. ${item.name}`,

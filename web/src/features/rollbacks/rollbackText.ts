@@ -16,7 +16,7 @@ export function archivedText(preview: Pick<RollbackPreview, 'rolled_back_items' 
   const archived = [versions.length > 0 ? joinList(versions) : '', what]
     .filter((part) => part !== '')
     .join(': ')
-  return `${archived}. They can be put back until something newer completes.`
+  return `${archived}. You can undo this until something newer completes.`
 }
 
 const joinList = (items: string[]) =>
@@ -29,16 +29,16 @@ export function nextStepText(
 ): string {
   const run = target === null ? 'The run' : `v${target}`
   const subject = name ?? run
-  const numbers = target === null ? '' : ' The next run takes a new number: none is used twice.'
+  const numbers = target === null ? '' : ' The next run gets a new version number.'
   switch (begins) {
     case 'at once':
-      return `${subject} starts again at once.${numbers}`
+      return `${subject} starts again immediately.${numbers}`
     case 'asks first':
-      return `${subject} asks for approval before it starts.${numbers}`
+      return `${subject} needs approval to start.${numbers}`
     case 'waits for a start':
-      return `${subject} waits until somebody starts it.${numbers}`
+      return `${subject} waits for a manual start.${numbers}`
     case 'completes':
-      return `${run} is complete as it stands.${numbers}`
+      return `${run} is completed.${numbers}`
   }
 }
 
@@ -49,7 +49,7 @@ export function rollbackSummary(rollback: Rollback): string {
     rollback.rollback_type === 'run_level'
       ? `to v${rollback.target_run_version}`
       : rollback.target_checkpoint_position === null || rollback.target_checkpoint_position < 0
-        ? 'to the very beginning'
+        ? 'to the start'
         : `to checkpoint ${rollback.target_checkpoint_position + 1}`
   const archived = runs.length > 0 ? pluralize(runs.length, 'run') : pluralize(executions.length, 'execution')
   return `Rolled back ${to}, ${archived} archived.`

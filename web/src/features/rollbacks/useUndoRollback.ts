@@ -16,7 +16,7 @@ export function useUndoRollback(): UndoRollback {
   const client = useQueryClient()
   const { mutate, isPending, error, variables } = useMutation({
     mutationFn: (rollbackId: string) => undoRollback(rollbackId),
-    onSuccess: () => showToast('The rollback is undone. Everything is back.'),
+    onSuccess: () => showToast('Rollback undone.'),
     onSettled: () => {
       const keys = ['run', 'runs', 'pipelines', 'pipeline', 'approvals']
       return Promise.all(keys.map((key) => client.invalidateQueries({ queryKey: [key] })))

@@ -26,7 +26,7 @@ export function ActiveRules({ scope, stored, canEdit, onEdit }: Props) {
       <FileErrors stored={stored} />
       {stored.text.trim() === '' ? (
         <EmptyState
-          title={scope === null ? 'No rules yet' : 'This pipeline has no rules of its own'}
+          title={scope === null ? 'No rules yet' : 'This pipeline has no rules'}
           action={
             canEdit && (
               <Button variant="filled" onClick={() => onEdit(true)}>
@@ -36,20 +36,20 @@ export function ActiveRules({ scope, stored, canEdit, onEdit }: Props) {
           }
         >
           {scope === null
-            ? 'People are asked where a checkpoint says so, and for every action above low risk.'
-            : 'The rules for all pipelines hold here too.'}
+            ? 'Approvals are required where a checkpoint requests them and for actions above low risk.'
+            : 'Global rules still apply.'}
         </EmptyState>
       ) : (
         <>
           <DataTable label="Rules" columns={COLUMNS} rows={sortRules(stored.rules).map(rowOf)} />
           <Section
-            title="As written"
+            title="Source"
             aside={
               canEdit && (
                 <span className={styles.buttons}>
                   {scope !== null && (
                     <Button variant="subtle" color="red" onClick={() => setDeleting(true)}>
-                      Take them away…
+                      Delete rules…
                     </Button>
                   )}
                   <Button leftSection={<IconPencil size={16} />} onClick={() => onEdit(true)}>
@@ -60,29 +60,29 @@ export function ActiveRules({ scope, stored, canEdit, onEdit }: Props) {
             }
           >
             <div className={styles.sections}>
-              <Code text={stored.text} label="Rules as written" lines />
+              <Code text={stored.text} label="Rules source" lines />
               <RevisionInfo stored={stored} />
             </div>
           </Section>
         </>
       )}
       <FormDialog
-        title="Take the rules of this pipeline away?"
+        title="Delete the rules of this pipeline?"
         opened={deleting}
         onClose={() => setDeleting(false)}
-        cancelLabel="Keep the rules"
-        submitLabel="Take them away"
-        errorTitle="Nothing was changed."
+        cancelLabel="Cancel"
+        submitLabel="Delete rules"
+        errorTitle="Couldn't delete the rules."
         danger
-        note="Their versions stay; you can go back to each."
+        note="You can restore earlier versions."
         onSubmit={async () => {
           if (scope !== null) await deleteRules(scope, stored.revision)
           await client.invalidateQueries({ queryKey: ['rules'] })
           setDeleting(false)
-          showToast('The pipeline has no rules of its own any more.')
+          showToast('Pipeline rules deleted.')
         }}
       >
-        <p>From then on only the rules for all pipelines hold here.</p>
+        <p>Afterwards, only the global rules apply.</p>
       </FormDialog>
     </div>
   )
@@ -92,10 +92,7 @@ export function ActiveRules({ scope, stored, canEdit, onEdit }: Props) {
 function FileErrors({ stored }: { stored: RuleText }) {
   if (stored.file === null || stored.file.faults.length === 0) return null
   return (
-    <Notice
-      tone="red"
-      title={`${stored.file.path} was changed and has faults. What was in force before still is.`}
-    >
+    <Notice tone="red" title={`${stored.file.path} has errors. The previous rules are still active.`}>
       <ul>
         {stored.file.faults.map((fault) => (
           <li key={`${fault.path}${fault.message}`}>
@@ -121,7 +118,7 @@ function RevisionInfo({ stored }: { stored: RuleText }) {
       {stored.comment !== '' && `: ${stored.comment}`}
       {stored.file !== null && (
         <>
-          . Also in the file <code>{stored.file.path}</code>, which may be edited.
+          . You can also edit the file <code>{stored.file.path}</code>.
         </>
       )}
     </p>
@@ -130,7 +127,7 @@ function RevisionInfo({ stored }: { stored: RuleText }) {
 
 const COLUMNS = [
   { title: 'Rule', width: 'minmax(0, 1.4fr)', untitled: true },
-  { title: 'Does', width: 'minmax(0, 1.6fr)' },
+  { title: 'Effect', width: 'minmax(0, 1.6fr)' },
   { title: 'Priority', width: '80px', alignEnd: true },
 ]
 
@@ -149,7 +146,7 @@ function rowOf(rule: RuleSummary) {
       <span key="name">
         <strong>{rule.name}</strong>
         {rule.shadow && <span className={styles.badge}>shadow</span>}
-        {!rule.enabled && <span className={styles.badge}>switched off</span>}
+        {!rule.enabled && <span className={styles.badge}>disabled</span>}
       </span>,
       effectText(rule),
       rule.priority,

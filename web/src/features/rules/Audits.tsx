@@ -23,28 +23,25 @@ export function Audits({ scope }: { scope: Scope }) {
   const canReview = canDecide(useRoles())
   if (pages.error !== null)
     return (
-      <LoadError
-        title="The sample could not be read."
-        error={pages.error}
-        retry={() => void pages.refetch()}
-      />
+      <LoadError title="Couldn't load the sample." error={pages.error} retry={() => void pages.refetch()} />
     )
-  if (pages.data === undefined) return <LoadingRows rows={3} label="Loading the sample" />
+  if (pages.data === undefined) return <LoadingRows rows={3} label="Loading sample" />
   const items = pages.data.pages.flatMap((page) => page.items)
   return (
     <div className={styles.sections}>
       <div className={styles.buttons}>
         <Button aria-pressed={showAll} onClick={() => setShowAll(!showAll)}>
-          {showAll ? 'Show only what is still to be looked at' : 'Show also what was looked at'}
+          {showAll ? 'Show open audits only' : 'Show reviewed audits'}
         </Button>
       </div>
       {items.length === 0 ? (
-        <EmptyState title={showAll ? 'No automatic approval was drawn yet' : 'Nothing to look at'}>
-          A rule draws some of its approvals with <code>audit_sample_percentage</code>.
+        <EmptyState title={showAll ? 'No audits yet' : 'No open audits'}>
+          Rules select a share of their automatic approvals for audit with{' '}
+          <code>audit_sample_percentage</code>.
         </EmptyState>
       ) : (
         <DataTable
-          label="Automatic approvals to look at"
+          label="Audits"
           columns={COLUMNS}
           rows={items.map((audit) => ({
             key: audit.approval_id,
@@ -77,11 +74,11 @@ export function Audits({ scope }: { scope: Scope }) {
 }
 
 const COLUMNS = [
-  { title: 'What', width: 'minmax(0, 1.6fr)', untitled: true },
+  { title: 'Approval', width: 'minmax(0, 1.6fr)', untitled: true },
   { title: 'Operation', width: 'minmax(0, 1fr)' },
   { title: 'Rule', width: 'minmax(0, 1fr)' },
   { title: 'Approved', width: '100px' },
-  { title: 'Your judgement', width: 'minmax(220px, 1.2fr)', untitled: true, alignEnd: true },
+  { title: 'Review', width: 'minmax(220px, 1.2fr)', untitled: true, alignEnd: true },
 ]
 
 function AuditReview({
@@ -98,14 +95,14 @@ function AuditReview({
     <>
       {review !== null && (
         <span>
-          {review.agrees ? 'Agreed' : 'Not agreed'}, {review.by}
+          {review.agrees ? 'Agreed' : 'Disagreed'}, {review.by}
           {review.comment !== '' && <p>{review.comment}</p>}
         </span>
       )}
       {canReview && review === null && (
         <span className={styles.review}>
-          <Button onClick={() => onReview(true)}>I agree…</Button>
-          <Button onClick={() => onReview(false)}>I would not have…</Button>
+          <Button onClick={() => onReview(true)}>Agree…</Button>
+          <Button onClick={() => onReview(false)}>Disagree…</Button>
         </span>
       )}
     </>
@@ -127,23 +124,23 @@ function ReviewDialog({
   }
   return (
     <FormDialog
-      title={reviewing?.agrees ? 'You would have approved it too' : 'You would not have approved it'}
+      title={reviewing?.agrees ? 'Agree with this approval' : 'Disagree with this approval'}
       opened={reviewing !== null}
       onClose={close}
-      cancelLabel="Not yet"
-      submitLabel={reviewing?.agrees ? 'Record that I agree' : 'Record that I disagree'}
-      errorTitle="Your judgement was not recorded."
-      note="The run goes its way; the rule is judged by it."
+      cancelLabel="Cancel"
+      submitLabel={reviewing?.agrees ? 'Record agreement' : 'Record disagreement'}
+      errorTitle="Couldn't record your review."
+      note="The run does not change. Your review counts in the rule statistics."
       onSubmit={async () => {
         if (reviewing === null) return
         await reviewAudit(reviewing.audit.approval_id, reviewing.agrees, comment.trim())
         await client.invalidateQueries({ queryKey: ['rules'] })
-        showToast('Your judgement is recorded.')
+        showToast('Review recorded.')
         close()
       }}
     >
       <Textarea
-        label="Why (optional)"
+        label="Reason (optional)"
         data-autofocus
         value={comment}
         onChange={(event) => setComment(event.currentTarget.value)}

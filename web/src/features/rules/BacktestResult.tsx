@@ -11,41 +11,44 @@ import styles from './Rules.module.css'
 /** What the rules in the editor would have done with what people decided. */
 export function BacktestResult({ result, isOutdated }: { result: Backtest; isOutdated: boolean }) {
   return (
-    <section className={styles.backtest} aria-label="Tried on past decisions">
+    <section className={styles.backtest} aria-label="Backtest">
       <div role="status">
         <h2>{backtestTitle(result)}</h2>
       </div>
       {isOutdated && (
-        <Notice tone="grey" title="The text was changed since. Try it again for its own numbers." />
+        <Notice
+          tone="grey"
+          title="The rules changed since this backtest. Run it again to update the numbers."
+        />
       )}
       {result.decisions > 0 && (
         <>
           <dl className={styles.figures}>
-            <Figure name="Decisions of people" value={result.decisions}>
+            <Figure name="Decisions by people" value={result.decisions}>
               {result.since !== null && (
                 <>
                   since <Time at={result.since} />
-                  {!result.complete && ', the newest of them'}
+                  {!result.complete && ', latest only'}
                 </>
               )}
             </Figure>
             <Figure name="Would have approved" value={result.would_approve}>
-              {pluralize(result.disagreed, 'time')} people decided otherwise
+              people disagreed in {pluralize(result.disagreed, 'case')}
             </Figure>
-            <Figure name="Would have asked" value={result.would_ask}>
-              {result.no_rule} without a rule that matches
+            <Figure name="Would have required approval" value={result.would_ask}>
+              no matching rule for {result.no_rule}
             </Figure>
-            <Figure name="Wrong approvals, 95 % range" value={formatProportion(result.false_approve)}>
-              of those it would have approved
+            <Figure name="Wrong approvals (95% range)" value={formatProportion(result.false_approve)}>
+              of automatic approvals
             </Figure>
           </dl>
-          <DataTable label="Rule by rule" columns={RULES} rows={result.rules.map(ruleRow)} />
+          <DataTable label="Results by rule" columns={RULES} rows={result.rules.map(ruleRow)} />
         </>
       )}
       {result.disagreements.length > 0 && (
-        <Section title="Where people decided otherwise" count={result.disagreed}>
+        <Section title="Disagreements" count={result.disagreed}>
           <DataTable
-            label="Where people decided otherwise"
+            label="Disagreements"
             columns={CASES}
             rows={result.disagreements.map((item) => ({
               key: item.approval_id,
@@ -89,29 +92,28 @@ function Figure({
 
 /** The title is the answer. */
 export function backtestTitle(result: Backtest): string {
-  if (result.decisions === 0)
-    return 'People have not decided anything yet that these rules could be tried on.'
+  if (result.decisions === 0) return 'There are no past decisions to test these rules against.'
   if (result.would_approve === 0)
-    return `They would have approved none of ${pluralize(result.decisions, 'decision')}.`
-  const approved = `They would have approved ${result.would_approve} of ${pluralize(result.decisions, 'decision')}`
+    return `These rules would have approved none of ${pluralize(result.decisions, 'decision')}.`
+  const approved = `These rules would have approved ${result.would_approve} of ${pluralize(result.decisions, 'decision')}`
   return result.disagreed === 0
-    ? `${approved}, as people did.`
-    : `${approved}; people decided otherwise in ${result.disagreed} of them.`
+    ? `${approved}. People agreed with all of them.`
+    : `${approved}. People disagreed with ${result.disagreed} of them.`
 }
 
 const RULES = [
   { title: 'Rule', width: 'minmax(0, 2fr)', untitled: true },
   { title: 'Would have approved', width: 'minmax(0, 1fr)', alignEnd: true },
   { title: 'People disagreed', width: 'minmax(0, 1fr)', alignEnd: true },
-  { title: 'Would have asked', width: 'minmax(0, 1fr)', alignEnd: true },
-  { title: 'Wrong approvals, 95 % range', width: 'minmax(0, 1.4fr)', alignEnd: true },
+  { title: 'Would have required approval', width: 'minmax(0, 1fr)', alignEnd: true },
+  { title: 'Wrong approvals (95% range)', width: 'minmax(0, 1.4fr)', alignEnd: true },
 ]
 const CASES = [
-  { title: 'What', width: 'minmax(0, 1.6fr)', untitled: true },
+  { title: 'Approval', width: 'minmax(0, 1.6fr)', untitled: true },
   { title: 'Operation', width: 'minmax(0, 1fr)' },
   { title: 'Rule', width: 'minmax(0, 1fr)' },
-  { title: 'People', width: 'minmax(0, 1.4fr)' },
-  { title: 'Asked', width: '90px', alignEnd: true },
+  { title: 'Decision', width: 'minmax(0, 1.4fr)' },
+  { title: 'Requested', width: '90px', alignEnd: true },
 ]
 
 const ruleRow = (score: Backtest['rules'][number]) => ({

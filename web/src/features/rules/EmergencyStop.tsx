@@ -25,7 +25,7 @@ export function EmergencyStopButton() {
     <>
       {stop.error !== null && (
         <div className={styles.error}>
-          <ProblemNotice title="Automatic approvals go on: they could not be stopped." error={stop.error} />
+          <ProblemNotice title="Couldn't stop automatic approvals." error={stop.error} />
         </div>
       )}
       <Button
@@ -54,7 +54,7 @@ export function EmergencyStopBanner() {
     <section className={styles.banner} aria-label="Emergency stop">
       <IconHandStop size={18} aria-hidden="true" />
       <p className={styles.message} role="status">
-        <strong>All automatic approvals are stopped.</strong> People are asked instead.{' '}
+        <strong>All automatic approvals are stopped.</strong> People decide instead.{' '}
         <span className={styles.who}>
           {data.by !== null && `${data.by}, `}
           {data.at !== null && <Time at={data.at} />}
@@ -64,9 +64,9 @@ export function EmergencyStopBanner() {
       {isAdmin && (
         <>
           <Button variant="subtle" onClick={() => setEditingReason(true)}>
-            {hasNoReason ? 'Say why…' : 'Change the reason…'}
+            {hasNoReason ? 'Add reason…' : 'Edit reason…'}
           </Button>
-          <Button onClick={() => setResuming(true)}>Let rules approve again…</Button>
+          <Button onClick={() => setResuming(true)}>Resume automatic approvals…</Button>
           {editingReason && (
             <ReasonDialog reason={hasNoReason ? '' : data.reason} onClose={() => setEditingReason(false)} />
           )}
@@ -77,21 +77,21 @@ export function EmergencyStopBanner() {
   )
 }
 
-/** Why everything is stopped, said afterwards: stopping was one click. */
+/** Reason, said afterwards: stopping was one click. */
 function ReasonDialog({ reason: savedReason, onClose }: { reason: string; onClose: () => void }) {
   const client = useQueryClient()
   const [reason, setReason] = useState(savedReason)
   const trimmedReason = reason.trim()
   return (
     <FormDialog
-      title="Why is everything stopped?"
+      title="Reason for the emergency stop"
       opened
       onClose={onClose}
-      cancelLabel="Leave it so"
-      submitLabel="Keep this reason"
-      errorTitle="The reason is as before."
+      cancelLabel="Cancel"
+      submitLabel="Save reason"
+      errorTitle="Couldn't save the reason."
       disabled={trimmedReason === '' || trimmedReason === savedReason}
-      note="Everything stays stopped. The trail keeps both reasons."
+      note="Automatic approvals stay stopped. Both reasons are recorded in the events."
       onSubmit={async () => {
         client.setQueryData(emergencyStop().queryKey, await setEmergencyStop(true, trimmedReason))
         void client.invalidateQueries({ queryKey: ['rules'] })
@@ -99,7 +99,7 @@ function ReasonDialog({ reason: savedReason, onClose }: { reason: string; onClos
       }}
     >
       <TextInput
-        label="Why everything is stopped"
+        label="Reason"
         data-autofocus
         value={reason}
         maxLength={2000}
@@ -114,13 +114,13 @@ function ResumeDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
   const [reason, setReason] = useState('')
   return (
     <FormDialog
-      title="Let rules approve again?"
+      title="Resume automatic approvals?"
       opened={opened}
       onClose={onClose}
-      cancelLabel="Stay stopped"
-      submitLabel="Let rules approve again"
-      errorTitle="Everything stays stopped."
-      note="What is asked of people now stays asked."
+      cancelLabel="Cancel"
+      submitLabel="Resume automatic approvals"
+      errorTitle="Couldn't resume automatic approvals."
+      note="Pending approvals stay pending."
       onSubmit={async () => {
         client.setQueryData(emergencyStop().queryKey, await setEmergencyStop(false, reason.trim()))
         void client.invalidateQueries({ queryKey: ['rules'] })
@@ -128,9 +128,9 @@ function ResumeDialog({ opened, onClose }: { opened: boolean; onClose: () => voi
         onClose()
       }}
     >
-      <p>From then on rules that are in force approve what they match, without people.</p>
+      <p>Active rules will approve matching requests automatically again.</p>
       <TextInput
-        label="What was found (optional)"
+        label="Findings (optional)"
         data-autofocus
         value={reason}
         maxLength={2000}

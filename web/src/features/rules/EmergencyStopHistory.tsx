@@ -10,9 +10,9 @@ import { LoadError } from '~/ui/ProblemNotice'
 export function EmergencyStopHistory() {
   const { data, error, refetch } = useQuery(emergencyStopHistory())
   if (error !== null)
-    return <LoadError title="The stops could not be read." error={error} retry={() => void refetch()} />
-  if (data === undefined) return <LoadingRows rows={2} label="Loading the stops" />
-  if (data.items.length === 0) return <EmptyState title="Automatic approvals were never stopped" />
+    return <LoadError title="Couldn't load emergency stops." error={error} retry={() => void refetch()} />
+  if (data === undefined) return <LoadingRows rows={2} label="Loading emergency stops" />
+  if (data.items.length === 0) return <EmptyState title="No emergency stops" />
   return (
     <DataTable
       label="Emergency stops"
@@ -20,7 +20,7 @@ export function EmergencyStopHistory() {
       rows={data.items.map((item) => ({
         key: `${item.at}${item.stopped}`,
         cells: [
-          <strong key="what">{item.stopped ? 'Stopped' : 'Went on'}</strong>,
+          <strong key="what">{item.stopped ? 'Stopped' : 'Resumed'}</strong>,
           item.by ?? '',
           item.reason,
           item.at === null ? '' : formatDateTime(item.at),
@@ -31,8 +31,8 @@ export function EmergencyStopHistory() {
 }
 
 const COLUMNS = [
-  { title: 'What', width: '110px', untitled: true },
+  { title: 'Action', width: '110px', untitled: true },
   { title: 'By', width: 'minmax(0, 1fr)' },
-  { title: 'Why', width: 'minmax(0, 2fr)' },
-  { title: 'When', width: '190px', alignEnd: true },
+  { title: 'Reason', width: 'minmax(0, 2fr)' },
+  { title: 'Time', width: '190px', alignEnd: true },
 ]

@@ -15,36 +15,34 @@ const DAYS = 90
 export function RuleAutonomyTable({ scope }: { scope: Scope }) {
   const { data, error, refetch } = useQuery(autonomy(DAYS))
   if (error !== null)
-    return (
-      <LoadError title="What the rules did could not be read." error={error} retry={() => void refetch()} />
-    )
-  if (data === undefined) return <LoadingRows rows={3} label="Loading what the rules did" />
+    return <LoadError title="Couldn't load the rule statistics." error={error} retry={() => void refetch()} />
+  if (data === undefined) return <LoadingRows rows={3} label="Loading rule statistics" />
   const shown = data.rules.filter((rule) => scope === null || rule.scope === scope)
-  if (shown.length === 0) return <EmptyState title="There is no rule that could have done anything." />
+  if (shown.length === 0) return <EmptyState title="No rules to report on" />
   return (
     <div className={styles.sections}>
       <p className={styles.note}>{autonomySummary(data)}</p>
-      <DataTable label="Rules earning trust" columns={COLUMNS} rows={shown.map((rule) => rowOf(rule))} />
+      <DataTable label="Rule statistics" columns={COLUMNS} rows={shown.map((rule) => rowOf(rule))} />
       <p className={styles.note}>
-        Begin a rule with <code>shadow: true</code>: it scores what it would have approved and approves
-        nothing. Raise <code>rollout_percentage</code> as its range of wrong approvals gets small.
+        Start a rule with <code>shadow: true</code>: it records what it would have approved but approves
+        nothing. Raise <code>rollout_percentage</code> as the range of wrong approvals narrows.
       </p>
     </div>
   )
 }
 
 function autonomySummary({ automatic, decided }: Autonomy): string {
-  if (decided === 0) return `Nothing was decided in the last ${DAYS} days.`
-  return `In the last ${DAYS} days rules approved ${automatic.count} of ${decided}, ${formatProportion(automatic)} with its 95 % range. People decided the rest.`
+  if (decided === 0) return `No decisions in the last ${DAYS} days.`
+  return `In the last ${DAYS} days, rules approved ${automatic.count} of ${decided} approvals: ${formatProportion(automatic)}, with the 95% range. People decided the rest.`
 }
 
 const COLUMNS = [
   { title: 'Rule', width: 'minmax(0, 1.5fr)', untitled: true },
-  { title: 'Reach', width: 'minmax(0, 1fr)' },
+  { title: 'Rollout', width: 'minmax(0, 1fr)' },
   { title: 'Approved', width: '76px', alignEnd: true },
-  { title: 'Looked at', width: '84px', alignEnd: true },
-  { title: 'Wrong approvals, 95 % range', width: 'minmax(0, 1.3fr)', alignEnd: true },
-  { title: 'Corrected by people', width: 'minmax(0, 1fr)', alignEnd: true },
+  { title: 'Reviewed', width: '84px', alignEnd: true },
+  { title: 'Wrong approvals (95% range)', width: 'minmax(0, 1.3fr)', alignEnd: true },
+  { title: 'Modified by people', width: 'minmax(0, 1fr)', alignEnd: true },
   { title: 'Next step', width: 'minmax(0, 1fr)' },
 ]
 
@@ -73,11 +71,11 @@ function NextStep({ rule }: { rule: RuleAutonomy }) {
   if (waiting > 0) {
     return (
       <Link to="/rules" search={{ tab: 'samples' }}>
-        Look at {waiting}
+        Review {waiting}
       </Link>
     )
   }
   if (rule.mode === 'full' && rule.audit_sample_percentage === 0 && rule.approved > 0)
-    return 'Sample some for people'
-  return 'Nothing to do'
+    return 'Add an audit sample'
+  return 'None'
 }

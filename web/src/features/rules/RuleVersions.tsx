@@ -13,9 +13,9 @@ type Props = { scope: Scope; stored: RuleText; canRevert: boolean }
 export function RuleVersions({ scope, stored, canRevert }: Props) {
   const { data, error, refetch } = useQuery(ruleVersions(scope))
   if (error !== null)
-    return <LoadError title="The versions could not be read." error={error} retry={() => void refetch()} />
-  if (data === undefined) return <LoadingRows rows={3} label="Loading the versions" />
-  if (data.items.length === 0) return <EmptyState title="Nothing was ever saved here" />
+    return <LoadError title="Couldn't load versions." error={error} retry={() => void refetch()} />
+  if (data === undefined) return <LoadingRows rows={3} label="Loading versions" />
+  if (data.items.length === 0) return <EmptyState title="No versions yet" />
   return (
     <RevisionHistory items={data.items} current={stored.revision}>
       {({ revision, text }) => (
@@ -38,8 +38,8 @@ function RuleVersionChange({ scope, stored, revision, text }: VersionProps) {
   const diff = useQuery({ ...ruleDiff(scope, revision - 1, revision), enabled: revision > 1 })
   const revert = async (ruleText: string) => {
     try {
-      const saved = await saveRules(scope, ruleText, stored.revision, `Back to revision ${revision}`)
-      showToast(`Revision ${saved.revision} is in force, and is what revision ${revision} was.`)
+      const saved = await saveRules(scope, ruleText, stored.revision, `Restored revision ${revision}`)
+      showToast(`Restored revision ${revision} as revision ${saved.revision}.`)
     } finally {
       await client.invalidateQueries({ queryKey: ['rules'] })
     }
@@ -47,7 +47,7 @@ function RuleVersionChange({ scope, stored, revision, text }: VersionProps) {
   return (
     <RevisionChange
       revision={revision}
-      firstTitle="The first rules"
+      firstTitle="Initial rules"
       diff={diff}
       onRevert={text === null ? undefined : () => revert(text)}
     />

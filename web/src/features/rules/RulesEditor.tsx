@@ -16,7 +16,7 @@ import styles from './Rules.module.css'
 
 type Props = { scope: Scope; stored: RuleText; onEdit: (editing: boolean) => void }
 
-/** Rules in YAML, checked while one writes, tried on what people decided, then saved. */
+/** Rules (YAML), checked while one writes, tried on what people decided, then saved. */
 export function RulesEditor({ scope, stored, onEdit }: Props) {
   const client = useQueryClient()
   const key = draftKey(scope ?? 'all', 0, 'rules')
@@ -32,7 +32,7 @@ export function RulesEditor({ scope, stored, onEdit }: Props) {
     onSuccess: (saved) => {
       client.setQueryData(rules(scope).queryKey, saved)
       void client.invalidateQueries({ queryKey: ['rules'] })
-      showToast(`Revision ${saved.revision} is in force.`)
+      showToast(`Published revision ${saved.revision}.`)
       leave()
     },
     onError: (error) => {
@@ -48,8 +48,8 @@ export function RulesEditor({ scope, stored, onEdit }: Props) {
   return (
     <>
       <YamlEditor
-        label="Rules in YAML"
-        hint="Write or paste rules; they are checked as you go."
+        label="Rules (YAML)"
+        hint="Write or paste rules. They are validated as you type."
         text={draft.text}
         onChange={updateText}
         checkName="rules check"
@@ -57,34 +57,34 @@ export function RulesEditor({ scope, stored, onEdit }: Props) {
         footer={
           <div className={styles.footer}>
             {draft.text.trim() === '' && (
-              <Button onClick={() => updateText(EXAMPLE_RULES)}>Begin with an example</Button>
+              <Button onClick={() => updateText(EXAMPLE_RULES)}>Start from an example</Button>
             )}
             {isOutdated && (
-              <Notice tone="ochre" title="Somebody saved other rules. Your text is kept.">
-                It began with revision {draft.revision}. Look at the versions for what was changed since.
+              <Notice tone="ochre" title="Someone else saved new rules. Your text is still here.">
+                Your edit is based on revision {draft.revision}. See the versions for newer changes.
               </Notice>
             )}
             {problem !== null && !isOutdated && (
               <ProblemNotice
-                title="Not saved, the rules before are in force. Your text is kept."
+                title="Couldn't publish the rules. The previous rules are still active."
                 error={problem}
               />
             )}
             <TextInput
-              label="Why it is changed (optional)"
+              label="Change comment (optional)"
               value={comment}
               maxLength={2000}
               onChange={(event) => setComment(event.currentTarget.value)}
             />
             <div className={styles.buttons}>
-              <Button onClick={leave}>Discard the changes</Button>
+              <Button onClick={leave}>Discard changes</Button>
               <Button
                 leftSection={<IconHistory size={16} />}
                 loading={backtestRun.isPending}
                 disabled={draft.text.trim() === ''}
                 onClick={() => backtestRun.mutate(draft.text)}
               >
-                Try on past decisions
+                Backtest
               </Button>
               <Button
                 variant="filled"
@@ -93,14 +93,14 @@ export function RulesEditor({ scope, stored, onEdit }: Props) {
                 disabled={draft.text === stored.text}
                 onClick={() => save.mutate(isOutdated ? stored.revision : draft.revision)}
               >
-                {isOutdated ? 'Save over it' : 'Put in force'}
+                {isOutdated ? 'Overwrite' : 'Publish rules'}
               </Button>
             </div>
           </div>
         }
       />
       {backtestRun.error !== null && (
-        <ProblemNotice title="The rules could not be tried." error={backtestRun.error} />
+        <ProblemNotice title="Couldn't run the backtest." error={backtestRun.error} />
       )}
       {backtestRun.data !== undefined && (
         <BacktestResult result={backtestRun.data} isOutdated={backtestRun.variables !== draft.text} />

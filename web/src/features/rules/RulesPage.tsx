@@ -34,9 +34,9 @@ export function RulesPage() {
         <ScopeChoice scope={scope} />
       </div>
       {error !== null ? (
-        <LoadError title="The rules could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="Couldn't load rules." error={error} retry={() => void refetch()} />
       ) : data === undefined ? (
-        <LoadingRows rows={4} label="Loading the rules" />
+        <LoadingRows rows={4} label="Loading rules" />
       ) : (
         <RulesTabs key={scope} scope={scope} stored={data} isAdmin={isAdmin} />
       )}
@@ -49,7 +49,7 @@ function ScopeChoice({ scope }: { scope: Scope }) {
   const { data } = useQuery(pipelines())
   return (
     <SelectField
-      label="For"
+      label="Scope"
       value={scope ?? ''}
       options={[
         { value: '', label: 'All pipelines' },
@@ -84,13 +84,13 @@ function RulesTabs({ scope, stored, isAdmin }: { scope: Scope; stored: RuleText;
       keepMounted={false}
     >
       <Tabs.List className={styles.tabs}>
-        <Tabs.Tab value="rules">In force</Tabs.Tab>
+        <Tabs.Tab value="rules">Active rules</Tabs.Tab>
         <Tabs.Tab value="autonomy">Autonomy</Tabs.Tab>
         <Tabs.Tab value="samples">
-          Samples {openAudits > 0 && <span className={styles.count}>{openAudits}</span>}
+          Audits {openAudits > 0 && <span className={styles.count}>{openAudits}</span>}
         </Tabs.Tab>
         <Tabs.Tab value="versions">Versions</Tabs.Tab>
-        <Tabs.Tab value="stops">Stops</Tabs.Tab>
+        <Tabs.Tab value="stops">Emergency stops</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="rules">
         {edit === true && isAdmin ? (

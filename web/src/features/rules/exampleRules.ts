@@ -2,7 +2,7 @@
 export const EXAMPLE_RULES = `version: "1.0"
 checkpoints:
   - name: High risk
-    description: People look at everything that is risky.
+    description: High-risk requests need approval.
     trigger:
       risk_level: [high, critical]
     action:
@@ -10,8 +10,8 @@ checkpoints:
 auto_approval:
   enabled: true
   rules:
-    - name: Small and sure
-      description: Scores what it would have approved, and approves nothing, until shadow is false.
+    - name: Low risk, high confidence
+      description: Records what it would have approved. Set shadow to false to approve.
       shadow: true
       conditions:
         risk_level: low

@@ -26,11 +26,11 @@ export function RestartDialog({ run, task, opened, onClose }: Props) {
     <Modal
       opened={opened}
       onClose={onClose}
-      title={`Begin pass ${next} of ${run.pipeline_name} ${versionLabel(run)}?`}
+      title={`Start pass ${next} of ${run.pipeline_name} ${versionLabel(run)}?`}
     >
-      <p>The run keeps its version and its input, and walks through its checkpoints once more.</p>
+      <p>The run keeps its version and input and goes through its checkpoints again.</p>
       <dl className={styles.impacts}>
-        <ImpactRow icon={<IconArchive size={17} />} name="Set aside, not deleted">
+        <ImpactRow icon={<IconArchive size={17} />} name="Kept, not deleted">
           {kept}
         </ImpactRow>
         {stopped !== null && (
@@ -43,16 +43,16 @@ export function RestartDialog({ run, task, opened, onClose }: Props) {
             {withdrawn}
           </ImpactRow>
         )}
-        <ImpactRow icon={<IconPlayerPlay size={17} color="var(--blue)" />} name="Then">
+        <ImpactRow icon={<IconPlayerPlay size={17} color="var(--blue)" />} name="Next step">
           {starts}
         </ImpactRow>
       </dl>
       {attempted && task.problem !== null && (
-        <ProblemNotice title="The run was not restarted." error={task.problem} />
+        <ProblemNotice title="Couldn't restart the run." error={task.problem} />
       )}
-      <DialogActions note="A new pass cannot be undone.">
+      <DialogActions note="A new pass can't be undone.">
         <Button data-autofocus onClick={onClose}>
-          Keep pass {run.pass_number}
+          Cancel
         </Button>
         <Button
           variant="filled"
@@ -60,7 +60,7 @@ export function RestartDialog({ run, task, opened, onClose }: Props) {
           loading={task.busy === 'restart'}
           onClick={() => void submit()}
         >
-          Begin pass {next}
+          Start pass {next}
         </Button>
       </DialogActions>
     </Modal>

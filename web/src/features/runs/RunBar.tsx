@@ -38,15 +38,11 @@ export function RunBar(props: Props) {
         <BottomBar
           state={YOURS}
           title={`Start ${run.pipeline_name}?`}
-          detail={`${pluralize(run.progress.total, 'checkpoint')}, nothing has begun yet.`}
+          detail={`${pluralize(run.progress.total, 'checkpoint')}, not started yet.`}
           notice={notice}
           actions={
             allowed && (
-              <PrimaryButton
-                task={task}
-                label="Start the run"
-                run={() => sendRunCommand(run.run_id, 'start')}
-              />
+              <PrimaryButton task={task} label="Start run" run={() => sendRunCommand(run.run_id, 'start')} />
             )
           }
         />
@@ -61,7 +57,7 @@ export function RunBar(props: Props) {
           state={executionState(content.item)}
           title={`${content.item.name} ${waitingText(content.item) ?? lower(executionState(content.item).label)}`}
           notice={notice}
-          actions={<Button onClick={() => onSelect(content.item.checkpoint_id)}>Show it</Button>}
+          actions={<Button onClick={() => onSelect(content.item.checkpoint_id)}>View checkpoint</Button>}
         />
       )
     case 'resume':
@@ -69,7 +65,7 @@ export function RunBar(props: Props) {
         <BottomBar
           state={{ tone: 'grey', icon: 'paused', label: '' }}
           title="The run is paused"
-          detail="Nothing starts until it is resumed. Forms and decisions are taken all the same."
+          detail="No checkpoint starts until you resume the run. You can still submit forms and decide approvals."
           notice={notice}
           actions={
             allowed && (
@@ -89,7 +85,7 @@ export function RunBar(props: Props) {
 export function taskNotice({ problem }: RunCommandState): ReactNode {
   if (problem === null) return null
   return (
-    <Notice tone={problem.status === 409 ? 'ochre' : 'red'} title="That did not happen.">
+    <Notice tone={problem.status === 409 ? 'ochre' : 'red'} title="The command failed.">
       {problem.detail}
     </Notice>
   )
@@ -133,8 +129,8 @@ function StartBar({ item, allowed, task, notice, run }: WithItem) {
       title={`Start ${item.name}?`}
       detail={
         run.trail[item.position - 1] === undefined
-          ? 'It waits for somebody to start it.'
-          : 'What it needs is complete. It waits for somebody to start it.'
+          ? 'It is waiting for a manual start.'
+          : 'Everything it needs is completed. It is waiting for a manual start.'
       }
       notice={notice}
       actions={
@@ -153,13 +149,13 @@ function FailedBar({ item, run, execution, allowed, task, notice, onSelect, onRo
       title={`${item.name} failed`}
       detail={
         run.status === 'failed'
-          ? 'The run has ended with it. A retry goes on from here.'
-          : 'The run is paused until this is settled.'
+          ? 'The run stopped here. Retry continues from this step.'
+          : 'The run is paused until you retry or roll back.'
       }
       notice={notice}
       actions={
         <>
-          {!shown && <Button onClick={() => onSelect(item.checkpoint_id)}>Show it</Button>}
+          {!shown && <Button onClick={() => onSelect(item.checkpoint_id)}>View checkpoint</Button>}
           {allowed && (
             <Button size="md" onClick={onRollback}>
               Roll back…
@@ -202,7 +198,7 @@ function RunningBar({
       state={item === null ? { tone: 'blue', icon: 'running', label: '' } : executionState(item, now)}
       title={
         item === null
-          ? 'The run goes on'
+          ? 'The run is in progress'
           : waiting === null
             ? `${item.name}: ${lower(executionState(item, now).label)}`
             : `${item.name} ${waiting}`
@@ -224,7 +220,7 @@ function RunningBar({
             loading={task.busy === 'stop'}
             onClick={() => void task.run('stop', () => cancelExecution(id))}
           >
-            Stop this checkpoint
+            Stop checkpoint
           </Button>
         )
       }
@@ -240,15 +236,12 @@ function FinishedBar({ run, notice }: { run: Run; notice: ReactNode }) {
   const artifacts = run.trail.reduce((sum, item) => sum + item.artifact_count, 0)
   const text = {
     completed: [
-      'The run is complete',
-      `${pluralize(artifacts, 'artifact')} promoted${took === null ? '.' : ` in ${took}.`}`,
+      'Run completed',
+      `${took === null ? '' : `Completed in ${took}, `}${pluralize(artifacts, 'result')} saved.`,
     ],
-    cancelled: ['The run was cancelled', 'What was completed is kept. A rollback opens it again.'],
-    failed: [
-      'The run failed',
-      'A rollback opens it again; a retry makes the next version with the same input.',
-    ],
-  }[run.status as string] ?? ['The run is over', '']
+    cancelled: ['Run cancelled', 'Completed work is kept. Roll back to reopen the run.'],
+    failed: ['Run failed', 'Roll back to reopen the run, or run it again with the same input.'],
+  }[run.status as string] ?? ['Run finished', '']
   const state: Record<string, State> = {
     completed: { tone: 'green', icon: 'completed', label: '' },
     failed: { tone: 'red', icon: 'failed', label: '' },

@@ -11,10 +11,10 @@ import styles from './RunDetails.module.css'
 /** What the run was given, below its timeline. */
 export function RunDetails({ run, costs }: { run: Run; costs: ReactNode }) {
   return (
-    <section className={styles.details} aria-label="About this run">
+    <section className={styles.details} aria-label="Run details">
       <dl>
         <div>
-          <dt>Definition</dt>
+          <dt>Definition version</dt>
           <dd>{run.pipeline_definition_version}</dd>
         </div>
         {run.pass_number > 1 && (
@@ -43,11 +43,11 @@ function Input({ runId }: { runId: string }) {
     <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Input</summary>
       {error !== null ? (
-        <LoadError title="The input could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="Couldn't load the input." error={error} retry={() => void refetch()} />
       ) : data === undefined ? (
         <LoadingText lines={2} />
       ) : (
-        <Code text={formatJson(data)} label="Input of the run" wrap />
+        <Code text={formatJson(data)} label="Run input" wrap />
       )}
     </details>
   )

@@ -44,7 +44,7 @@ export function RunHeader({ run, cost }: { run: Run; cost: ReactNode }) {
         </span>
         {run.extends_from_run_version !== null && run.previous_run_id !== null && (
           <Link to="/runs/$runId" params={{ runId: run.previous_run_id }} className={styles.link}>
-            Extends v{run.extends_from_run_version}
+            Based on v{run.extends_from_run_version}
           </Link>
         )}
         {elapsed !== null && (
@@ -53,7 +53,7 @@ export function RunHeader({ run, cost }: { run: Run; cost: ReactNode }) {
           </span>
         )}
         {OPEN.includes(run.status) && remaining !== null && (
-          <span className={styles.secondary}>{capital(formatEstimate(remaining))} of work left</span>
+          <span className={styles.secondary}>{capital(formatEstimate(remaining))} of work remaining</span>
         )}
         {cost}
         {run.pass_number > 1 && <span>Pass {run.pass_number}</span>}

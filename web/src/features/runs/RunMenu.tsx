@@ -56,12 +56,12 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
           loading={task.busy === 'resume'}
           onClick={() => void task.run('resume', () => sendRunCommand(run.run_id, 'resume'))}
         >
-          {run.pause_requested && run.status !== 'paused' ? 'Do not pause' : 'Resume'}
+          {run.pause_requested && run.status !== 'paused' ? 'Cancel pause' : 'Resume'}
         </Button>
       )}
       <Menu width={264}>
         <Menu.Target>
-          <ActionIcon variant="default" aria-label="More for this run">
+          <ActionIcon variant="default" aria-label="More actions for this run">
             <IconDots size={17} />
           </ActionIcon>
         </Menu.Target>
@@ -107,11 +107,11 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
             leftSection={<IconListDetails size={16} />}
             renderRoot={(props) => <Link to="/events" search={{ run_id: run.run_id }} {...props} />}
           >
-            Events of this run
+            View events
           </Menu.Item>
           {isPossible('cancel') && (
             <Menu.Item leftSection={<IconBan size={16} />} data-danger onClick={() => setCancelling(true)}>
-              Cancel the run…
+              Cancel run…
             </Menu.Item>
           )}
         </Menu.Dropdown>
@@ -123,12 +123,12 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
         title={`Cancel ${run.pipeline_name} ${versionLabel(run)}?`}
       >
         <p>
-          What runs is stopped, open questions are withdrawn. What is completed is kept, and a rollback can
-          open the run again.
+          Running work is stopped and pending approvals are withdrawn. Completed work is kept, and a rollback
+          can reopen the run.
         </p>
         <DialogActions>
           <Button data-autofocus onClick={() => setCancelling(false)}>
-            Let it go on
+            Keep running
           </Button>
           <Button
             variant="filled"
@@ -140,7 +140,7 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
                 .then(() => setCancelling(false))
             }
           >
-            Cancel the run
+            Cancel run
           </Button>
         </DialogActions>
       </Modal>

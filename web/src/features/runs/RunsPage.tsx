@@ -34,26 +34,26 @@ export function RunsPage() {
         <h1>Runs</h1>
         <SegmentedControl
           className={styles.filter}
-          aria-label="Show runs by state"
+          aria-label="Filter runs by status"
           value={status ?? ''}
           onChange={(value) => void navigate({ search: { status: value || undefined }, replace: true })}
           data={STATUS_OPTIONS}
         />
       </div>
       {error !== null ? (
-        <LoadError title="The runs could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="Couldn't load runs." error={error} retry={() => void refetch()} />
       ) : (
         <Panel>
           {runs === undefined ? (
             <LoadingRows label="Loading runs" />
           ) : runs.length === 0 ? (
             <EmptyState
-              title={status === undefined ? 'No runs yet' : 'No such runs'}
+              title={status === undefined ? 'No runs yet' : 'No runs found'}
               action={
-                <Button renderRoot={(props) => <Link to="/pipelines" {...props} />}>See the pipelines</Button>
+                <Button renderRoot={(props) => <Link to="/pipelines" {...props} />}>View pipelines</Button>
               }
             >
-              A run is one version of carrying a pipeline out. Start one from its pipeline.
+              Start a run from the page of its pipeline.
             </EmptyState>
           ) : (
             <RunRows runs={runs} />
@@ -62,7 +62,7 @@ export function RunsPage() {
       )}
       {hasNextPage && (
         <Button className={styles.older} loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show older ones
+          Load older runs
         </Button>
       )}
     </Page>

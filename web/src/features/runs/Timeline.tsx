@@ -25,7 +25,7 @@ export function Timeline({ checkpoints, selected, onSelect }: Props) {
         <Fragment key={item.checkpoint_id}>
           {startsStage(checkpoints, index) && (
             <li className={styles.stage} aria-label={`Stage ${item.stage}`}>
-              {item.stage}, side by side
+              {item.stage} (parallel)
             </li>
           )}
           <li className={styles.item} data-last={index === checkpoints.length - 1 || undefined}>
@@ -93,7 +93,7 @@ function elapsedTime(item: RunCheckpoint, now: Date): string | null {
 /** The second line: what became of it, or what will be asked. */
 function statusLine(item: RunCheckpoint, word: string): string {
   if (item.status === 'upcoming') {
-    return item.asks_to_start ? 'Asks before it starts' : item.asks_to_complete ? 'Asks when it is done' : ''
+    return item.asks_to_start ? 'Approval to start' : item.asks_to_complete ? 'Approval to complete' : ''
   }
   if (item.status === 'failed') return item.error ?? word
   const progress = item.progress === null ? '' : progressText(item.progress)

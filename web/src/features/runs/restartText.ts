@@ -21,17 +21,17 @@ export function restartText(run: Pick<Run, 'trail' | 'waiting_approvals' | 'pass
   return {
     kept:
       completed.length === 0
-        ? `Nothing is complete in pass ${run.pass_number} yet.`
-        : `${pluralize(completed.length, 'checkpoint')} and ${pluralize(artifacts, 'artifact')} of pass ${run.pass_number}. They can still be read.`,
+        ? `Nothing is completed in pass ${run.pass_number} yet.`
+        : `${pluralize(completed.length, 'checkpoint')} and ${pluralize(artifacts, 'artifact')} of pass ${run.pass_number}. They stay available.`,
     stopped: open.length === 0 ? null : namesOf(open),
     withdrawn:
       run.waiting_approvals.length === 0
         ? null
-        : `${pluralize(run.waiting_approvals.length, 'open question')}: ${run.waiting_approvals.map((item) => item.checkpoint_name).join(', ')}`,
+        : `${pluralize(run.waiting_approvals.length, 'pending approval')}: ${run.waiting_approvals.map((item) => item.checkpoint_name).join(', ')}`,
     starts: [
-      starting.length > 0 && `${namesOf(starting)} ${starting.length === 1 ? 'begins' : 'begin'} again.`,
+      starting.length > 0 && `${namesOf(starting)} ${starting.length === 1 ? 'starts' : 'start'} again.`,
       needingApproval.length > 0 &&
-        `${namesOf(needingApproval)} ${needingApproval.length === 1 ? 'asks' : 'ask'} for approval before the start.`,
+        `${namesOf(needingApproval)} ${needingApproval.length === 1 ? 'needs' : 'need'} approval to start.`,
     ]
       .filter(Boolean)
       .join(' '),

@@ -39,26 +39,28 @@ function SecretList({ onReplace }: { onReplace: (name: string) => void }) {
   const { data, error, refetch } = useQuery(secrets())
   const rotate = useMutation({
     mutationFn: rotateSecrets,
-    onSuccess: ({ count: number }) => showToast(`${pluralize(number, 'secret')} encrypted anew.`),
+    onSuccess: ({ count: number }) => showToast(`Re-encrypted ${pluralize(number, 'secret')}.`),
   })
   if (error !== null)
-    return <LoadError title="The secrets could not be read." error={error} retry={() => void refetch()} />
-  if (data === undefined) return <LoadingRows rows={3} label="Loading the secrets" />
+    return <LoadError title="Couldn't load secrets." error={error} retry={() => void refetch()} />
+  if (data === undefined) return <LoadingRows rows={3} label="Loading secrets" />
   const unreadable = data.items.filter((secret) => !secret.is_readable).length
   return (
     <div className={styles.sections}>
       <h1>{data.items.length === 0 ? 'No secrets' : pluralize(data.items.length, 'secret')}</h1>
       <p className={styles.note}>
-        Encrypted, never shown again, masked in logs and notices. They are named where they are needed.
+        Secrets are encrypted, masked in logs and notifications, and never shown again. Refer to them by name.
       </p>
       {unreadable > 0 && (
-        <Notice tone="red" title={`${pluralize(unreadable, 'secret')} cannot be read.`}>
-          They were encrypted with a key that is not there. Replace them, or bring the key back.
+        <Notice tone="red" title={`${pluralize(unreadable, 'secret')} can't be decrypted.`}>
+          Their encryption key is missing. Replace the secrets or restore the key.
         </Notice>
       )}
-      {rotate.error !== null && <ProblemNotice title="Nothing was encrypted anew." error={rotate.error} />}
+      {rotate.error !== null && (
+        <ProblemNotice title="Couldn't re-encrypt the secrets." error={rotate.error} />
+      )}
       {data.items.length === 0 ? (
-        <EmptyState title="Nothing is kept secret yet" />
+        <EmptyState title="Store passwords and keys that the server needs" />
       ) : (
         <>
           <DataTable
@@ -68,7 +70,7 @@ function SecretList({ onReplace }: { onReplace: (name: string) => void }) {
               key: secret.name,
               cells: [
                 <code key="name">{secret.name}</code>,
-                secret.is_readable ? '' : 'cannot be read',
+                secret.is_readable ? '' : "can't be decrypted",
                 <span key="changed">
                   {secret.changed_by}, <Time at={secret.changed_at} />
                 </span>,
@@ -85,9 +87,9 @@ function SecretList({ onReplace }: { onReplace: (name: string) => void }) {
                     variant="subtle"
                     color="red"
                     onClick={() => setDeleting(secret.name)}
-                    aria-label={`Remove ${secret.name}…`}
+                    aria-label={`Delete ${secret.name}…`}
                   >
-                    Remove…
+                    Delete…
                   </Button>
                 </>,
               ],
@@ -95,27 +97,27 @@ function SecretList({ onReplace }: { onReplace: (name: string) => void }) {
           />
           <div>
             <Button loading={rotate.isPending} onClick={() => rotate.mutate()}>
-              Encrypt all anew
+              Re-encrypt all
             </Button>
           </div>
         </>
       )}
       <FormDialog
-        title={`Remove ${deleting ?? ''}?`}
+        title={`Delete ${deleting ?? ''}?`}
         opened={deleting !== null}
         onClose={() => setDeleting(null)}
-        cancelLabel="Keep the secret"
-        submitLabel="Remove the secret"
-        errorTitle="The secret stays."
+        cancelLabel="Cancel"
+        submitLabel="Delete secret"
+        errorTitle="Couldn't delete the secret."
         danger
-        note="Its value cannot be brought back."
+        note="Its value can't be restored."
         onSubmit={async () => {
           if (deleting !== null) await deleteSecret(deleting)
           await client.invalidateQueries({ queryKey: ['people', 'secrets'] })
           setDeleting(null)
         }}
       >
-        <p>What needs it fails from now on.</p>
+        <p>Anything that uses this secret will fail.</p>
       </FormDialog>
     </div>
   )
@@ -123,9 +125,9 @@ function SecretList({ onReplace }: { onReplace: (name: string) => void }) {
 
 const COLUMNS = [
   { title: 'Name', width: 'minmax(0, 1.2fr)', untitled: true },
-  { title: 'State', width: 'minmax(0, 0.6fr)' },
+  { title: 'Status', width: 'minmax(0, 0.6fr)' },
   { title: 'Set by', width: 'minmax(0, 1fr)' },
-  { title: 'Change', width: '200px', untitled: true, alignEnd: true },
+  { title: 'Edit', width: '200px', untitled: true, alignEnd: true },
 ]
 
 function SecretDialog({ existingName, onClose }: { existingName: string; onClose: () => void }) {
@@ -137,14 +139,14 @@ function SecretDialog({ existingName, onClose }: { existingName: string; onClose
       title={existingName === '' ? 'New secret' : `Replace ${existingName}`}
       opened
       onClose={onClose}
-      cancelLabel="Leave it so"
-      submitLabel="Keep the secret"
-      errorTitle="Nothing was kept."
+      cancelLabel="Cancel"
+      submitLabel="Save secret"
+      errorTitle="Couldn't save the secret."
       disabled={name.trim() === '' || value === ''}
       onSubmit={async () => {
         await setSecret(name.trim(), value)
         await client.invalidateQueries({ queryKey: ['people', 'secrets'] })
-        showToast(`${name.trim()} is kept.`)
+        showToast(`Saved secret ${name.trim()}.`)
         onClose()
       }}
     >
@@ -161,7 +163,7 @@ function SecretDialog({ existingName, onClose }: { existingName: string; onClose
       )}
       <PasswordInput
         label="Value"
-        description="Four characters or more. It is not shown again."
+        description="At least four characters. The value is not shown again."
         data-autofocus={existingName !== '' || undefined}
         autoComplete="off"
         value={value}

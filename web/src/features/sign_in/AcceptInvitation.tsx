@@ -21,10 +21,10 @@ export function AcceptInvitation({ token }: { token: string }) {
   })
   if (error !== null) {
     return (
-      <SignInLayout title="This invitation does not open">
-        <LoadError title="It was used, taken back, or is too old." error={error} />
+      <SignInLayout title="Invalid invitation">
+        <LoadError title="The invitation was used, revoked or has expired." error={error} />
         <p className={styles.text}>Ask an admin for a new one.</p>
-        <Button renderRoot={(props) => <a href="/" {...props} />}>Go to the sign-in</Button>
+        <Button renderRoot={(props) => <a href="/" {...props} />}>Go to sign-in</Button>
       </SignInLayout>
     )
   }
@@ -56,11 +56,12 @@ function AcceptForm({ token, user, display_name, email, expires_at }: Props) {
   return (
     <form className={styles.form} onSubmit={submit}>
       <p className={styles.text}>
-        You sign in as <strong>{user}</strong>
-        {email !== '' && ` or ${email}`}. Choose your password. {timeLeft(expires_at, now)} to do so.
+        Your username is <strong>{user}</strong>
+        {email !== '' && `, and you can also sign in with ${email}`}. Choose a password (
+        {timeLeft(expires_at, now)}).
       </p>
       <TextInput
-        label="What people see (optional)"
+        label="Display name (optional)"
         value={displayName}
         onChange={(event) => setDisplayName(event.currentTarget.value)}
         autoComplete="name"
@@ -68,7 +69,7 @@ function AcceptForm({ token, user, display_name, email, expires_at }: Props) {
       <input type="hidden" name="username" autoComplete="username" value={user} readOnly />
       <PasswordInput
         label="Password"
-        description={`${MIN_LENGTH} characters or more; a few words are easy to keep in mind.`}
+        description={`At least ${MIN_LENGTH} characters. A few random words are easy to remember.`}
         value={password}
         onChange={(event) => setPassword(event.currentTarget.value)}
         autoComplete="new-password"
@@ -78,15 +79,15 @@ function AcceptForm({ token, user, display_name, email, expires_at }: Props) {
         autoFocus
       />
       <PasswordInput
-        label="Once more"
+        label="Repeat password"
         value={repeated}
         onChange={(event) => setRepeated(event.currentTarget.value)}
         autoComplete="new-password"
         required
-        error={differs && 'This is not the same.'}
+        error={differs && "The passwords don't match."}
       />
       <Button type="submit" variant="filled" size="md" loading={isPending} fullWidth>
-        Set the password and sign in
+        Set password and sign in
       </Button>
     </form>
   )

@@ -27,8 +27,8 @@ export function ProviderCallback({ route }: Props) {
   const error = refused ?? (failure === null ? null : asProblem(failure).detail)
   if (error === null) return null
   return (
-    <SignInLayout title="You are not signed in">
-      <Notice tone="red" title="The sign-in did not come to its end.">
+    <SignInLayout title="Sign-in failed">
+      <Notice tone="red" title="The sign-in couldn't be completed.">
         {error}
       </Notice>
       <Button variant="filled" size="md" renderRoot={(props) => <a href="/" {...props} />}>

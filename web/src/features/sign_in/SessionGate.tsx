@@ -66,7 +66,7 @@ function RequireSession({ children }: { children: ReactNode }) {
     return (
       <div className={styles.page}>
         <LoadError
-          title="Cairn cannot be reached."
+          title="Can't reach Cairn."
           error={sessionQuery.error}
           retry={() => void sessionQuery.refetch()}
         />

@@ -23,7 +23,7 @@ export function SignInPage({ initialProblem, onSignedIn }: Props) {
           <Providers options={options} />
           {options.password && <PasswordForm onSignedIn={onSignedIn} />}
           <Button variant="subtle" onClick={() => setUseToken(true)}>
-            Use a start link or a token
+            Use a start link or token
           </Button>
         </>
       ) : (
@@ -31,7 +31,7 @@ export function SignInPage({ initialProblem, onSignedIn }: Props) {
           <TokenForm initialProblem={initialProblem} onSignedIn={onSignedIn} />
           {hasOtherOptions && (
             <Button variant="subtle" onClick={() => setUseToken(false)}>
-              {options.password ? 'Use your name and password' : 'Use your company account'}
+              {options.password ? 'Use username and password' : 'Use another sign-in method'}
             </Button>
           )}
         </>
@@ -83,7 +83,7 @@ function PasswordForm({ onSignedIn }: { onSignedIn: (session: Session) => void }
   return (
     <form className={styles.form} onSubmit={submit}>
       <TextInput
-        label="Name or e-mail address"
+        label="Username or email"
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
         autoComplete="username"
@@ -110,7 +110,7 @@ function PasswordForm({ onSignedIn }: { onSignedIn: (session: Session) => void }
 const isRejected = ({ status }: Problem) => status === 401 || status === 403
 
 const passwordErrorText = (problem: Problem) =>
-  isRejected(problem) ? 'The name and the password do not fit.' : problem.detail
+  isRejected(problem) ? 'Wrong username or password.' : problem.detail
 
 function TokenForm({ initialProblem, onSignedIn }: Props) {
   const [pasted, setPasted] = useState('')
@@ -123,15 +123,14 @@ function TokenForm({ initialProblem, onSignedIn }: Props) {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const token = extractToken(pasted)
-    if (token === null)
-      setProblem('This holds no token. Paste the whole link, or what follows “token=” in it.')
+    if (token === null) setProblem('No token found. Paste the whole link or the part after “token=”.')
     else mutate(token)
   }
   return (
     <form className={styles.form} onSubmit={submit}>
       <p className={styles.text}>
-        Cairn printed a start link in the terminal where it runs (<code>make run</code> or{' '}
-        <code>cairn serve</code>). Open that link, or paste it here.
+        Cairn prints a start link in its terminal (<code>make run</code> or <code>cairn serve</code>). Open
+        that link or paste it here.
       </p>
       <TextInput
         label="Start link or token"
@@ -152,6 +151,6 @@ function TokenForm({ initialProblem, onSignedIn }: Props) {
 
 function problemText(problem: Problem): string {
   return isRejected(problem)
-    ? 'This token is not valid, or no longer. The newest start link is in the terminal where Cairn runs.'
+    ? 'This token is invalid or expired. Find the latest start link in the terminal where Cairn runs.'
     : problem.detail
 }

@@ -26,14 +26,14 @@ export function TemplateGallery({ onEdit }: { onEdit: (template: Template) => vo
   const [uses, setUses] = useState('')
   const { busy, createError, create } = useCreateFromTemplate()
   if (error !== null)
-    return <LoadError title="The templates could not be read." error={error} retry={() => void refetch()} />
+    return <LoadError title="Couldn't load templates." error={error} retry={() => void refetch()} />
   if (data === undefined) return <LoadingText />
   if (data.items.length === 0)
-    return <EmptyState title="No templates here">Write a definition in YAML instead.</EmptyState>
+    return <EmptyState title="No templates">Write a definition in YAML instead.</EmptyState>
   const found = filterTemplates(data.items, search, uses)
   return (
     <>
-      {createError !== null && <ProblemNotice title="The pipeline was not created." error={createError} />}
+      {createError !== null && <ProblemNotice title="Couldn't create the pipeline." error={createError} />}
       <div className={styles.filters}>
         <TextInput
           aria-label="Search templates"
@@ -43,7 +43,7 @@ export function TemplateGallery({ onEdit }: { onEdit: (template: Template) => vo
           onChange={(event) => setSearch(event.currentTarget.value)}
         />
         <SelectField
-          label="With"
+          label="Uses"
           value={uses}
           options={[
             { value: '', label: 'Anything' },
@@ -54,7 +54,7 @@ export function TemplateGallery({ onEdit }: { onEdit: (template: Template) => vo
       </div>
       {found.length === 0 ? (
         <EmptyState
-          title="No template is like that"
+          title="No templates found"
           action={
             <Button
               onClick={() => {
@@ -100,9 +100,9 @@ function TemplateCard({ template, busy, onUse, onEdit }: CardProps) {
               <span className="unseen">, {modeLabel(step.mode)}</span>
             </span>
             {step.approve !== null && (
-              <span className={styles.approved} title="Asks a person for approval">
+              <span className={styles.approved} title="Requires approval">
                 <IconUserCheck size={14} stroke={1.6} aria-hidden="true" />
-                <span className="unseen">, asks for approval</span>
+                <span className="unseen">, requires approval</span>
               </span>
             )}
           </li>
@@ -115,12 +115,12 @@ function TemplateCard({ template, busy, onUse, onEdit }: CardProps) {
             loading={busy === template.name}
             disabled={busy !== null && busy !== template.name}
             onClick={onUse}
-            aria-label={`Use it: ${template.title}`}
+            aria-label={`Use template: ${template.title}`}
           >
-            Use it
+            Use template
           </Button>
-          <Button variant="subtle" onClick={onEdit} aria-label={`Change it first: ${template.title}`}>
-            Change it first
+          <Button variant="subtle" onClick={onEdit} aria-label={`Customize: ${template.title}`}>
+            Customize
           </Button>
         </div>
       )}
@@ -141,7 +141,7 @@ function useCreateFromTemplate() {
           prompt: '',
         })
       void client.invalidateQueries({ queryKey: ['pipelines'] })
-      showToast(`${pipeline_name} is created.`)
+      showToast(`Created ${pipeline_name}.`)
       await navigate({ to: '/pipelines/$pipelineId', params: { pipelineId: pipeline_id } })
     },
   })
