@@ -1,4 +1,4 @@
-"""Agents at work, from the start to the approval: a real run with the simulated model (A1, A3 to A7, X9, F2)."""
+"""Agents at work, from the start to the approval: a real run with the simulated model."""
 
 from __future__ import annotations
 
@@ -97,8 +97,8 @@ def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None
     # As it happens: words are there before the message is, and become more.
     log = page.get_by_role("log", name="Conversation of Decide")
     # Speakers are told apart, and what each was told is folded away.
-    bar = page.get_by_role("region", name="What happens now")
-    expect(bar).to_contain_text("the model was simulated", timeout=40_000)
+    bar = page.get_by_role("region", name="Status and actions")
+    expect(bar).to_contain_text("simulated model", timeout=40_000)
     heard: list[int] = page.evaluate("window.heard")
     assert len(heard) > 2, heard
     assert heard == sorted(heard), heard
@@ -109,18 +109,20 @@ def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None
     rows = log.get_by_role("article")
     names = [row.get_attribute("aria-label") for row in rows.all()]
     assert set(names[:3]) == {"Advocate answers", "Sceptic answers", "Accountant answers"}
-    assert set(names[3:]) == {f"{who} reviews the others" for who in ("Advocate", "Sceptic", "Accountant")} | {
+    assert set(names[3:]) == {f"{who} reviews other answers" for who in ("Advocate", "Sceptic", "Accountant")} | {
         "Chair decides"
     }
     assert {rows.nth(place).get_attribute("data-speaker") for place in range(3)} == {"1", "2", "3"}
     heads = rows.filter(has=page.locator("header strong"))
     expect(heads).to_have_count(7)
     expect(heads.get_by_text("simulated")).to_have_count(7)
-    told = log.get_by_role("button", name="What Sceptic was told").first
+    told = log.get_by_role("button", name="Prompt for Sceptic").first
     expect(told).to_have_attribute("aria-expanded", "false")
     told.click()
-    expect(log.get_by_role("region", name="System prompt, whole").first).to_contain_text("You are Sceptic. You doubt.")
-    expect(log.get_by_role("region", name="Task, whole").first).to_contain_text("The invoice was charged twice.")
+    expect(log.get_by_role("region", name="System prompt (full text)").first).to_contain_text(
+        "You are Sceptic. You doubt."
+    )
+    expect(log.get_by_role("region", name="Task (full text)").first).to_contain_text("The invoice was charged twice.")
 
     # Tools are folded, with their results.
     tool = log.get_by_role("button", name="write_file").first
@@ -140,17 +142,17 @@ def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None
     page.get_by_role("tab", name="Context").click()
     expect(page.get_by_role("region", name="REFERENCED OUTPUT: Checkpoint 1 from v1")).to_contain_text('"high"')
     panel = page.get_by_role("tabpanel", name="Context")
-    expect(panel).to_contain_text("tokens, laid out as markdown")
+    expect(panel).to_contain_text("tokens, formatted as markdown")
     look(page, panel)
 
     # The result that did not fit: where, what was wanted, what came.
     page.get_by_role("list", name="Checkpoints").get_by_role("button", name="Triage").click()
-    expect(page.get_by_role("log").get_by_role("heading", level=3)).to_have_text(["Again after validation 1"])
-    expect(page.get_by_role("log").get_by_role("button", name="A result that does not fit")).to_have_count(2)
-    expect(page.get_by_role("region", name="Result, as it was handed over").last).to_contain_text('"high"')
+    expect(page.get_by_role("log").get_by_role("heading", level=3)).to_have_text(["Validation retry 1"])
+    expect(page.get_by_role("log").get_by_role("button", name="Invalid result")).to_have_count(2)
+    expect(page.get_by_role("region", name="Submitted result").last).to_contain_text('"high"')
     page.get_by_role("tab", name="Overview").click()
     validation = page.get_by_role("region", name="Validation")
-    expect(validation.get_by_text("Does not pass")).to_be_visible()
+    expect(validation.get_by_text("Failed", exact=True)).to_be_visible()
     expect(validation.get_by_text("triage.json#/urgency")).to_be_visible()
     expect(validation.locator("dd")).to_have_text(['one of "low", "medium", "high"', '"soon"'])
     expect(page.get_by_role("tabpanel", name="Overview")).to_contain_text("in 4 calls, simulated, free")
@@ -173,5 +175,5 @@ def test_a_fault_of_a_model_is_told_in_plain_words(signed_in: Page, server: Serv
     expect(failed).to_contain_text("Work failed.")
     expect(failed).to_contain_text(words)
     assert "add credit there" in words
-    expect(failed.get_by_role("region", name="What went wrong")).to_contain_text("quota")
+    expect(failed.get_by_role("region", name="Failed attempts")).to_contain_text("quota")
     look(signed_in, failed)

@@ -1,4 +1,4 @@
-"""The conversation of an execution as it happens, its cost and its budget (A1, A6, D69)."""
+"""The conversation of an execution as it happens, its cost and its budget."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def test_it_is_shown_as_it_happens(signed_in: Page, server: Server) -> None:
     expect(log.get_by_role("heading", level=3)).to_have_text(["Round 1", "Validation"])
     expect(log.get_by_role("article", name="Advocate argues")).to_contain_text("1.9k tokens · $0.0042 · 3.2 s")
     expect(log.get_by_role("article", name="Advocate argues").locator("strong").last).to_have_text("12 months")
-    expect(log.get_by_role("article", name="Judge judges the result")).to_contain_text("simulated")
-    thinking = log.get_by_role("article", name="Advocate argues").get_by_role("button", name="Thought")
+    expect(log.get_by_role("article", name="Judge validates the result")).to_contain_text("simulated")
+    thinking = log.get_by_role("article", name="Advocate argues").get_by_role("button", name="Thinking")
     expect(thinking).to_contain_text("They paid less.")
     expect(log.get_by_text("But not much.")).to_have_count(0)
     thinking.click()
@@ -42,7 +42,7 @@ def test_it_is_shown_as_it_happens(signed_in: Page, server: Server) -> None:
     expect(tool).to_contain_text("failed")
     tool.click()
     expect(log.get_by_role("region", name="Result of file_operations")).to_have_text("The file is not there.")
-    log.get_by_role("button", name="What Advocate was told").click()
+    log.get_by_role("button", name="Prompt for Advocate").click()
     expect(log.get_by_text("At length.")).to_be_visible()
 
     talk.hear("Peers signed 🙂", 0)
@@ -50,7 +50,7 @@ def test_it_is_shown_as_it_happens(signed_in: Page, server: Server) -> None:
     talk.hear(" **48**", 14)
     coming = log.get_by_role("article", name="Sceptic works")
     expect(coming).to_contain_text("Peers signed 🙂 48")
-    expect(coming.get_by_role("button", name="Thought")).to_have_attribute("aria-expanded", "false")
+    expect(coming.get_by_role("button", name="Thinking")).to_have_attribute("aria-expanded", "false")
     talk.tell(talk.add("Sceptic", "Peers signed 48, whole."))
     expect(coming).to_have_count(1)
     expect(coming).to_contain_text("Peers signed 48, whole.")
@@ -76,7 +76,7 @@ def test_a_long_one_opens_at_its_end_and_is_read_upwards(signed_in: Page, server
     assert talk.pages == ["newest None"]
 
     log.press("PageUp")
-    follow = signed_in.get_by_role("button", name="Follow the newest")
+    follow = signed_in.get_by_role("button", name="Jump to latest")
     expect(follow).to_be_visible()
     signed_in.wait_for_timeout(300)
     place = log.evaluate("(log) => log.scrollTop")
@@ -96,7 +96,7 @@ def test_a_long_one_opens_at_its_end_and_is_read_upwards(signed_in: Page, server
     while not log.get_by_role("article").filter(has_text="Point 0.").count():
         log.press("Home")
         signed_in.wait_for_timeout(100)
-    expect(signed_in.get_by_role("button", name="Show what was said before")).to_have_count(0)
+    expect(signed_in.get_by_role("button", name="Load earlier messages")).to_have_count(0)
     assert talk.pages == ["newest None", "newest 151", "newest 51"]
     follow.click()
     expect(follow).to_have_count(0)
@@ -112,14 +112,14 @@ def test_what_is_read_stays_when_older_messages_come(signed_in: Page, server: Se
     log = signed_in.get_by_role("log", name="Conversation of Work")
     expect(log).to_contain_text("Point 149.")
     log.evaluate("(log) => { log.scrollTop = 300 }")
-    expect(signed_in.get_by_text("Reading what was said before…")).to_be_visible()
+    expect(signed_in.get_by_text("Loading earlier messages…")).to_be_visible()
     signed_in.wait_for_timeout(300)  # what is there has its heights
     top = "(log) => { const at = log.getBoundingClientRect().top; const row = [...log.querySelectorAll('article')]"
     top += ".find((one) => one.getBoundingClientRect().bottom > at + 5);"
     top += " return [row.innerText.match(/Point \\d+/)[0], Math.round(row.getBoundingClientRect().top - at)] }"
     before = log.evaluate(top)
     talk.let_older_come()
-    expect(signed_in.get_by_text("Reading what was said before…")).to_have_count(0)
+    expect(signed_in.get_by_text("Loading earlier messages…")).to_have_count(0)
     signed_in.wait_for_timeout(300)
     assert log.evaluate("(log) => log.scrollTop") > 3000
     name, place = log.evaluate(top)
@@ -129,13 +129,13 @@ def test_what_is_read_stays_when_older_messages_come(signed_in: Page, server: Se
 def test_a_hidden_or_empty_one_says_so(signed_in: Page, server: Server) -> None:
     talk = Talk(signed_in, server, "Hidden talk")
     signed_in.goto(talk.address)
-    expect(signed_in.get_by_text("Nobody has said anything yet.")).to_be_visible()
+    expect(signed_in.get_by_text("No messages yet.")).to_be_visible()
     talk.is_hidden = True
     signed_in.reload()
     expect(signed_in.get_by_text("This conversation is hidden")).to_be_visible()
     talk.add("Writer", "Seen by an admin.")
     signed_in.reload()
-    expect(signed_in.get_by_text("Hidden from others.")).to_be_visible()
+    expect(signed_in.get_by_text("Hidden from other users.")).to_be_visible()
     expect(signed_in.get_by_role("article", name="Writer works")).to_contain_text("Seen by an admin.")
 
 
@@ -161,19 +161,19 @@ def test_a_spent_budget_is_raised_for_the_run(signed_in: Page, server: Server) -
     signed_in.route("**/api/runs/*/resume", answer)
     signed_in.goto(talk.address)
     expect(signed_in.get_by_text("$2.03", exact=True).first).to_be_visible()
-    expect(signed_in.get_by_text("Paused at budget")).to_be_visible()
-    bar = signed_in.get_by_role("region", name="What happens now")
+    expect(signed_in.get_by_text("Budget exhausted")).to_be_visible()
+    bar = signed_in.get_by_role("region", name="Status and actions")
     expect(bar).to_contain_text(words)
-    bar.get_by_role("button", name="Raise the budget").click()
+    bar.get_by_role("button", name="Raise budget…").click()
     dialog = signed_in.get_by_role("dialog")
-    expect(dialog).to_contain_text("$2.03 of $2.00 used, without 1 whose price is not known")
-    field = dialog.get_by_label("At most, in US dollars")
+    expect(dialog).to_contain_text("$2.03 of $2.00 used, plus 1 call with unknown price")
+    field = dialog.get_by_label("Limit (US dollars)")
     field.fill("2")
-    expect(dialog).to_contain_text("it has to be more")
-    raising = dialog.get_by_role("button", name="Raise it and resume")
+    expect(dialog).to_contain_text("Enter more than $2.03")
+    raising = dialog.get_by_role("button", name="Raise budget and resume")
     expect(raising).to_be_disabled()
     field.fill("4")
-    expect(dialog).to_contain_text("$1.97 left to use.")
+    expect(dialog).to_contain_text("$1.97 remaining.")
     assert axe(signed_in) == []
     raising.click()
     expect(dialog).to_have_count(0)

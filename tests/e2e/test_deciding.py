@@ -1,4 +1,4 @@
-"""Deciding on a proposed action in the browser: seed 3's US-F2-002 and US-F2-003, on a desk and on a phone (H1, H3)."""
+"""Deciding on a proposed action in the browser: seed 3's US-F2-002 and US-F2-003, on a desk and on a phone."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def detail(server: Server, approval: dict[str, Any]) -> dict[str, Any]:
 
 @WIDTHS
 def test_us_f2_002_everything_about_it_is_on_the_page(page: Page, server: Server, width: int) -> None:
-    """H1: action, reasoning, confidence, risk and why, data, steps, digest; then it is approved with a comment."""
+    """Action, reasoning, confidence, risk and why, data, steps, digest; then it is approved with a comment."""
     approval = propose(server)
     open_approval(page, server, approval, width)
     main = page.get_by_role("main")
@@ -59,13 +59,13 @@ def test_us_f2_002_everything_about_it_is_on_the_page(page: Page, server: Server
         "CUST-5678",
         "87%",
         "It reaches people outside, and cannot be taken back.",
-        "No rule is about it.",
+        "No rule applies.",
         "Ticket analyzer",
         "Email generator",
         f"{approval['digest'][:4]}…",
     ):
         expect(main.get_by_text(text).locator("visible=true").first).to_be_visible()
-    page.get_by_label("Comment (optional)").fill("Checked against the policy.")
+    page.get_by_label("Decision comment (optional)").fill("Checked against the policy.")
     page.get_by_role("button", name="Approve and send").click()
     expect(page.get_by_text("Approved by")).to_be_visible()
     expect(page.get_by_text("No mail server is set up")).to_be_visible()
@@ -81,21 +81,21 @@ def test_us_f2_002_it_is_rejected_with_a_reason(page: Page, server: Server, widt
     open_approval(page, server, approval, width)
     page.get_by_role("button", name="Reject…").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_role("button", name="Reject, fail the run").click()
-    expect(dialog.get_by_text("Say it in a few words first.")).to_be_visible()
+    dialog.get_by_role("button", name="Reject and fail run").click()
+    expect(dialog.get_by_text("This field is required.")).to_be_visible()
     dialog.get_by_label("Reason").fill("The amount exceeds the policy.")
-    dialog.get_by_role("button", name="Reject, fail the run").click()
+    dialog.get_by_role("button", name="Reject and fail run").click()
     expect(page.get_by_text("Rejected by")).to_be_visible()
     server.until(approval["run_id"], "failed")
 
 
 @WIDTHS
 def test_us_f2_003_parameters_are_modified_with_a_live_difference(page: Page, server: Server, width: int) -> None:
-    """H3, H9: form, difference, validation; what is approved is what is carried out."""
+    """Form, difference, validation; what is approved is what is carried out."""
     approval = propose(server)
     open_approval(page, server, approval, width)
     page.get_by_role("button", name="Modify").click()
-    dialog = page.get_by_role("dialog", name="Modify before approving")
+    dialog = page.get_by_role("dialog", name="Modify action")
     expect(dialog.get_by_role("button", name="Approve with changes")).to_be_disabled()
 
     dialog.get_by_label("Amount").fill("-1")
@@ -105,7 +105,7 @@ def test_us_f2_003_parameters_are_modified_with_a_live_difference(page: Page, se
     dialog.get_by_label("Subject").fill(f"URGENT: {SUBJECT}")
     expect(dialog.get_by_text("10.00 less")).to_be_visible()
     expect(dialog.get_by_text("Your refund of $89.99 has been processed")).to_be_visible()
-    expect(dialog.get_by_text("Fits the schema of the action")).to_be_visible()
+    expect(dialog.get_by_text("Parameters are valid")).to_be_visible()
     assert axe(page) == []
     assert overflow(page) == 0
 
@@ -134,13 +134,13 @@ def test_json_that_cannot_be_read_is_said_and_kept(page: Page, server: Server) -
     approval = propose(server)
     open_approval(page, server, approval)
     page.keyboard.press("m")
-    dialog = page.get_by_role("dialog", name="Modify before approving")
+    dialog = page.get_by_role("dialog", name="Modify action")
     dialog.get_by_text("JSON", exact=True).click()
     written = dialog.get_by_label("Parameters as JSON")
     written.fill('{"to": "customer@example.com",')
     expect(dialog.get_by_role("button", name="Approve with changes")).to_be_disabled()
     expect(written).to_have_value('{"to": "customer@example.com",')
-    dialog.get_by_role("button", name="Undo all").click()
+    dialog.get_by_role("button", name="Reset changes").click()
     expect(dialog.get_by_text("No changes yet")).to_be_visible()
 
 
@@ -156,40 +156,38 @@ def test_a_risky_action_is_not_approved_by_one_key(page: Page, server: Server) -
 
 
 def test_somebody_else_was_first_and_nothing_is_lost(page: Page, server: Server) -> None:
-    """H3a, H4"""
     approval = propose(server)
     open_approval(page, server, approval)
     page.get_by_role("button", name="Reject…").click()
     page.get_by_role("dialog").get_by_label("Reason").fill("Not this one.")
     server.call("PUT", f"/api/approvals/{approval['approval_id']}/approve", {"digest": approval["digest"]})
-    expect(page.get_by_text("was first. You have decided nothing.")).to_be_visible()
-    expect(page.get_by_text("You had written: Not this one.")).to_be_visible()
+    expect(page.get_by_text("already decided this approval.")).to_be_visible()
+    expect(page.get_by_text("Your unsent text: Not this one.")).to_be_visible()
     assert [vote["decision"] for vote in detail(server, approval)["decisions"]] == ["approve"]
 
 
 def test_a_decision_that_comes_too_late_is_refused(page: Page, server: Server) -> None:
-    """H4: the page has not heard yet that somebody was first."""
+    """The page has not heard yet that somebody was first."""
     approval = propose(server)
     page.route("**/api/stream*", lambda route: route.abort())
     open_approval(page, server, approval)
-    page.get_by_label("Comment (optional)").fill("Looks right.")
+    page.get_by_label("Decision comment (optional)").fill("Looks right.")
     server.call("PUT", f"/api/approvals/{approval['approval_id']}/approve", {"digest": approval["digest"]})
     page.get_by_role("button", name="Approve and send").click()
-    expect(page.get_by_text("was first. You have decided nothing.")).to_be_visible()
-    expect(page.get_by_text("You had written: Looks right.")).to_be_visible()
+    expect(page.get_by_text("already decided this approval.")).to_be_visible()
+    expect(page.get_by_text("Your unsent text: Looks right.")).to_be_visible()
 
 
 def test_it_is_discussed_and_handed_over(page: Page, server: Server) -> None:
-    """H8"""
     approval = propose(server)
     open_approval(page, server, approval)
-    page.get_by_label("Say something without deciding").fill("Is the order really his?")
+    page.get_by_label("Add a comment").fill("Is the order really his?")
     page.get_by_role("button", name="Comment", exact=True).click()
     expect(page.get_by_text("Is the order really his?")).to_be_visible()
-    page.get_by_role("button", name="Hand over…").click()
-    dialog = page.get_by_role("dialog", name="Hand this over")
-    dialog.get_by_label("To").fill("approver")
-    dialog.get_by_role("button", name="Hand over", exact=True).click()
+    page.get_by_role("button", name="Reassign…").click()
+    dialog = page.get_by_role("dialog", name="Reassign approval")
+    dialog.get_by_label("Assign to").fill("approver")
+    dialog.get_by_role("button", name="Reassign", exact=True).click()
     expect(page.get_by_text("from approver.")).to_be_visible()
 
 
@@ -198,7 +196,7 @@ def test_the_run_leads_to_it(page: Page, server: Server) -> None:
     approval = propose(server)
     open_at(page, server, f"/runs/{approval['run_id']}", DESK)
     expect(page.get_by_text(f"{TITLE}?")).to_be_visible()
-    page.get_by_role("link", name="Review the action").click()
+    page.get_by_role("link", name="Review action").click()
     expect(page.get_by_role("heading", name=TITLE, level=1)).to_be_visible()
     page.get_by_role("link", name="Ticket analyzer").click()
     expect(page.get_by_role("heading", name="1. Ticket analyzer", level=2)).to_be_visible()

@@ -1,4 +1,4 @@
-"""What waits: on the home page and in the inbox, most urgent first; filters, keys, several at once (H1, H5, H8)."""
+"""What waits: on the home page and in the inbox, most urgent first; filters, keys, several at once."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def asked_for(page: Page) -> list[str]:
 
 @WIDTHS
 def test_home_shows_the_most_urgent_first(page: Page, queue: Server, width: int) -> None:
-    """H1, H5: one list, asked for once; the time that is left and what then."""
+    """One list, asked for once; the time that is left and what then."""
     requests = asked_for(page)
     open_at(page, queue, "/", width)
-    expect(page.get_by_role("heading", level=1)).to_contain_text("wait for you")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("waiting for you")
     first = rows(page).first
     expect(first).to_contain_text("Send “Refund Confirmation - Order #12345” to customer@example.com")
     expect(first).to_contain_text("High risk")
@@ -80,7 +80,7 @@ def test_the_inbox_is_filtered_and_sorted(page: Page, queue: Server, width: int)
     """The address keeps what was chosen."""
     open_at(page, queue, "/approvals", width)
     expect(rows(page).first).to_contain_text("Send “Refund")
-    page.get_by_label("Order", exact=True).select_option(label="Oldest first")
+    page.get_by_label("Sort by", exact=True).select_option(label="Oldest first")
     expect(rows(page).first).to_contain_text("Fill in Goals")
     page.get_by_label("Kind").select_option(label="Actions")
     expect(rows(page).first).to_contain_text("Send “Refund")
@@ -88,8 +88,8 @@ def test_the_inbox_is_filtered_and_sorted(page: Page, queue: Server, width: int)
     page.reload()
     expect(page.get_by_label("Kind")).to_have_value("action")
     page.get_by_label("Risk").select_option(label="Low")
-    expect(page.get_by_text("Nothing like this waits")).to_be_visible()
-    page.get_by_role("button", name="Show all that wait").click()
+    expect(page.get_by_text("No approvals match the filters")).to_be_visible()
+    page.get_by_role("button", name="Show all approvals").click()
     expect(rows(page).filter(has_text="Fill in Goals")).to_have_count(1)
 
 
@@ -103,7 +103,7 @@ def test_keys_walk_the_queue_and_ask_on_the_page(page: Page, queue: Server) -> N
     page.keyboard.press("k")
     expect(rows(page).nth(0).locator("[data-row-link]")).to_be_focused()
     page.keyboard.press("m")
-    expect(page.get_by_role("dialog", name="Modify before approving")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Modify action")).to_be_visible()
     page.go_back()
     expect(rows(page)).to_have_count(3)
     page.keyboard.press("a")
@@ -120,27 +120,27 @@ def test_keys_walk_the_queue_and_ask_on_the_page(page: Page, queue: Server) -> N
 
 @WIDTHS
 def test_like_ones_are_decided_together(page: Page, fresh_server: Server, width: int) -> None:
-    """H8: how many is said first; what was decided meanwhile is refused by itself."""
+    """How many is said first; what was decided meanwhile is refused by itself."""
     asked = propose(fresh_server, 3)
     form = fresh_server.start(fresh_server.define(form_then_approval("Not like these")))
     fresh_server.asked(form, 0, "input")
     open_at(page, fresh_server, "/approvals", width)
-    boxes = page.get_by_role("checkbox", name="Choose Send")
+    boxes = page.get_by_role("checkbox", name="Select Send")
     expect(boxes).to_have_count(3)
-    expect(page.get_by_role("checkbox", name="Choose Fill in Goals")).to_be_disabled()
+    expect(page.get_by_role("checkbox", name="Select Fill in Goals")).to_be_disabled()
     boxes.first.check()
-    page.get_by_role("button", name="Choose all 3").click()
+    page.get_by_role("button", name="Select all 3").click()
     page.get_by_role("button", name="Reject 3…").click()
-    dialog = page.get_by_role("dialog", name="Reject 3: Send an email")
-    expect(dialog).to_contain_text("3 runs fail with your reason. 3 of 3 are of high risk.")
+    dialog = page.get_by_role("dialog", name="Reject 3: Send email")
+    expect(dialog).to_contain_text("3 runs will fail with your reason. 3 of 3 are high risk.")
     dialog.get_by_role("button", name="Reject 3").click()
-    expect(dialog.get_by_text("Say it in a few words first.")).to_be_visible()
+    expect(dialog.get_by_text("Enter a reason.")).to_be_visible()
     first = asked[0]
     fresh_server.call("PUT", f"/api/approvals/{first['approval_id']}/approve", {"digest": first["digest"]})
     dialog.get_by_label("Reason").fill("The shop is closed.")
     dialog.get_by_role("button", name="Reject 3").click()
     expect(dialog).to_contain_text("2 rejected, 1 not.")
-    dialog.get_by_role("button", name="Back to the queue").click()
+    dialog.get_by_role("button", name="Back to approvals").click()
     expect(boxes).to_have_count(0)
     assert [fresh_server.call("GET", f"/api/approvals/{one['approval_id']}")["status"] for one in asked] == [
         "approved",

@@ -1,4 +1,4 @@
-"""What others do is seen without a reload, and what one types is never lost (X10, X12, H3a, D25)."""
+"""What others do is seen without a reload, and what one types is never lost."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def revise(server: Server, run_id: str, feedback: str) -> None:
 def test_another_clients_work_appears_by_itself(signed_in: Page, server: Server) -> None:
     run_id = server.start(server.define(form_then_approval("Seen live")))
     signed_in.goto(f"{server.address}/runs/{run_id}")
-    expect(signed_in.get_by_text("Fill in Goals")).to_be_visible()
+    expect(signed_in.get_by_text("Complete form: Goals")).to_be_visible()
     answer(server, run_id, "Fewer mails")
     expect(signed_in.get_by_text("Approve Goals?")).to_be_visible()
     expect(signed_in.get_by_role("complementary", name="Artifacts")).to_contain_text("Fewer mails")
     execution = server.execution(run_id, 0)
     server.call("POST", f"/api/executions/{execution['execution_id']}/approve", {})
-    expect(signed_in.get_by_text("The run is complete")).to_be_visible()
+    expect(signed_in.get_by_text("Run completed")).to_be_visible()
     expect(signed_in.get_by_role("img", name="1 checkpoint: 1 completed")).to_be_visible()
 
 
@@ -51,8 +51,8 @@ def test_what_is_typed_survives_a_reload_until_it_is_sent(signed_in: Page, serve
     signed_in.get_by_label("Amount").fill("12345678901234567890")
     signed_in.reload()
     expect(signed_in.get_by_role("textbox", name="Goal")).to_have_value("Half as many mails")
-    expect(signed_in.get_by_text("Your entries from before are still here.")).to_be_visible()
-    signed_in.get_by_role("button", name="Send answers").click()
+    expect(signed_in.get_by_text("Your unsent answers were restored.")).to_be_visible()
+    signed_in.get_by_role("button", name="Submit form").click()
     expect(signed_in.get_by_text("Approve Goals?")).to_be_visible()
     expect(signed_in.get_by_role("complementary", name="Artifacts")).to_contain_text("12345678901234567890")
     assert signed_in.evaluate("Object.keys(sessionStorage).filter((key) => key.startsWith('cairn-draft'))") == []
@@ -79,18 +79,18 @@ def test_what_changes_while_it_is_read_is_not_approved(signed_in: Page, server: 
     signed_in.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     server.call("GET", f"/api/runs/{run_id}")
     signed_in.keyboard.press("a")
-    expect(signed_in.get_by_text("This changed while you read it.")).to_be_visible()
-    expect(signed_in.get_by_text("goals has other content")).to_be_visible()
+    expect(signed_in.get_by_text("This approval changed while you were viewing it.")).to_be_visible()
+    expect(signed_in.get_by_text("goals changed")).to_be_visible()
     expect(signed_in.get_by_role("button", name="Approve", exact=True)).to_have_count(0)
     assert server.run(run_id)["status"] == "in_progress"
-    signed_in.get_by_role("button", name="Show it as it is now").click()
+    signed_in.get_by_role("button", name="Show current version").click()
     expect(signed_in.get_by_role("tabpanel", name="Artifacts")).to_contain_text("The second")
     signed_in.get_by_role("button", name="Approve", exact=True).click()
-    expect(signed_in.get_by_text("The run is complete")).to_be_visible()
+    expect(signed_in.get_by_text("Run completed")).to_be_visible()
 
 
 def test_a_second_decision_is_told_who_was_first(signed_in: Page, server: Server) -> None:
-    """H4: one decision counts. The words of the other are kept until it is clear that they are not needed."""
+    """One decision counts. The words of the other are kept until it is clear that they are not needed."""
     run_id = server.start(server.define(form_then_approval("Decided twice")))
     answer(server, run_id, "Fewer mails")
     signed_in.goto(f"{server.address}/runs/{run_id}")
@@ -106,7 +106,7 @@ def test_a_second_decision_is_told_who_was_first(signed_in: Page, server: Server
     signed_in.route(re.compile(r"/api/approvals/.*/revise$"), decide_first)
     dialog.get_by_role("button", name="Request revision").click()
     expect(signed_in.get_by_text("Your decision came too late and was not recorded.")).to_be_visible()
-    expect(signed_in.get_by_text("The run is complete")).to_be_visible()
+    expect(signed_in.get_by_text("Run completed")).to_be_visible()
     assert server.run(run_id)["status"] == "completed"
 
 
@@ -125,15 +125,14 @@ def test_work_is_narrated_paused_and_stopped(signed_in: Page, server: Server) ->
     signed_in.get_by_role("tab", name="Log").click()
     expect(signed_in.get_by_role("log")).to_contain_text("waits for its gate")
     signed_in.get_by_role("button", name="Pause").click()
-    expect(signed_in.get_by_text("Pauses after this checkpoint", exact=True)).to_be_visible()
+    expect(signed_in.get_by_text("Pausing after this checkpoint", exact=True)).to_be_visible()
     server.let_go("narrated")
     expect(signed_in.get_by_text("The run is paused")).to_be_visible()
     signed_in.get_by_role("button", name="Resume").first.click()
-    expect(signed_in.get_by_text("The run is complete")).to_be_visible()
+    expect(signed_in.get_by_text("Run completed")).to_be_visible()
 
 
 def test_numbers_are_shown_with_all_their_digits(signed_in: Page, server: Server) -> None:
-    """P8, D48."""
     run_id = server.start(server.define(one_function("Big numbers", "e2e.big_number")))
     server.until(run_id, "completed")
     signed_in.goto(f"{server.address}/runs/{run_id}?tab=artifacts")
@@ -151,13 +150,13 @@ def test_a_failure_says_why_and_can_be_retried(signed_in: Page, server: Server) 
     expect(signed_in.get_by_text("Work failed", exact=True)).to_be_visible()
     expect(signed_in.get_by_role("alert")).to_contain_text("The supplier's register does not answer.")
     signed_in.get_by_role("button", name="Retry").click()
-    expect(signed_in.get_by_text("The run is complete")).to_be_visible()
+    expect(signed_in.get_by_text("Run completed")).to_be_visible()
 
 
 def test_a_lost_connection_is_told_and_made_good(signed_in: Page, server: Server) -> None:
     run_id = server.start(server.define(form_then_approval("Cut off")))
     signed_in.goto(f"{server.address}/runs/{run_id}")
-    expect(signed_in.get_by_text("Fill in Goals")).to_be_visible()
+    expect(signed_in.get_by_text("Complete form: Goals")).to_be_visible()
     signed_in.context.set_offline(offline=True)
     # Chromium keeps streams open while it is offline; a new one cannot be made.
     signed_in.evaluate("""() => {

@@ -1,4 +1,4 @@
-"""The live log of an execution (X12): from its end, followed, read backwards, filtered, resumed and saved."""
+"""The live log of an execution: from its end, followed, read backwards, filtered, resumed and saved."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def say(server: Server, name: str, lines: int) -> None:
 
 
 def jump(page: Page) -> Locator:
-    return page.get_by_role("button", name="Jump to the newest")
+    return page.get_by_role("button", name="Jump to latest")
 
 
 def at_rest(page: Page, log: Locator) -> Any:
@@ -63,7 +63,7 @@ def test_it_follows_until_somebody_scrolls_up(signed_in: Page, server: Server) -
     expect(jump(signed_in)).to_be_visible()
     place = at_rest(signed_in, log)
     say(server, "Followed", 120)
-    expect(jump(signed_in)).to_have_text(re.compile(r"Jump to the newest \(120 new\)"))
+    expect(jump(signed_in)).to_have_text(re.compile(r"Jump to latest \(120 new\)"))
     assert log.evaluate(PLACE) == place
 
     jump(signed_in).press("Enter")
@@ -77,9 +77,9 @@ def test_it_follows_until_somebody_scrolls_up(signed_in: Page, server: Server) -
 def test_older_lines_are_read_when_they_are_wanted(signed_in: Page, server: Server) -> None:
     """Only what is seen is drawn, however long the log is."""
     log = talking(signed_in, server, "Long", 5000)
-    expect(signed_in.get_by_text("The newest 500 lines")).to_be_visible()
+    expect(signed_in.get_by_text("Latest 500 lines")).to_be_visible()
     signed_in.get_by_role("button", name="Load older lines").click()
-    expect(signed_in.get_by_text("The newest 1000 lines")).to_be_visible()
+    expect(signed_in.get_by_text("Latest 1000 lines")).to_be_visible()
     expect(log).to_contain_text("line 4999 of what it says")  # still at the end
     first = log.get_by_text("line 0 of what it says", exact=True)
     for _ in range(100):
@@ -118,7 +118,7 @@ def test_a_lost_connection_is_made_good(signed_in: Page, server: Server) -> None
 
 def test_it_is_filtered_by_level_and_text(signed_in: Page, server: Server) -> None:
     log = talking(signed_in, server, "Filtered", 1000)
-    level = signed_in.get_by_label("Levels")
+    level = signed_in.get_by_label("Log level")
     level.select_option(label="Errors only")
     expect(signed_in.get_by_text("10 lines", exact=True)).to_be_visible()
     expect(log).to_contain_text("line 99 of what it says")  # beyond the newest 500
@@ -129,13 +129,13 @@ def test_it_is_filtered_by_level_and_text(signed_in: Page, server: Server) -> No
 
     signed_in.get_by_role("heading", level=1).click()
     signed_in.keyboard.press("/")
-    field = signed_in.get_by_label("Find in the log")
+    field = signed_in.get_by_label("Search the log")
     expect(field).to_be_focused()
     field.fill("LINE 109 of")
     expect(signed_in.get_by_text("1 line", exact=True)).to_be_visible()
     expect(log.locator("mark")).to_have_text(["line 109 of"])
     field.fill("nowhere")
-    expect(signed_in.get_by_text("No line of the log is like that.")).to_be_visible()
+    expect(signed_in.get_by_text("No lines match.")).to_be_visible()
     field.press("Escape")
     level.select_option(label="All levels")
     expect(log).to_contain_text("line 1099 of what it says")
@@ -144,7 +144,7 @@ def test_it_is_filtered_by_level_and_text(signed_in: Page, server: Server) -> No
 def test_it_is_copied_and_saved_whole(signed_in: Page, server: Server, tmp_path: Path) -> None:
     talking(signed_in, server, "Saved", 700)
     with signed_in.expect_download() as download:
-        signed_in.get_by_role("link", name="Download the whole log").click()
+        signed_in.get_by_role("link", name="Download full log").click()
     saved = tmp_path / "saved.log"
     download.value.save_as(saved)
     lines = saved.read_text().splitlines()
@@ -156,8 +156,8 @@ def test_it_is_copied_and_saved_whole(signed_in: Page, server: Server, tmp_path:
     assert len(lines) == 700
 
     signed_in.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    signed_in.get_by_role("button", name="Copy the lines shown").click()
-    expect(signed_in.get_by_text("The newest 500 lines copied.")).to_be_visible()
+    signed_in.get_by_role("button", name="Copy loaded lines").click()
+    expect(signed_in.get_by_text("Copied the latest 500 lines.")).to_be_visible()
     copied: str = signed_in.evaluate("navigator.clipboard.readText()")
     rows = copied.splitlines()
     assert (len(rows), rows[-1].endswith(" error line 699 of what it says")) == (500, True)
@@ -199,7 +199,7 @@ checkpoints:
 
 
 def test_what_a_script_prints_is_marked(signed_in: Page, server: Server) -> None:
-    """X11: stdout and stderr, details beside what it logs; the end stands at the lower edge, on a phone too."""
+    """Stdout and stderr, details beside what it logs; the end stands at the lower edge, on a phone too."""
     run_id = server.start(server.define(PRINTING))
     server.until(run_id, "paused")
     signed_in.set_viewport_size({"width": 360, "height": 640})
@@ -214,9 +214,9 @@ def test_what_a_script_prints_is_marked(signed_in: Page, server: Server) -> None
     }"""
     assert 0 <= log.evaluate(below) <= 16
     signed_in.get_by_role("tab", name="Overview").click()
-    fault = signed_in.get_by_role("region", name="Where attempt 1 failed")
+    fault = signed_in.get_by_role("region", name="Stack trace of attempt 1")
     expect(fault).to_contain_text('raise ValueError("the file is empty")')
-    expect(signed_in.get_by_text("bubblewrap: it saw its workspace and nothing else")).to_be_visible()
+    expect(signed_in.get_by_text("bubblewrap: access to its workspace only")).to_be_visible()
 
 
 def test_times_are_those_of_the_reader(server: Server, page: Page) -> None:

@@ -1,4 +1,4 @@
-"""Every page, light and dark, on a desk and on a phone: axe finds nothing and nothing is wider than the window (F2)."""
+"""Every page, light and dark, on a desk and on a phone: axe finds nothing and nothing is wider than the window."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def house(server: Server) -> dict[str, str]:
         "rules": "/rules",
         "rules of a pipeline": f"/rules?pipeline={done_pipeline}",
         "account": "/settings",
-        "what one is told": "/settings/notices",
+        "notification preferences": "/settings/notifications",
         "users": "/settings/users",
         "groups": "/settings/groups",
         "tokens": "/settings/tokens",
@@ -150,8 +150,8 @@ def test_every_dialog(page: Page, server: Server, house: dict[str, str], width: 
     show(page, server, width, scheme)
     found: dict[str, list[str]] = {}
     page.goto(server.address + house["pipeline"])
-    page.get_by_role("button", name="Start v3, extends v2").click()
-    expect(page.get_by_label("Input as JSON (optional)")).to_be_visible()
+    page.get_by_role("button", name="Start v3 (based on v2)").click()
+    expect(page.get_by_label("Input (JSON, optional)")).to_be_visible()
     found["start"] = faults_of(page)
     page.goto(server.address + house["approval"])
     page.get_by_role("button", name="Reject…").click()
@@ -161,33 +161,33 @@ def test_every_dialog(page: Page, server: Server, house: dict[str, str], width: 
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.goto(server.address + house["approval of an action"])
     page.get_by_role("button", name="Modify").click()
-    expect(page.get_by_role("dialog", name="Modify before approving").get_by_label("Subject")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Modify action").get_by_label("Subject")).to_be_visible()
     found["modify"] = faults_of(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
-    page.get_by_role("button", name="Hand over…").click()
-    expect(page.get_by_role("dialog", name="Hand this over")).to_be_visible()
+    page.get_by_role("button", name="Reassign…").click()
+    expect(page.get_by_role("dialog", name="Reassign approval")).to_be_visible()
     found["hand over"] = faults_of(page)
     page.goto(server.address + house["approvals"])
-    page.get_by_role("checkbox", name="Choose Send “Refund").first.check()
+    page.get_by_role("checkbox", name="Select Send “Refund").first.check()
     page.get_by_role("button", name="Approve 1…").click()
-    expect(page.get_by_role("dialog", name="Approve 1: Send an email")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Approve 1: Send email")).to_be_visible()
     found["several"] = faults_of(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     found["keys"] = faults_of(page)
     page.goto(server.address + house["completed run"])
-    page.get_by_role("button", name="More for this run").click()
+    page.get_by_role("button", name="More actions for this run").click()
     expect(page.get_by_role("menuitem", name="Run again with the same input")).to_be_visible()
     found["menu"] = faults_of(page)
     page.get_by_role("menuitem", name="Restart from the first checkpoint…").click()
-    expect(page.get_by_role("dialog", name="Begin pass 2")).to_be_visible()
+    expect(page.get_by_role("dialog", name="Start pass 2")).to_be_visible()
     found["restart"] = faults_of(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
-    page.get_by_role("button", name="More for this run").click()
+    page.get_by_role("button", name="More actions for this run").click()
     if width < 760:
         page.get_by_role("menuitem", name="Roll back…").click()
     else:
@@ -199,7 +199,7 @@ def test_every_dialog(page: Page, server: Server, house: dict[str, str], width: 
 
 
 def test_what_an_artifact_holds_is_never_carried_out(signed_in: Page, server: Server, house: dict[str, str]) -> None:
-    """S3: HTML and script in artifacts are text."""
+    """HTML and script in artifacts are text."""
     signed_in.goto(server.address + house["artifacts"])
     expect(signed_in.get_by_role("tabpanel", name="Artifacts")).to_contain_text("Title")
     assert "broken" not in signed_in.title()

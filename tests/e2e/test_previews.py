@@ -1,4 +1,4 @@
-"""What an artifact holds, by its format, as far as a browser shows it safely, and what changed in it (A4, S3)."""
+"""What an artifact holds, by its format, as far as a browser shows it safely, and what changed in it."""
 
 from __future__ import annotations
 
@@ -63,18 +63,18 @@ def test_each_format_has_a_look_of_its_own(signed_in: Page, server: Server, comp
     signed_in.wait_for_function("(image) => image.complete && image.naturalWidth > 20", arg=drawing.element_handle())
     expect(signed_in.get_by_role("region", name="Content of flow.mmd")).to_contain_text("intake --> answer")
     assert [url for url in asked if "mermaid" in url]
-    signed_in.get_by_role("button", name="Show in full size").click()
-    expect(signed_in.get_by_role("button", name="Fit into the page")).to_be_visible()
+    signed_in.get_by_role("button", name="View full size").click()
+    expect(signed_in.get_by_role("button", name="Fit to page")).to_be_visible()
     look(signed_in)
 
     signed_in.get_by_role("button", name="wrong.mmd").click()
-    expect(signed_in.get_by_text("This diagram cannot be drawn.")).to_be_visible()
+    expect(signed_in.get_by_text("This diagram can't be displayed.")).to_be_visible()
     expect(signed_in.get_by_text(re.compile("Parse error on line 2"))).to_be_visible()
     expect(signed_in.get_by_role("region", name="Content of wrong.mmd")).to_contain_text("intake --> ((")
     look(signed_in)
 
     signed_in.get_by_role("button", name="page.html").click()
-    frame = signed_in.frame_locator("iframe[title='Page page.html']")
+    frame = signed_in.frame_locator("iframe[title='Preview of page.html']")
     expect(frame.get_by_role("heading", name="Hello")).to_be_visible()
     assert signed_in.locator("iframe").get_attribute("sandbox") == ""
     look(signed_in)
@@ -110,7 +110,7 @@ def test_what_changed_since_the_version_before(signed_in: Page, server: Server) 
     expect(signed_in.get_by_role("button", name="text.md")).to_contain_text("changed since v1")
     expect(signed_in.get_by_role("tabpanel", name="Artifacts")).to_contain_text("Twelve months of fees.")
     signed_in.get_by_text("Changes since v1", exact=True).click()
-    changes = signed_in.get_by_role("region", name="Changes of text.md")
+    changes = signed_in.get_by_role("region", name="Changes in text.md")
     expect(changes.locator("mark").first).to_have_text("Six")
     expect(changes.locator("p[data-sign='+'] mark").first).to_have_text("Twelve")
     expect(signed_in.get_by_text("3 lines added, 1 removed.")).to_be_visible()

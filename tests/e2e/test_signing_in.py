@@ -1,4 +1,4 @@
-"""Who may come in, and where they land (S1)."""
+"""Who may come in, and where they land."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ def test_the_link_is_asked_for_and_the_address_is_kept(page: Page, server: Serve
     field = page.get_by_label("Start link or token")
     field.fill("two words")
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_text("This holds no token.")).to_be_visible()
+    expect(page.get_by_text("No token found.")).to_be_visible()
     field.fill("wrong")
     page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_text("This token is not valid")).to_be_visible()
+    expect(page.get_by_text("This token is invalid or expired.")).to_be_visible()
     field.fill(server.start_link)
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("heading", name="Runs")).to_be_visible()
@@ -25,7 +25,7 @@ def test_the_link_is_asked_for_and_the_address_is_kept(page: Page, server: Serve
 
 def test_a_start_link_that_is_no_longer_valid_says_so(page: Page, server: Server) -> None:
     page.goto(f"{server.address}/#token=old")
-    expect(page.get_by_text("This token is not valid")).to_be_visible()
+    expect(page.get_by_text("This token is invalid or expired.")).to_be_visible()
     assert "token" not in page.url
 
 

@@ -5,7 +5,7 @@ import styles from './Settings.module.css'
 
 const ACCOUNT_LINKS = [
   { to: '/settings', label: 'Your account' },
-  { to: '/settings/notices', label: 'Notifications' },
+  { to: '/settings/notifications', label: 'Notifications' },
 ] as const
 const ADMIN_LINKS = [
   { to: '/settings/users', label: 'Users' },

@@ -129,7 +129,7 @@ const account = createRoute({
 })
 const preferences = createRoute({
   getParentRoute: () => settings,
-  path: '/notices',
+  path: '/notifications',
   component: lazyRouteComponent(() => import('~/features/notifications/PreferencesPage'), 'PreferencesPage'),
 })
 const users = createRoute({

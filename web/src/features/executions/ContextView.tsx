@@ -22,8 +22,8 @@ export function ContextView({ runId, executionId }: { runId: string; executionId
     <div className={styles.context}>
       <p className={styles.note}>
         {data.stored
-          ? 'Saved when the execution started.  '
-          : 'Preview: the context is saved when the execution starts.  '}
+          ? 'Saved when the execution started. '
+          : 'Preview: the context is saved when the execution starts. '}
         {data.size_characters.toLocaleString('en')} characters
         {data.estimated_tokens > 0 && `, about ${compactNumber(data.estimated_tokens)} tokens`}, formatted as{' '}
         {data.content_format}.
