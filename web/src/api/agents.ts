@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { asYaml, client, unwrap } from './client'
 import type { LibraryAgent } from './types'
 
-// Everything about the agent library stands below ['agents'], so that one call refreshes it.
+// All agent queries share the key ['agents'], so that one call refreshes them.
 
 export const agentPages = (search: string) =>
   infiniteQueryOptions({
@@ -28,7 +28,7 @@ export const agent = (name: string) =>
       )) as LibraryAgent,
   })
 
-/** The text to change and save again, as a revision has it. */
+/** The YAML text of a revision, for editing. */
 export const agentText = (name: string, revision: number) =>
   queryOptions({
     queryKey: ['agents', 'text', name, revision],
@@ -56,7 +56,7 @@ export const agentRevisions = (name: string) =>
       ),
   })
 
-/** A text in YAML or JSON; without a revision it is saved whatever stands there. */
+/** Saves YAML or JSON. Without a revision, it overwrites any version. */
 export const saveAgent = (name: string, text: string, revision: number | null) =>
   unwrap(
     client.PUT('/api/agents/{name}', {

@@ -6,9 +6,9 @@ import type { ApprovalKind, RiskLevel } from './types'
 
 const FOREVER = Number.POSITIVE_INFINITY
 
-// Everything about approvals stands below ['approvals'], so that one call refreshes it.
+// All approval queries share the key ['approvals'], so that one call refreshes them.
 
-/** What waits for whoever is signed in, the most urgent first. */
+/** Approvals that wait for the current user, most urgent first. */
 export const pendingApprovals = () =>
   queryOptions({
     queryKey: ['approvals'],
@@ -30,7 +30,7 @@ export type ApprovalFilter = {
   sort?: ApprovalSort
 }
 
-/** The queue, as it is filtered and sorted. */
+/** The filtered and sorted list of approvals. */
 export const approvalPages = ({ kind, risk, pipeline, everybody, sort }: ApprovalFilter) =>
   infiniteQueryOptions({
     queryKey: ['approvals', 'queue', { kind, risk, pipeline, everybody, sort }],
@@ -63,7 +63,7 @@ export const approval = (approval_id: string) =>
       unwrap(client.GET('/api/approvals/{approval_id}', { params: { path: { approval_id } }, signal })),
   })
 
-/** What other parameters would make of an action; the patch is given as it is written. */
+/** The effect of changed parameters on an action. `patch` is JSON text. */
 export const modificationPreview = (approval_id: string, patch: string) =>
   queryOptions({
     queryKey: ['approvals', 'one', approval_id, 'modified', patch],
@@ -71,7 +71,7 @@ export const modificationPreview = (approval_id: string, patch: string) =>
       previewModification(approval_id, parseJson(patch) as Record<string, unknown>, signal),
   })
 
-/** Which rule asks, and why each other one did not decide. */
+/** The rule that requires the approval, and why the others did not apply. */
 export const explanation = (approval_id: string) =>
   queryOptions({
     queryKey: ['approval explained', approval_id],
@@ -82,18 +82,10 @@ export const explanation = (approval_id: string) =>
     staleTime: FOREVER,
   })
 
-/** How often people change what they approve, by operation. */
+/** How often approvers modify actions, by operation. */
 export const modificationRates = () =>
   queryOptions({
     queryKey: ['learning', 'rates'],
     queryFn: ({ signal }) => unwrap(client.GET('/api/learning/rates', { signal })),
-    staleTime: 60_000,
-  })
-
-/** Who can be asked to decide. */
-export const people = () =>
-  queryOptions({
-    queryKey: ['people'],
-    queryFn: ({ signal }) => unwrap(client.GET('/api/people', { signal })),
     staleTime: 60_000,
   })

@@ -12,7 +12,7 @@ function parseBody(text: string): unknown {
   }
 }
 
-/** Asks once more when no answer came: the key makes the server give a lost answer again instead of doing it twice. */
+/** Retries once if there was no response. The idempotency key prevents the server from executing the request twice. */
 async function fetchWithRetry(request: Request): Promise<Response> {
   const retry = request.clone()
   try {
@@ -28,13 +28,13 @@ async function fetchWithRetry(request: Request): Promise<Response> {
   }
 }
 
-/** Reads every answer without losing digits, and throws every refusal as a Problem. */
+/** Parses responses without losing digits, and throws error responses as `Problem`. */
 async function sendRequest(request: Request): Promise<Response> {
   if (request.method !== 'GET') request.headers.set('Idempotency-Key', newId())
   const response = await fetchWithRetry(request)
   const text = await response.text()
   if (!response.ok) throw problemOf(response.status, parseBody(text))
-  // openapi-fetch reads a body whose length it knows through json(), and any other with JSON.parse.
+  // openapi-fetch uses json() only if the content length is known, and JSON.parse otherwise.
   const headers = new Headers({ 'Content-Length': String(Math.max(1, text.length)) })
   const readable = {
     ok: true,
@@ -52,12 +52,12 @@ export const client = createClient<paths>({
   credentials: 'same-origin',
 })
 
-/** The answer itself; refusals were thrown before. */
+/** The response data. Errors were thrown before. */
 export async function unwrap<T>(call: Promise<{ data?: T }>): Promise<T> {
   return (await call).data as T
 }
 
-/** Sends a definition as it was written. */
+/** Sends a YAML text unchanged. */
 export const asYaml = {
   headers: { 'Content-Type': 'application/yaml' },
   bodySerializer: (body: unknown) => String(body),

@@ -51,11 +51,11 @@ export const sendRunCommand = (id: string, command: RunCommand) => {
   }
 }
 
-/** All limits of a run's own: what is null is as the definition says. */
+/** Sets all limits of a run. Null means the limit of the definition. */
 export const setBudget = (id: string, body: BudgetLimits) =>
   unwrap(client.PUT('/api/runs/{run_id}/budget', { params: runPath(id), body }))
 
-/** Names the pass that it leaves, so that asked twice it begins one. */
+/** Sends the current pass number, so that a repeated request starts only one new pass. */
 export const restartRun = (id: string, pass_number: number) =>
   unwrap(client.POST('/api/runs/{run_id}/restart', { params: runPath(id), body: { pass_number } }))
 
@@ -98,7 +98,7 @@ type Decision =
   | 'restart'
   | 'fail'
 
-/** A decision always names the digest of what was shown. */
+/** A decision always includes the digest of the content that was shown. */
 export const decide = (
   approval: Pick<Approval, 'approval_id' | 'digest'>,
   decision: string,
@@ -113,7 +113,7 @@ export const decide = (
 
 const approvalPath = (approval_id: string) => ({ path: { approval_id } })
 
-/** What other parameters would make of an action; nothing is decided. */
+/** Previews changed parameters without deciding. */
 export const previewModification = (
   id: string,
   modified_params: Record<string, unknown>,

@@ -9,18 +9,18 @@ const PAGING = {
   getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor,
 }
 
-// Everything about people and what lets them in stands below ['people'], so that one call refreshes it.
+// All identity queries share the key ['identity'], so that one call refreshes them.
 
-/** Who can be named where people are asked; everybody may see these. */
+/** People who can be assigned. Visible to every user. */
 export const people = () =>
   queryOptions({
-    queryKey: ['people', 'persons'],
+    queryKey: ['identity', 'people'],
     queryFn: ({ signal }) => unwrap(client.GET('/api/people', { params: { query: ALL_ITEMS }, signal })),
   })
 
 export const users = (removed: boolean, search: string) =>
   infiniteQueryOptions({
-    queryKey: ['people', 'users', { removed, search }],
+    queryKey: ['identity', 'users', { removed, search }],
     queryFn: ({ signal, pageParam }) =>
       unwrap(
         client.GET('/api/users', {
@@ -33,19 +33,19 @@ export const users = (removed: boolean, search: string) =>
 
 export const groups = () =>
   queryOptions({
-    queryKey: ['people', 'groups'],
+    queryKey: ['identity', 'groups'],
     queryFn: ({ signal }) => unwrap(client.GET('/api/groups', { params: { query: ALL_ITEMS }, signal })),
   })
 
 export const invitations = () =>
   queryOptions({
-    queryKey: ['people', 'invitations'],
+    queryKey: ['identity', 'invitations'],
     queryFn: ({ signal }) => unwrap(client.GET('/api/invitations', { params: { query: ALL_ITEMS }, signal })),
   })
 
 export const tokens = (all: boolean) =>
   infiniteQueryOptions({
-    queryKey: ['people', 'tokens', { all }],
+    queryKey: ['identity', 'tokens', { all }],
     queryFn: ({ signal, pageParam }) =>
       unwrap(
         client.GET('/api/tokens', {
@@ -56,10 +56,10 @@ export const tokens = (all: boolean) =>
     ...PAGING,
   })
 
-/** One's own, that are valid. */
+/** The valid tokens of the current user. */
 export const ownTokens = () =>
   infiniteQueryOptions({
-    queryKey: ['people', 'own tokens'],
+    queryKey: ['identity', 'own tokens'],
     queryFn: ({ signal, pageParam }) =>
       unwrap(
         client.GET('/api/me/tokens', {
@@ -70,24 +70,24 @@ export const ownTokens = () =>
     ...PAGING,
   })
 
-/** The open sessions of a user; without a name one's own. */
+/** The open sessions of a user, by default the current one. */
 export const sessions = (user?: string) =>
   queryOptions({
-    queryKey: ['people', 'sessions', { user }],
+    queryKey: ['identity', 'sessions', { user }],
     queryFn: ({ signal }) =>
       unwrap(client.GET('/api/sessions', { params: { query: { ...ALL_ITEMS, user } }, signal })),
   })
 
 export const delegations = (user?: string) =>
   queryOptions({
-    queryKey: ['people', 'delegations', { user }],
+    queryKey: ['identity', 'delegations', { user }],
     queryFn: ({ signal }) =>
       unwrap(client.GET('/api/delegations', { params: { query: { ...ALL_ITEMS, user } }, signal })),
   })
 
 export const secrets = () =>
   queryOptions({
-    queryKey: ['people', 'secrets'],
+    queryKey: ['identity', 'secrets'],
     queryFn: ({ signal }) => unwrap(client.GET('/api/secrets', { params: { query: ALL_ITEMS }, signal })),
   })
 
@@ -123,7 +123,7 @@ export const updateProfile = (display_name: string) =>
 
 export const endSession = (session_id: string) =>
   unwrap(client.DELETE('/api/sessions/{session_id}', { params: { path: { session_id } } }))
-/** All of a user's; without a name all one's own but this one. */
+/** Ends all sessions of a user. By default, all other sessions of the current user. */
 export const endSessions = (user?: string) =>
   unwrap(client.DELETE('/api/sessions', { params: { query: { user } } }))
 export const changePassword = (current: string, password: string) =>

@@ -8,10 +8,10 @@ import { refetch } from './refetch'
 import { type StreamMessage as Arrived, type Connection, openStream, singleFlight } from './stream'
 import type { LogLine, Message, MessageDelta } from './types'
 
-/** While something logs, lists are told ten times a second: they follow its progress at their own pace. */
+/** Logging can send ten hints a second, so lists refresh at most this often (in milliseconds). */
 const LIST_REFRESH_INTERVAL = 2000
 
-/** Keeps lists fresh: pipelines, runs, what waits, events. */
+/** Refreshes pipelines, runs, approvals and events when they change. */
 export function useLiveLists(onConnection: (state: Connection) => void): void {
   const client = useQueryClient()
   useEffect(() => {
@@ -33,12 +33,12 @@ export function useLiveLists(onConnection: (state: Connection) => void): void {
   }, [client, onConnection])
 }
 
-/** What changes no state: a log line, a message of a conversation, or a piece of one. */
+/** Hints that change no state: log lines, messages and message deltas. */
 const TRANSIENT = ['log', 'message', 'heard']
 const isTransient = (message: Arrived) =>
   TRANSIENT.includes((parseJson(message.data) as { event_type?: string } | null)?.event_type ?? '')
 
-/** Who reads along: what comes of a run's log and conversations, and that the stream stands (again). */
+/** Receives the log lines, messages and deltas of a run. `onOpen` is called after each (re)connection. */
 export type RunSubscriber = {
   onLines?: (lines: LogLine[]) => void
   onDeltas?: (deltas: MessageDelta[]) => void
@@ -47,7 +47,7 @@ export type RunSubscriber = {
 }
 const subscribers = new Map<string, Set<RunSubscriber>>()
 
-/** Hear what is logged and said in a run that is kept fresh. */
+/** Subscribes to a run that `useLiveRun` follows. */
 export function subscribeToRun(runId: string, subscriber: RunSubscriber): () => void {
   const ofRun = subscribers.get(runId) ?? new Set()
   subscribers.set(runId, ofRun.add(subscriber))
@@ -57,7 +57,7 @@ export function subscribeToRun(runId: string, subscriber: RunSubscriber): () => 
   }
 }
 
-/** Keeps one run fresh: its state, executions, artifacts and events as they happen, its progress, its log, what is said. */
+/** Follows a run: refreshes its data when it changes and forwards progress, log lines and messages. */
 export function useLiveRun(runId: string): void {
   const client = useQueryClient()
   useEffect(() => {
@@ -93,7 +93,7 @@ export function useLiveRun(runId: string): void {
   }, [client, runId])
 }
 
-/** Progress is put into what is shown: nothing has to be read for it. */
+/** Writes progress into the cached data, so that it needs no request. */
 function applyProgress(client: QueryClient, runId: string, updates: readonly ProgressUpdate[]): void {
   if (updates.length === 0) return
   client.setQueryData(queries.run(runId).queryKey, (run) => run && applyProgressToRun(run, updates))

@@ -8,19 +8,19 @@ import type {
   UpdateChannelRequest,
 } from './types'
 
-// Everything about notices stands below ['notices'], so that one call refreshes it.
+// All notification queries share the key ['notifications'], so that one call refreshes them.
 
-/** To choose from. */
+/** All channels, for select fields. */
 export const channels = () =>
   queryOptions({
-    queryKey: ['notices', 'channels'],
+    queryKey: ['notifications', 'channels'],
     queryFn: ({ signal }) =>
       unwrap(client.GET('/api/channels', { params: { query: { limit: 500 } }, signal })),
   })
 
 export const channelPages = () =>
   infiniteQueryOptions({
-    queryKey: ['notices', 'channels', 'pages'],
+    queryKey: ['notifications', 'channels', 'pages'],
     queryFn: ({ signal, pageParam }) =>
       unwrap(
         client.GET('/api/channels', {
@@ -41,7 +41,7 @@ export type DeliveryFilter = {
 
 export const deliveries = ({ status, kind, ...filter }: DeliveryFilter) =>
   infiniteQueryOptions({
-    queryKey: ['notices', 'deliveries', { status, kind, ...filter }],
+    queryKey: ['notifications', 'deliveries', { status, kind, ...filter }],
     queryFn: ({ signal, pageParam }) =>
       unwrap(
         client.GET('/api/deliveries', {
@@ -63,14 +63,14 @@ export const deliveries = ({ status, kind, ...filter }: DeliveryFilter) =>
 
 export const delivery = (delivery_id: string) =>
   queryOptions({
-    queryKey: ['notices', 'delivery', delivery_id],
+    queryKey: ['notifications', 'delivery', delivery_id],
     queryFn: ({ signal }) =>
       unwrap(client.GET('/api/deliveries/{delivery_id}', { params: { path: { delivery_id } }, signal })),
   })
 
 export const preferences = () =>
   queryOptions({
-    queryKey: ['notices', 'preferences'],
+    queryKey: ['notifications', 'preferences'],
     queryFn: ({ signal }) => unwrap(client.GET('/api/preferences', { signal })),
   })
 

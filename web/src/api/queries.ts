@@ -26,7 +26,7 @@ export const pipeline = (pipeline_id: string) =>
       unwrap(client.GET('/api/pipelines/{pipeline_id}', { params: { path: { pipeline_id } }, signal })),
   })
 
-/** The runs of the current definition; with `all` also what a rollback took away, and test runs. */
+/** The runs of the current definition. `all` includes rolled back runs and test runs. */
 export const pipelineRuns = (pipeline_id: string, all = false) =>
   queryOptions({
     queryKey: ['pipeline', pipeline_id, 'runs', { all }],
@@ -105,7 +105,7 @@ export const runPages = (status?: RunStatus) =>
     getNextPageParam: (page) => page.next_cursor,
   })
 
-// Everything that a run's stream touches stands below ['run', id], so that one call refreshes it.
+// All queries that a run's stream affects share the key ['run', id], so that one call refreshes them.
 
 export const run = (run_id: string) =>
   queryOptions({
@@ -143,7 +143,7 @@ export type LogQuery = {
 
 const LOG_PAGE = 500
 
-/** A page of a log. It is not cached: the log's own store holds what was read. */
+/** A page of a log. Not cached, because the log store keeps the lines. */
 export const logPage = (execution_id: string, query: LogQuery, signal: AbortSignal) =>
   unwrap(
     client.GET('/api/executions/{execution_id}/logs', {
@@ -156,7 +156,7 @@ const MESSAGES_PAGE = 100
 
 type MessageQuery = { order: 'newest' | 'oldest'; before?: number; after?: number }
 
-/** A page of a conversation. It is not cached: the conversation's own store holds what was read. */
+/** A page of a conversation. Not cached, because the conversation store keeps the messages. */
 export const messagePage = (execution_id: string, query: MessageQuery, signal: AbortSignal) =>
   unwrap(
     client.GET('/api/executions/{execution_id}/messages', {
@@ -199,7 +199,7 @@ export const rollbacks = (run_id: string) =>
     queryFn: ({ signal }) => unwrap(client.GET('/api/rollback', { params: { query: { run_id } }, signal })),
   })
 
-/** What stands of a run's artifacts. */
+/** The current artifacts of a run. */
 export const runArtifacts = (run_id: string) =>
   queryOptions({
     queryKey: ['run', run_id, 'artifacts'],
@@ -209,7 +209,7 @@ export const runArtifacts = (run_id: string) =>
     },
   })
 
-/** Contents never change under their record: what was read once is kept. */
+/** The content of an artifact record never changes, so it is cached forever. */
 export const artifactContent = (artifact_record_id: string, checksum: string) =>
   queryOptions({
     queryKey: ['content', artifact_record_id, checksum],
@@ -256,7 +256,7 @@ export const events = (filter: EventFilter) =>
     getNextPageParam: (page) => page.next_cursor,
   })
 
-/** What the doctor says; looking takes a moment, so it is kept until somebody looks again. */
+/** The health report. The checks take a moment, so the result is cached for a minute. */
 export const healthReport = () =>
   queryOptions({
     queryKey: ['diagnosis'],

@@ -1,8 +1,8 @@
 import type { QueryClient, QueryKey } from '@tanstack/react-query'
 
 /**
- * Has everything under this key read again. What is just being read for the first time is read once more after that: the
- * library would be content with the answer on its way, which may be older than what has happened.
+ * Refetches all queries with this key. Queries that are loading for the first time are fetched once more afterwards,
+ * because the pending response can be older than the change.
  */
 export async function refetch(client: QueryClient, queryKey: QueryKey): Promise<void> {
   const initial = client

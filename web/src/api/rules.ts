@@ -2,12 +2,12 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { asYaml, client, unwrap } from './client'
 import type { RuleText } from './types'
 
-/** The id of a pipeline, or null for the rules of all pipelines. */
+/** A pipeline id, or null for the global rules. */
 export type Scope = string | null
 
 const ofPipeline = (pipeline_id: string) => ({ path: { pipeline_id } })
 
-// Everything about rules stands below ['rules'], so that one call refreshes it.
+// All rule queries share the key ['rules'], so that one call refreshes them.
 
 export const rules = (scope: Scope) =>
   queryOptions({
@@ -57,7 +57,7 @@ export const autonomy = (days: number) =>
       unwrap(client.GET('/api/rules/autonomy', { params: { query: { days } }, signal })),
   })
 
-/** Automatic approvals that people look at afterwards: those still to be looked at, or all. */
+/** Automatic approvals selected for audit, all or only open ones. */
 export const audits = (onlyOpen: boolean, scope: Scope) =>
   infiniteQueryOptions({
     queryKey: ['rules', 'audits', { onlyOpen, scope }],

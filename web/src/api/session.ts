@@ -16,7 +16,7 @@ const SIGNED_OUT: Session = {
   data_dir: null,
 }
 
-/** Who is signed in; only pages behind the sign-in ask. */
+/** The current session. Only used on pages that require one. */
 export function useSession(): Session {
   const { data } = useQuery(session())
   return data ?? SIGNED_OUT

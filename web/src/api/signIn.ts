@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { client, unwrap } from './client'
 
-/** How people sign in here, besides with a token; also who is not signed in may ask. */
+/** The available sign-in methods besides tokens. Needs no session. */
 export const signInOptions = () =>
   queryOptions({
     queryKey: ['sign-in'],

@@ -9,16 +9,16 @@ const MAX_RETRY_DELAY = 10_000
 type Options = {
   url: string
   types: readonly string[]
-  /** What came in one frame. */
+  /** Called once per frame with the messages that arrived. */
   onMessages: (messages: StreamMessage[]) => void
-  /** The line stands, for the first time or again: things may have happened before it did. */
+  /** Called after each (re)connection. Changes may have been missed before it. */
   onOpen: () => void
   onConnection?: (state: Connection) => void
 }
 
 /**
- * Listens to a stream of the server and stays with it: the browser resumes a cut line by the last id, this opens a
- * refused one again. A hidden tab lets go, because a browser allows few connections to one server.
+ * Opens a server stream and keeps it open: the browser resumes a dropped connection with the last event id, and this
+ * reopens a rejected one. A hidden tab closes it, because browsers limit the connections to one server.
  */
 export function openStream({ url, types, onMessages, onOpen, onConnection }: Options): () => void {
   const messages = batch<StreamMessage>(onMessages)
@@ -70,7 +70,7 @@ export function openStream({ url, types, onMessages, onOpen, onConnection }: Opt
   }
 }
 
-/** Runs a refresh, and once more if more came in meanwhile: never two at a time, never one too few. */
+/** Never runs two refreshes at a time. Calls that arrive during a refresh cause one more afterwards. */
 export function singleFlight(refresh: () => Promise<unknown>): () => void {
   let running = false
   let isPending = false
@@ -86,7 +86,7 @@ export function singleFlight(refresh: () => Promise<unknown>): () => void {
         await refresh()
       } while (isPending)
     } catch {
-      // Each query shows its own failure.
+      // Each query shows its own error.
     } finally {
       running = false
     }

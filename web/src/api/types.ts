@@ -1,4 +1,4 @@
-/** The shapes of the API, by the names that the app uses. */
+/** The API types that the app uses, with their names in the app. */
 import type { components } from './schema'
 
 type Schemas = components['schemas']
@@ -48,7 +48,7 @@ export type CreateTokenRequest = Schemas['CreateToken']
 export type NotificationKind = Schemas['NoticeKind']
 export type OpenExecution = Schemas['OpenExecution']
 export type OpenSession = Schemas['OpenSession']
-/** A part of a message on its way, as the stream of a run tells it: that has no schema. */
+/** A part of a message that is being streamed. The API schema does not describe stream events. */
 export type MessageDelta = {
   execution_id: string
   scope: string

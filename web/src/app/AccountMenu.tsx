@@ -32,7 +32,7 @@ type Props = {
   onHelp: () => void
 }
 
-/** Who is signed in, the colour scheme, the keys, and the way out. */
+/** The account menu: colour scheme, keyboard shortcuts, sign-out. */
 export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props) {
   const client = useQueryClient()
   const isAdmin = useRoles().includes('admin')

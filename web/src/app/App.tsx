@@ -19,7 +19,7 @@ const client = new QueryClient({
   },
 })
 
-// A session that ended anywhere shows the sign-in everywhere, and keeps the address.
+// When the session has ended, show the sign-in page and keep the address.
 client.getQueryCache().subscribe((change) => {
   if (change.type !== 'updated' || change.action.type !== 'error') return
   const { error } = change.action

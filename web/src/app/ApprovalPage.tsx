@@ -33,7 +33,7 @@ import styles from './ApprovalPage.module.css'
 
 const route = getRouteApi('/approvals/$approvalId')
 
-/** One question with everything it takes to answer it. */
+/** An approval with everything needed to decide it. */
 export function ApprovalPage() {
   const { approvalId } = route.useParams()
   const { data: approval, error, refetch } = useQuery(queries.approval(approvalId))
@@ -61,7 +61,7 @@ function ApprovalView({ approval }: { approval: ApprovalDetail }) {
   const [reassigning, setReassigning] = useState(false)
   const pinned = usePinned(approval.digest, approval)
   const pending = approval.status === 'pending'
-  // What is over is shown as it ended; what is open as it was read.
+  // A closed approval is shown as it ended, an open one as it was when it was loaded.
   const shown = pending ? pinned.shown : approval
   const [decidedHere, setDecidedHere] = useState(pending ? false : null)
   const decision = useDecision(pinned.shown)
@@ -224,7 +224,7 @@ function ApprovalLocation({ approval }: { approval: ApprovalDetail }) {
   )
 }
 
-/** What was made, where a result is decided on. */
+/** The result that the approval is about. */
 function ResultSection({ approval }: { approval: ApprovalDetail }) {
   const [selected, setSelected] = useState<string>()
   const { data: run } = useQuery({

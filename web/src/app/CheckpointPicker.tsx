@@ -11,7 +11,7 @@ import styles from './RunPage.module.css'
 
 type Props = { run: Run; selected: RunCheckpoint | undefined; onSelect: (checkpointId: string) => void }
 
-/** The timeline on a phone: one line that unfolds. */
+/** The timeline on a phone, collapsed to one line. */
 export function CheckpointPicker({ run, selected, onSelect }: Props) {
   const [isOpen, setIsOpen] = useState(false)
   if (selected === undefined) return null

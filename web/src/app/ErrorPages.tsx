@@ -3,7 +3,7 @@ import { type ErrorComponentProps, Link } from '@tanstack/react-router'
 import { EmptyState } from '~/ui/EmptyState'
 import { Page } from '~/ui/Page'
 
-/** An address that leads nowhere. */
+/** Shown for an unknown address. */
 export function NotFoundPage() {
   return (
     <Page title="Page not found">
@@ -18,7 +18,7 @@ export function NotFoundPage() {
   )
 }
 
-/** A page that broke while it was drawn: a new version may have replaced its files. */
+/** Shown when a page fails to render, for example because a new version has replaced its files. */
 export function PageError({ error }: ErrorComponentProps) {
   return (
     <EmptyState

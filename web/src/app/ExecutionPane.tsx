@@ -33,10 +33,10 @@ type Props = {
 }
 
 const TABS = ['conversation', 'overview', 'artifacts', 'context', 'log', 'events']
-/** These fill the pane and scroll by themselves. */
+/** These tabs fill the pane and scroll on their own. */
 const FULL_HEIGHT_TABS = ['conversation', 'log']
 
-/** One checkpoint of the run: its form or overview, what it made, was given, logged. */
+/** One checkpoint of the run, with tabs for its form or overview, artifacts, context and log. */
 export function ExecutionPane(props: Props) {
   const { run, item, execution, artifact, showsForm, onTab, onArtifact } = props
   const wide = useMediaQuery('(min-width: 1181px)', true)
@@ -151,7 +151,7 @@ export function ExecutionPane(props: Props) {
 function OverviewTab(props: Props & { wide: boolean }) {
   const { run, item, execution, showsForm, canAnswer, onSending, canEdit, onRework, wide } = props
   if (item.execution_id !== null && execution === undefined) return <LoadingText lines={4} />
-  // The run is read before its execution: what is typed into the form of a revision that is over would be lost.
+  // The run loads before its execution. Input into the form of an outdated revision would be lost.
   const isOld = execution !== undefined && execution.revision_iteration < item.revision_iteration
   if (showsForm && isOld) return <LoadingText lines={4} />
   const form = execution?.form ?? null
@@ -179,10 +179,10 @@ function OverviewTab(props: Props & { wide: boolean }) {
   )
 }
 
-/** While nothing is asked of a person, an agent's words come first. */
+/** These statuses open the conversation of an agent first, unless a person has to act. */
 const CONVERSATION_FIRST: readonly string[] = ['in_progress', 'completed', 'waiting_approval_to_complete']
 
-/** Where no rail shows them, what has to be decided on comes first. */
+/** On narrow screens without the sidebar, artifacts that wait for approval come first. */
 function defaultTab(item: RunCheckpoint, artifacts: number, wide: boolean): string {
   if (!wide && artifacts > 0 && item.status === 'waiting_approval_to_complete') return 'artifacts'
   return item.mode === 'agentic' && CONVERSATION_FIRST.includes(item.status) && item.waiting_on === null

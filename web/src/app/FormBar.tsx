@@ -11,12 +11,12 @@ type Props = {
   paused: boolean
   allowed: boolean
   sending: boolean
-  /** The form is on the page; its button can send it. */
+  /** Whether the form is visible, so that the button can submit it. */
   shown: boolean
   onShow: () => void
 }
 
-/** The bar below a form: it says what is asked, and its button sends the form. */
+/** The bottom bar of a form, with its submit button. */
 export function FormBar({ item, approval, paused, allowed, sending, shown, onShow }: Props) {
   const now = useNow()
   const facts = [

@@ -15,7 +15,7 @@ import styles from './NewPipelinePage.module.css'
 
 const route = getRouteApi('/pipelines/new')
 
-/** A new pipeline, from a template or written in YAML. What is written survives a reload. */
+/** Creates a pipeline from a template or from YAML. The text survives a reload. */
 export function NewPipelinePage() {
   const { from } = route.useSearch()
   const navigate = route.useNavigate()

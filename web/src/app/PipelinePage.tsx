@@ -23,7 +23,7 @@ import styles from './PipelinePage.module.css'
 
 const route = getRouteApi('/pipelines/$pipelineId')
 
-/** One pipeline: its checkpoints, its runs, its definition and how that came to be. */
+/** A pipeline with its checkpoints, runs, definition and history. */
 export function PipelinePage() {
   const { pipelineId } = route.useParams()
   const { data, error, refetch } = useQuery(queries.pipeline(pipelineId))

@@ -38,7 +38,7 @@ import styles from './RunPage.module.css'
 
 const route = getRouteApi('/runs/$runId')
 
-/** One run, live: where it stands, what each checkpoint gave, and what is asked now. */
+/** A run, updated live. */
 export function RunPage() {
   const { runId } = route.useParams()
   useLiveRun(runId)
@@ -63,7 +63,7 @@ function RunView({ run, undo }: { run: Run; undo: UndoRollback }) {
   const navigate = route.useNavigate()
   const task = useRunCommand(run.run_id)
   const [rollingBack, setRollingBack] = useState(false)
-  // Who sends work back stays the same while the run moves on below the dialog.
+  // The requester stays the same while the run continues behind the dialog.
   const [requester, setRequester] = useState<ReworkRequester | null>(null)
   const [sending, setSending] = useState(false)
   const [staleDecision, setStaleDecision] = useState<Problem | null>(null)
@@ -235,7 +235,7 @@ function RunNotices({ run, canUndo, undo, staleDecision, onDismiss }: RunNotices
   )
 }
 
-/** `J` and `K` walk through the checkpoints. */
+/** `J` and `K` select the next and the previous checkpoint. */
 function useCheckpointShortcuts(run: Run, position: number, select: (checkpoint: string) => void): void {
   const keys = useMemo(() => {
     const step = (by: number) => () => {

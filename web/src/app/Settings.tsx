@@ -17,13 +17,13 @@ const ADMIN_LINKS = [
   { to: '/health', label: 'Health' },
 ] as const
 
-/** Settings: one's own, and for admins everybody's. */
+/** Account settings, and system settings for admins. */
 export function Settings() {
   const isAdmin = useRoles().includes('admin')
   const navRef = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
-  // On a phone the parts are wider than the window: the one that is shown must be seen.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another path marks another part.
+  // On a phone the navigation is wider than the window. Scroll to the current link.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new path changes the current link.
   useEffect(() => {
     navRef.current
       ?.querySelector('[data-status="active"]')

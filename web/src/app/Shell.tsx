@@ -17,7 +17,7 @@ import styles from './Shell.module.css'
 import { ShortcutsDialog } from './ShortcutsDialog'
 import { useHeadingFocus } from './useHeadingFocus'
 
-/** The frame of every page: side bar on a desk, tab bar on a phone. */
+/** The frame of every page: a side bar on wide screens, a tab bar on a phone. */
 export function Shell() {
   useLiveLists(showConnectionState)
   useHeadingFocus()
@@ -83,7 +83,7 @@ export function Shell() {
   )
 }
 
-/** `G` and then the first letter of a page; `?` shows all keys. */
+/** `G` followed by the key of a page opens it. `?` shows all shortcuts. */
 function useNavigationShortcuts(onHelp: () => void): void {
   const navigate = useNavigate()
   const onHelpRef = useRef(onHelp)

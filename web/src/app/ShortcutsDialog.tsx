@@ -28,7 +28,7 @@ const GLOBAL_SHORTCUTS: [string, string][] = [
   ['?', 'Show keyboard shortcuts'],
 ]
 
-/** All keys at a glance. */
+/** Lists all keyboard shortcuts. */
 export function ShortcutsDialog({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
     <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts">

@@ -9,7 +9,7 @@ import {
   IconTemplate,
 } from '@tabler/icons-react'
 
-/** The pages there are. */
+/** The main navigation. */
 export const NAV = [
   { to: '/', label: 'Home', icon: IconHome, key: 'h', phone: true },
   { to: '/approvals', label: 'Approvals', icon: IconInbox, key: 'a', phone: true },

@@ -5,7 +5,7 @@ const PLACEHOLDER = /\{\{ *([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*) *\}\}/g
 const isRecord = (value: unknown): value is Parameters =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A text with each `{{ name }}` replaced as it will be when it is carried out; unknown names stay. */
+/** Replaces `{{ name }}` placeholders with parameter values. Unknown names stay. */
 export function fillPlaceholders(text: string, parameters: Parameters): string {
   return text.replace(PLACEHOLDER, (match, name: string) => {
     let value: unknown = parameters
@@ -17,10 +17,10 @@ export function fillPlaceholders(text: string, parameters: Parameters): string {
   })
 }
 
-/** Whether a text names other parameters. */
+/** Whether a text contains placeholders. */
 export const hasPlaceholders = (text: unknown) => typeof text === 'string' && text.search(PLACEHOLDER) >= 0
 
-/** One address or several, as one line. */
+/** A value or a list of values as one line. */
 export function toLine(value: unknown): string {
   if (Array.isArray(value)) return value.map(toLine).join(', ')
   if (value === null || value === undefined) return ''
@@ -33,7 +33,7 @@ export function humanize(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** What is done, in short. */
+/** A short label for an operation. */
 export function operationLabel(operation: string): string {
   return OPERATIONS[operation] ?? humanize(operation)
 }
@@ -45,13 +45,13 @@ const OPERATIONS: Record<string, string> = {
   database_update: 'Update data',
 }
 
-/** What the button does. */
+/** The label of the approve button. */
 export function approveLabel(operation: string | null): string {
   if (operation === 'send_email') return 'Approve and send'
   return operation === 'http_request' ? 'Approve and call' : 'Approve'
 }
 
-/** What came of an action that was approved, in words; null while it is not. */
+/** The outcome of an approved action in words. Null if there is none yet. */
 export function outcomeText(
   action: { outcome: string; operation_type: string; result: unknown },
   isExecuted: boolean,

@@ -1,6 +1,6 @@
 import type { LibraryAgent } from '~/api/types'
 
-/** Whose it is: one as it came, one of people's own, or one of their own that stands before one that came. */
+/** Whether an agent is built in or custom. */
 export function originLabel(
   agent: Pick<LibraryAgent, 'is_ready_made' | 'replaces_ready_made' | 'revision'>,
 ): string {
@@ -8,7 +8,7 @@ export function originLabel(
   return agent.replaces_ready_made ? 'custom, replaces the built-in agent' : 'custom'
 }
 
-/** The name that a text gives its agent, if it says one. */
+/** The agent name in a YAML text. */
 export function agentNameIn(text: string): string | null {
   const [, quoted, plain] = /^name:[ \t]*(?:["']([^"'\n]+)["']|([^\s#"'][^#\n]*))/m.exec(text) ?? []
   return (quoted ?? plain ?? '').trim() || null
@@ -19,7 +19,7 @@ export function toolsLabel(tools: readonly string[] | null): string {
   return tools.length === 0 ? 'none' : tools.join(', ')
 }
 
-/** What an agent of one's own may begin with. */
+/** An example for a new agent. */
 export const EXAMPLE_AGENT = `name: fact-checker
 title: Fact checker
 description: Checks a text against its sources.

@@ -2,7 +2,7 @@ import type { Artifact, Run } from '~/api/types'
 
 type ArtifactContent = Pick<Artifact, 'artifact_name' | 'checksum'>
 
-/** Names what is different between two sets of artifacts. */
+/** Describes the differences between two sets of artifacts. */
 export function changedArtifacts(
   before: readonly ArtifactContent[],
   after: readonly ArtifactContent[],
@@ -20,7 +20,7 @@ export function changedArtifacts(
 
 type ArtifactIdentity = Pick<Artifact, 'checkpoint_id' | 'artifact_name' | 'format' | 'checksum'>
 
-/** The same file of the same checkpoint, as an earlier version made it. */
+/** The same artifact of an earlier version. */
 export function previousVersionOf<T extends ArtifactIdentity>(
   artifact: ArtifactIdentity,
   earlier: readonly T[] | undefined,
@@ -42,7 +42,7 @@ export function changeLabel(
   return earlier.checksum === artifact.checksum ? `unchanged since v${version}` : `changed since v${version}`
 }
 
-/** The run whose version another one extends. */
+/** The run that another run is based on. */
 export function previousRun(run: Pick<Run, 'previous_run_id' | 'extends_from_run_version'> | undefined) {
   if (run === undefined || run.previous_run_id === null || run.extends_from_run_version === null)
     return undefined

@@ -1,4 +1,4 @@
-/** Collects what arrives and hands it over once per frame, so that a burst of events paints once. */
+/** Collects items and delivers them once per frame, so that a burst of events renders once. */
 export function batch<T>(
   deliver: (items: T[]) => void,
   schedule: (run: () => void) => number = requestAnimationFrame,
@@ -25,7 +25,7 @@ export function batch<T>(
   }
 }
 
-/** Calls at most once in so many milliseconds, and once more at the end for what came meanwhile. */
+/** Limits calls to one per interval (in milliseconds), with a final call for those in between. */
 export function throttle(run: () => void, pause: number): { call: () => void; stop: () => void } {
   let timer: ReturnType<typeof setTimeout> | undefined
   let isPending = false

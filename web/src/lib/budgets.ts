@@ -16,7 +16,7 @@ export function formatLimit(limit: Limit, number: number): string {
   return `${number.toLocaleString('en-US')} ${unit}`
 }
 
-/** The limit of which most is used: the one that will stop the run. */
+/** The limit with the highest usage. */
 export function tightestLimit(limits: readonly BudgetStatus[]): BudgetStatus | undefined {
   return limits.reduce<BudgetStatus | undefined>(
     (tightest, status) =>
@@ -25,23 +25,23 @@ export function tightestLimit(limits: readonly BudgetStatus[]): BudgetStatus | u
   )
 }
 
-/** How much of a limit is used, from 0 to 1. */
+/** The used fraction of a limit, from 0 to 1. */
 export const usedFraction = ({ used, allowed }: Pick<BudgetStatus, 'used' | 'allowed'>) =>
   allowed > 0 ? Math.min(1, used / allowed) : 1
 
-/** The limits of this run that can be raised for it: those of the month are the definition's. */
+/** The limits that can be raised for this run. Monthly limits belong to the definition. */
 export const runLimits = (run: Run) => run.budget.bounds.filter((status) => status.of === 'run')
 export const spentMonthlyLimit = (run: Run) =>
   run.budget.bounds.find((status) => status.of === 'month' && status.is_spent)
 
-/** What a person may have meant: twice of what was allowed or used, in round figures. */
+/** Suggests twice the current limit or usage, rounded. */
 export function suggestedLimit({ limit, allowed, used }: BudgetStatus): number {
   const twice = Math.max(allowed, used) * 2
   if (limit !== 'max_cost_usd') return Math.ceil(twice)
   return twice < 1 ? Math.ceil(twice * 100) / 100 : Math.ceil(twice)
 }
 
-/** What another limit would mean, in words; or why it does not help. */
+/** What a new limit would leave, or why it is not enough. */
 export function limitEffect(
   status: BudgetStatus,
   raised: number | null,
@@ -62,7 +62,7 @@ export function limitEffect(
 const rounded = (limit: Limit, number: number) =>
   limit === 'max_cost_usd' ? Number(number.toFixed(6)) : number
 
-/** All of the run's own limits, with those that were changed. */
+/** All limits of the run, including the changed ones. */
 export function withNewLimits(run: Run, raised: ReadonlyMap<Limit, number>): BudgetLimits {
   const own = { ...run.budget.own }
   for (const [limit, number] of raised) {

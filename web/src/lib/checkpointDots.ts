@@ -3,7 +3,7 @@ import { pluralize } from './formatting'
 import { executionState, hasFailed } from './states'
 import { needsManualStart } from './waiting'
 
-/** One pebble of the trail: done, open, or what the current one is about. */
+/** The state of one checkpoint as a dot. */
 export type CheckpointDot = 'done' | 'ochre' | 'blue' | 'red' | 'grey' | 'open'
 
 export function dotsOfCheckpoints(
@@ -17,7 +17,7 @@ export function dotsOfCheckpoints(
   })
 }
 
-/** The same from a run's figures alone, where a list has no trail. */
+/** The dots of a run in a list, from its counts. */
 export function dotsOfCounts(
   run: Pick<RunSummary, 'status' | 'waiting' | 'to_start' | 'open' | 'metadata'>,
 ): CheckpointDot[] {
@@ -43,7 +43,7 @@ const DOT_LABELS: Record<CheckpointDot, string> = {
   open: 'upcoming',
 }
 
-/** The trail in words, for those who cannot see it. */
+/** The dots in words, for screen readers. */
 export function dotsLabel(dots: readonly CheckpointDot[]): string {
   const kinds: CheckpointDot[] = ['done', 'blue', 'ochre', 'red', 'grey', 'open']
   const parts = kinds

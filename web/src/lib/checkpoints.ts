@@ -1,6 +1,6 @@
 import type { Checkpoint } from '~/api/types'
 
-/** What the app needs of a checkpoint's definition, whose parts the API leaves open. */
+/** The parts of a checkpoint's definition that the app shows. The API does not type them. */
 export type CheckpointSummary = {
   mode: string
   needsStartApproval: boolean

@@ -4,7 +4,7 @@ import { jsonError } from './json'
 export type ToolCall = Message['tool_calls'][number]
 export type ToolResult = Message['tool_results'][number]
 
-/** A message on its way, as far as it was heard. */
+/** A message that is being streamed. */
 export type StreamingMessage = Pick<
   MessageDelta,
   'scope' | 'turn' | 'number' | 'agent_name' | 'is_simulated'
@@ -12,7 +12,7 @@ export type StreamingMessage = Pick<
   texts: Record<MessageDelta['kind'], string>
 }
 
-/** One row of a conversation as it is shown. */
+/** One row of a conversation. */
 export type Entry =
   | { kind: 'heading'; key: string; text: string }
   | { kind: 'prompt'; key: string; messages: readonly Message[]; to: string | null }
@@ -22,7 +22,7 @@ export type Entry =
 type MessagePosition = Pick<Message, 'scope' | 'turn' | 'number'>
 export const messageKey = ({ scope, turn, number }: MessagePosition) => `${scope} ${turn} ${number}`
 
-/** Two stretches of one conversation as one: in order, each message once. */
+/** Merges two lists of messages in order, without duplicates. */
 export function mergeMessages(one: readonly Message[], other: readonly Message[]): readonly Message[] {
   const existing = new Set(one.map((message) => message.message_id))
   const more = other.filter((message) => !existing.has(message.message_id))
@@ -30,7 +30,7 @@ export function mergeMessages(one: readonly Message[], other: readonly Message[]
   return [...one, ...more].sort((a, b) => a.message_id - b.message_id)
 }
 
-/** With a piece put where it belongs. Places are counted in characters, of which some take two units here. */
+/** Adds a delta at its offset. Offsets count characters, not UTF-16 units. */
 export function withDelta(streaming: StreamingMessage | undefined, delta: MessageDelta): StreamingMessage {
   const { scope, turn, number, agent_name, is_simulated, kind, offset, text } = delta
   const started = streaming ?? {
@@ -47,7 +47,7 @@ export function withDelta(streaming: StreamingMessage | undefined, delta: Messag
 
 type Turn = { messages: Message[]; streaming: StreamingMessage[] }
 
-/** What is said in one turn stands together, however many speak at a time; turns stand as they began. */
+/** Groups messages by turn, in the order in which the turns started. */
 function groupByTurn(messages: readonly Message[], streaming: readonly StreamingMessage[]): Turn[] {
   const turns = new Map<string, Turn>()
   const turnOf = ({ scope, turn }: MessagePosition) => {
@@ -62,7 +62,7 @@ function groupByTurn(messages: readonly Message[], streaming: readonly Streaming
   return [...turns.values()]
 }
 
-/** The rows: parts told apart by headings, what was asked as one, results put to their calls, what is coming last. */
+/** The rows of a conversation: headings between sections, prompts grouped, results with their calls, streaming messages last. */
 export function conversationEntries(
   messages: readonly Message[],
   streaming: readonly StreamingMessage[],
@@ -118,12 +118,12 @@ function resultsOf(messages: readonly Message[]): Map<string, ToolResult> {
   )
 }
 
-/** Which part of the whole a message belongs to: Round 2, Reviews; with what it was begun anew for. */
+/** The section of a message, such as “Round 2”, with the reason for a retry. */
 function headingOf({ scope, turn }: MessagePosition): string {
   return [retryLabel(scope), turnLabel(turn)].filter(Boolean).join(' · ')
 }
 
-/** a2.r1.v0: the second try of a person's, the first revision. */
+/** a2.r1.v0: the second attempt, the first revision. */
 function retryLabel(scope: string): string {
   const [, attempt, revision, validation] = /^a(\d+)\.r(\d+)\.v(\d+)$/.exec(scope) ?? []
   return [
@@ -178,7 +178,7 @@ const TURN_ACTIVITIES: Record<string, string> = {
   sequential: 'takes a turn',
 }
 
-/** What a speaker does in a turn: argues, rules, judges the result. */
+/** What an agent does in a turn, such as “argues”. */
 export function activityOf({ turn, purpose }: { turn: string; purpose?: Message['purpose'] }): string {
   const [kind = '', which] = turn.replace(/^retry\d+\//, '').split('/')
   return (
@@ -193,7 +193,7 @@ const COLOURS = 3
 
 type Speakers = ReadonlyMap<string, { colour: number; letters: string }>
 
-/** Which colour and letters each speaker has: by when they first speak, so that those who talk first differ. */
+/** Assigns a colour and initials to each speaker, in the order of their first message. */
 export function assignSpeakers(entries: readonly Entry[], existing: Speakers = new Map()): Speakers {
   const speakers = new Map(existing)
   const used = new Set([...existing.values()].map(({ letters }) => letters))
@@ -212,16 +212,16 @@ export function assignSpeakers(entries: readonly Entry[], existing: Speakers = n
   return speakers
 }
 
-/** One letter, or two where another has it already: A, AN, AR. */
+/** One letter, or two if it is taken: A, AN, AR. */
 function initialsOf(name: string): string[] {
   const characters = Array.from(name.replace(/[^\p{L}\p{N}]+/gu, '').toUpperCase())
   return [characters[0] ?? '?', ...characters.slice(1).map((character) => `${characters[0]}${character}`)]
 }
 
-/** Arguments that say more about a call than its first one. */
+/** Arguments that describe a call best. */
 const SUBJECTS = new Set(['path', 'query', 'url', 'question', 'operation_type', 'checkpoint'])
 
-/** The file, question or words that a call is about, in short; the rest unfolds. */
+/** A short description of a tool call from its arguments. */
 export function callSubject(call: ToolCall): string {
   const args = call.arguments
   if (typeof args === 'string') return args
@@ -231,10 +231,10 @@ export function callSubject(call: ToolCall): string {
   return String(value ?? '').split('\n')[0] ?? ''
 }
 
-/** The tool by which a model hands over an object; what it is called with is its answer. */
+/** The tool that a model calls to return a structured answer. */
 export const FINAL_RESULT_TOOL = 'final_result'
 
-/** A call on its way, as `name{"argument": …`: the name, and the newest of the rest. */
+/** Splits a streaming call `name{"argument": …` into its name and the latest part of its arguments. */
 export function parseStreamingCall(text: string): { name: string; args: string } {
   const brace = text.indexOf('{')
   return brace < 0
@@ -242,7 +242,7 @@ export function parseStreamingCall(text: string): { name: string; args: string }
     : { name: text.slice(0, brace), args: text.slice(brace).slice(-200) }
 }
 
-/** An answer that is a JSON document is shown as one. */
+/** Whether an answer is a JSON document. */
 export function isJsonDocument(text: string): boolean {
   return /^\s*[[{]/.test(text) && jsonError(text) === null
 }

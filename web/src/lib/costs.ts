@@ -7,7 +7,7 @@ export function compactNumber(number: number): string {
   return `${value < 99.95 ? value.toFixed(1) : Math.round(value)}${unit}`
 }
 
-/** $0.27, $1,204.50; what is small keeps its digits: $0.0042. */
+/** $0.27, $1,204.50. Small amounts keep more digits: $0.0042. */
 export function money(dollars: number): string {
   if (dollars === 0) return '$0'
   if (dollars < 0.0001) return '< $0.0001'
@@ -18,7 +18,7 @@ export function money(dollars: number): string {
 export const totalTokens = (usage: Pick<Usage, 'input_tokens' | 'output_tokens'>) =>
   usage.input_tokens + usage.output_tokens
 
-/** What it has cost, in words: simulated calls cost nothing, and some prices nobody knows. */
+/** The cost of usage. Simulated calls are free, and some prices are unknown. */
 export function costLabel(usage: Usage): string {
   if (usage.calls > 0 && usage.simulated_calls === usage.calls) return 'simulated, free'
   if (usage.cost_usd === null) return 'cost unknown'
@@ -26,7 +26,7 @@ export function costLabel(usage: Usage): string {
   return usage.unpriced_calls > 0 ? `at least ${cost}` : cost
 }
 
-/** All of it, for a tooltip: 1,204 tokens in (300 cached), 87 out, 2 calls. */
+/** The details for a tooltip: 1,204 tokens in (300 cached), 87 out, 2 calls. */
 export function usageSummary(usage: Usage): string {
   const figure = (number: number) => number.toLocaleString('en-US')
   const cached = usage.cache_read_tokens > 0 ? ` (${figure(usage.cache_read_tokens)} cached)` : ''

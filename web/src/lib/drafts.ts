@@ -1,10 +1,10 @@
-/** What a person typed into a form, kept in the tab until it is sent, so that a reload loses nothing. */
+/** Unsent input, saved in the tab so that it survives a reload. */
 export type Draft = Record<string, unknown>
 type DraftStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 const PREFIX = 'cairn-draft:'
 
-/** A revision is a new question: its draft is its own. */
+/** Each revision has its own draft. */
 export function draftKey(executionId: string, revision: number, name = 'form'): string {
   return `${PREFIX}${name}:${executionId}:${revision}`
 }
@@ -19,7 +19,7 @@ export function readDraft(storage: DraftStorage, key: string): Draft | null {
   }
 }
 
-/** A full or forbidden storage must not stop the typing. */
+/** A full or disabled storage must not prevent typing. */
 export function saveDraft(storage: DraftStorage, key: string, draft: Draft): boolean {
   try {
     storage.setItem(key, JSON.stringify(draft))
@@ -33,6 +33,6 @@ export function deleteDraft(storage: DraftStorage, key: string): void {
   try {
     storage.removeItem(key)
   } catch {
-    // Nothing was kept, so that nothing is left behind.
+    // There is nothing to delete.
   }
 }

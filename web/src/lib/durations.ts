@@ -2,7 +2,7 @@ const MINUTE = 60
 const HOUR = 3600
 const DAY = 86400
 
-/** 41 s, 3 min 12, 5 h 10 min, 2 days. */
+/** 41 s, 3 min 12 s, 5 h 10 min, 2 days. */
 export function formatDuration(seconds: number): string {
   const rounded = Math.max(0, Math.round(seconds))
   if (rounded < MINUTE) return seconds > 0 && seconds < 0.95 ? '< 1 s' : `${rounded} s`
@@ -23,7 +23,7 @@ export function formatDuration(seconds: number): string {
   return hours === 0 ? text : `${text} ${hours} h`
 }
 
-/** About 2 min; coarse on purpose. */
+/** A rough estimate: about 2 min. */
 export function formatEstimate(seconds: number): string {
   if (seconds < MINUTE) return 'less than a minute'
   if (seconds < HOUR) return `about ${Math.round(seconds / MINUTE)} min`
@@ -34,7 +34,7 @@ export function formatEstimate(seconds: number): string {
 
 const sameDay = (one: Date, other: Date) => one.toDateString() === other.toDateString()
 
-/** Relative under a day, then the date. */
+/** Relative for one day, then the date. */
 export function timeAgo(instant: string, now: Date): string {
   const then = new Date(instant)
   const seconds = (now.getTime() - then.getTime()) / 1000
@@ -46,7 +46,7 @@ export function timeAgo(instant: string, now: Date): string {
   return sameDay(then, yesterday) ? 'yesterday' : formatDay(then, now)
 }
 
-/** 52 min left; null when nothing ends. */
+/** 52 min left. Null without a deadline. */
 export function timeLeft(until: string | null, now: Date): string | null {
   if (until === null) return null
   const seconds = (new Date(until).getTime() - now.getTime()) / 1000
@@ -81,7 +81,7 @@ export function formatDay(then: Date, now: Date): string {
   return then.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year })
 }
 
-/** 14:07 today, 12 Nov 14:07 before. */
+/** 14:07 today, 12 Nov, 14:07 on other days. */
 export function formatTime(instant: string, now: Date): string {
   const then = new Date(instant)
   const time = then.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' })
@@ -93,7 +93,7 @@ export function formatSecond(instant: string): string {
   return new Date(instant).toLocaleTimeString('en-GB')
 }
 
-/** The whole instant, for tooltips and tables. */
+/** The full date and time, for tooltips and tables. */
 export function formatDateTime(instant: string): string {
   return new Date(instant).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 }

@@ -1,6 +1,6 @@
 import type { Artifact } from '~/api/types'
 
-/** The name with its ending, once. */
+/** The file name with its extension. */
 export function fileName(artifact: Pick<Artifact, 'artifact_name' | 'format'>): string {
   const extension = `.${artifact.format}`
   return artifact.artifact_name.endsWith(extension) || artifact.format === ''
@@ -15,7 +15,7 @@ export function downloadUrl(artifact: Pick<Artifact, 'artifact_record_id'>): str
 const CONTENT_POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'; base-uri 'none'"
 
-/** A page of somebody else's with a policy before all of it: what a frame lets through, this does not. */
+/** Adds a content security policy to an untrusted page, in addition to the sandbox of the frame. */
 export function withContentPolicy(html: string): string {
   return `<!doctype html><meta http-equiv="Content-Security-Policy" content="${CONTENT_POLICY}">${html}`
 }

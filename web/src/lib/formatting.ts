@@ -17,12 +17,12 @@ export function pluralize(number: number, one: string, many = `${one}s`): string
   return `${number} ${number === 1 ? one : many}`
 }
 
-/** The first and last four signs of a digest. */
+/** The first and last four characters of a digest. */
 export function shortDigest(digest: string): string {
   return digest.length <= 12 ? digest : `${digest.slice(0, 4)}…${digest.slice(-4)}`
 }
 
-/** The first eight signs of an id. */
+/** The first eight characters of an id. */
 export function shortId(id: string): string {
   return id.slice(0, 8)
 }
@@ -34,7 +34,7 @@ export function initials(name: string): string {
   return (first.slice(0, 1) + last.slice(0, 1)).toUpperCase()
 }
 
-/** 51 users, or 50+ users where there are more than are known. */
+/** 51 users, or 50+ users if there are more. */
 export function pluralizeAtLeast(amount: number, more: boolean, noun: string): string {
   return more ? `${amount}+ ${noun}s` : pluralize(amount, noun)
 }

@@ -1,6 +1,6 @@
 import type { Role, TokenScope, User } from '~/api/types'
 
-/** What each role may, in one line. */
+/** The roles and what they allow. */
 export const ROLES: readonly { value: Role; label: string; description: string }[] = [
   { value: 'viewer', label: 'Viewer', description: 'View everything except admin pages.' },
   {
@@ -34,7 +34,7 @@ const SCOPE_ROLES: Partial<Record<TokenScope, readonly Role[]>> = {
   define: ['editor', 'admin'],
 }
 
-/** What a token of somebody with these roles can be used for. */
+/** The scopes that are useful for a user with these roles. */
 export function scopesForRoles(roles: readonly Role[]): typeof SCOPES {
   return SCOPES.filter(({ value }) => SCOPE_ROLES[value]?.some((role) => roles.includes(role)) ?? true)
 }
@@ -51,7 +51,7 @@ export function scopeLabels(scopes: readonly TokenScope[] | null): string {
     .join(', ')
 }
 
-/** How somebody gets in. */
+/** The sign-in methods of a user. */
 export function signInLabel(
   user: Pick<User, 'has_password' | 'providers' | 'is_invited' | 'removed_at'>,
 ): string {
@@ -61,7 +61,7 @@ export function signInLabel(
   return methods.length === 0 ? 'tokens only' : methods.join(', ')
 }
 
-/** A name, with what people see of it where there is more. */
+/** The display name and the username. */
 export function personLabel(person: { name: string; display_name: string }): string {
   return person.display_name === '' || person.display_name === person.name
     ? person.name

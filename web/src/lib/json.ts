@@ -1,21 +1,21 @@
 import { isLosslessNumber, isSafeNumber, LosslessNumber, parse, stringify } from 'lossless-json'
 
-/** A number that a double holds exactly stays a number; any other keeps its digits. */
+/** Numbers that a double can represent exactly stay numbers. Others keep their digits. */
 function parseNumber(digits: string): unknown {
   return isSafeNumber(digits, { approx: false }) ? Number(digits) : new LosslessNumber(digits)
 }
 
-/** Reads JSON of the API without losing digits. */
+/** Parses JSON without losing digits. */
 export function parseJson(text: string): unknown {
   return parse(text, undefined, parseNumber)
 }
 
-/** Writes JSON; numbers kept as digits are written with these digits. */
+/** Serializes JSON with all digits. */
 export function writeJson(value: unknown): string {
   return stringify(value) ?? 'null'
 }
 
-/** Indents JSON for reading: every number is shown as it was written. What is not strict JSON is shown as it came. */
+/** Indents JSON without changing numbers. Invalid JSON is returned unchanged. */
 export function formatJson(text: string): string {
   try {
     return stringify(parse(text), undefined, 2) ?? text
@@ -24,25 +24,25 @@ export function formatJson(text: string): string {
   }
 }
 
-/** Indents a value that `parseJson` gave. */
+/** Formats a value from `parseJson`. */
 export function formatValue(value: unknown): string {
   return stringify(value, undefined, 2) ?? String(value)
 }
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 
-/** The number that a person typed, exact; null if it is none. */
+/** Parses a typed number exactly. Null if it is not a number. */
 export function parseNumberInput(typed: string): unknown {
   const digits = typed.trim().replace(/^\+/, '')
   return NUMBER.test(digits) ? parseNumber(digits) : null
 }
 
-/** What a number field shows for a stored value. */
+/** The text of a number field for a stored value. */
 export function numberInputValue(value: unknown): string {
   return typeof value === 'number' || isLosslessNumber(value) ? String(value) : ''
 }
 
-/** Says why a text is not JSON, or null when it is. */
+/** The error message if a text is not valid JSON, else null. */
 export function jsonError(text: string): string | null {
   try {
     parse(text)

@@ -1,6 +1,6 @@
 import type { ProblemError } from './problems'
 
-/** Findings by the line they stand at; those without a line stand at 0. */
+/** Findings by line. Those without a line are at 0. */
 export function groupByLine<T extends ProblemError>(findings: readonly T[]): Map<number, T[]> {
   const lines = new Map<number, T[]>()
   for (const finding of findings) {
@@ -10,7 +10,7 @@ export function groupByLine<T extends ProblemError>(findings: readonly T[]): Map
   return lines
 }
 
-/** Where a line begins and ends in a text, to select it. */
+/** The start and end of a line, for selecting it. */
 export function rangeOfLine(text: string, line: number): [number, number] {
   const lines = text.split('\n')
   const index = Math.min(Math.max(line, 1), lines.length) - 1

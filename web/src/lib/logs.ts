@@ -1,7 +1,7 @@
 import type { LogLine } from '~/api/types'
 import { writeJson } from './json'
 
-/** The least that is shown. */
+/** The lowest level that is shown. */
 export type LogLevel = 'debug' | 'info' | 'warning' | 'error'
 export type LogFilter = { minLevel: LogLevel; search: string }
 
@@ -18,12 +18,12 @@ export function matches(line: LogLine, { minLevel: from, search }: LogFilter): b
   )
 }
 
-/** Two stretches of one log as one: in order, each line once. */
+/** Merges two lists of log lines in order, without duplicates. */
 export function mergeLines(one: readonly LogLine[], other: readonly LogLine[]): readonly LogLine[] {
   const [first, second] = idOf(one[0]) <= idOf(other[0]) ? [one, other] : [other, one]
   if (second.length === 0) return first
   if (idOf(first.at(-1)) < idOf(second[0])) return [...first, ...second]
-  // What they share is at the end of the first, and mostly short.
+  // The overlap is at the end of the first list and usually short.
   const from = first.findLastIndex((line) => line.log_id < idOf(second[0])) + 1
   const tail = first.slice(from)
   const known = new Set(tail.map((line) => line.log_id))
@@ -34,7 +34,7 @@ export function mergeLines(one: readonly LogLine[], other: readonly LogLine[]): 
 
 const idOf = (line: LogLine | undefined) => line?.log_id ?? Number.POSITIVE_INFINITY
 
-/** What a script printed, and where: stdout or stderr. */
+/** The stream that a script printed to. */
 export function streamOf(line: LogLine): string | null {
   const stream = detailsOf(line).stream
   return stream === 'stdout' || stream === 'stderr' ? stream : null
@@ -46,7 +46,7 @@ function detailsOf({ details }: LogLine): Record<string, unknown> {
     : {}
 }
 
-/** What was logged beside the message: rows=12 file="a.csv". */
+/** The details of a line: rows=12 file="a.csv". */
 export function detailText(line: LogLine): string {
   return Object.entries(detailsOf(line))
     .filter(([name]) => name !== 'stream' || streamOf(line) === null)
@@ -54,19 +54,19 @@ export function detailText(line: LogLine): string {
     .join(' ')
 }
 
-/** The word of a line's second column. */
+/** The stream or level of a line. */
 export function levelLabel(line: LogLine): string {
   return streamOf(line) ?? line.level
 }
 
-/** 14:07:31.042, where the reader is. */
+/** 14:07:31.042 in local time. */
 export function logTime(instant: string): string {
   const date = new Date(instant)
   const part = (number: number, digits = 2) => String(number).padStart(digits, '0')
   return `${part(date.getHours())}:${part(date.getMinutes())}:${part(date.getSeconds())}.${part(date.getMilliseconds(), 3)}`
 }
 
-/** Lines as a text to paste. */
+/** Lines as text for the clipboard. */
 export function toText(lines: readonly LogLine[]): string {
   return lines.map((line) => [logDateTime(line.timestamp), ...lineParts(line)].join(' ')).join('\n')
 }
@@ -82,13 +82,13 @@ function logDateTime(instant: string): string {
   return `${date.getFullYear()}-${part(date.getMonth() + 1)}-${part(date.getDate())} ${logTime(instant)}`
 }
 
-/** How many rows of text a message takes: an estimate that measuring corrects. */
+/** Estimates the rows of a message. Measuring corrects it. */
 export function estimateRows(message: string, columns: number): number {
   if (message.length <= columns && !message.includes('\n')) return 1
   return message.split('\n').reduce((rows, row) => rows + Math.max(1, Math.ceil(row.length / columns)), 0)
 }
 
-/** The parts of a text that are searched for stand at odd places. */
+/** Splits a text so that matches are at odd indexes. */
 export function splitMatches(text: string, search: string): string[] {
   if (search === '') return [text]
   const [lower, needle] = [text.toLowerCase(), search.toLowerCase()]

@@ -1,7 +1,7 @@
 import type { ChannelKind, DeliveryStatus, NotificationKind } from '~/api/types'
 import type { State } from './states'
 
-/** What people are told of; a test is never wished for. */
+/** The kinds that can be selected. Tests can't be turned off. */
 export const NOTIFICATION_KINDS: readonly { value: Exclude<NotificationKind, 'test'>; label: string }[] = [
   { value: 'approval_asked', label: 'Approval requested' },
   { value: 'approval_reminded', label: 'Deadline reminder (50%)' },

@@ -1,7 +1,7 @@
 import { humanize, type Parameters } from './actions'
 import { formatValue, jsonError, numberInputValue, parseJson, parseNumberInput, writeJson } from './json'
 
-/** How a parameter is written in a form. */
+/** The kind of input for a parameter. */
 export type InputKind = 'line' | 'text' | 'number' | 'boolean' | 'choice' | 'list' | 'json'
 export type ParameterField = {
   name: string
@@ -12,7 +12,7 @@ export type ParameterField = {
   choices: string[]
 }
 
-/** What stands in the inputs, as typed. */
+/** The values of the inputs, as typed. */
 export type TypedParameters = Record<string, string | boolean>
 
 type JsonObject = Record<string, unknown>
@@ -47,7 +47,7 @@ function hintOf(schema: JsonObject): string {
   return [typeof schema.description === 'string' ? schema.description : '', limits].filter(Boolean).join(' ')
 }
 
-/** The fields of an action: those that its schema names, then those that it has besides. */
+/** The fields of an action: those of its schema, then other parameters. */
 export function parameterFields(schema: unknown, parameters: Parameters): ParameterField[] {
   const properties = isObject(schema) && isObject(schema.properties) ? schema.properties : {}
   const required = isObject(schema) && isStringList(schema.required) ? schema.required : []
@@ -68,7 +68,7 @@ export function parameterFields(schema: unknown, parameters: Parameters): Parame
   })
 }
 
-/** What a field opens with. */
+/** The initial value of an input. */
 function inputValue(input: InputKind, value: unknown): string | boolean {
   switch (input) {
     case 'boolean':
@@ -119,7 +119,7 @@ function parseInput(field: ParameterField, typed: string | boolean): unknown {
   }
 }
 
-/** What is changed, by name; null takes a parameter away. Faults by field are what cannot be read. */
+/** Changed parameters by name, where null removes one, and errors by field. */
 export type Patch = { patch: Parameters; errors: Record<string, string> }
 
 export function patchFromInputs(
@@ -147,7 +147,7 @@ export function patchFromInputs(
   return { patch, errors }
 }
 
-/** The parameters with a patch in them. */
+/** Applies a patch to the parameters. */
 export function applyPatch(parameters: Parameters, patch: Parameters): Parameters {
   const next = { ...parameters }
   for (const [name, value] of Object.entries(patch)) {
@@ -157,7 +157,7 @@ export function applyPatch(parameters: Parameters, patch: Parameters): Parameter
   return next
 }
 
-/** What a text of all parameters changes, or why it cannot be read. */
+/** The patch for edited JSON, or its error. */
 export function patchFromJson(
   parameters: Parameters,
   text: string,

@@ -1,6 +1,6 @@
 export type ProblemError = { path: string; message: string; line?: number | null; column?: number | null }
 
-/** What the server answered when it refused, as RFC 9457 has it, with words for people. */
+/** An error response as described by RFC 9457. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   constructor(
@@ -41,7 +41,7 @@ function asErrors(value: unknown): ProblemError[] {
     }))
 }
 
-/** Reads an answer that is not a success; also one that no server of ours wrote. */
+/** Reads an error response, also one from a proxy. */
 export function problemOf(status: number, body: unknown): Problem {
   const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
   const text =
@@ -56,7 +56,7 @@ export function problemOf(status: number, body: unknown): Problem {
   )
 }
 
-/** The request never got an answer. */
+/** The request got no response. */
 export function unreachableProblem(): Problem {
   return new Problem(
     0,
@@ -70,12 +70,12 @@ export function asProblem(error: unknown): Problem {
   return new Problem(0, 'Unexpected error', error instanceof Error ? error.message : String(error))
 }
 
-/** Another decision or edit came first: what was shown is no longer what is. */
+/** Whether somebody else changed or decided it first. */
 export function isStale(error: unknown): boolean {
   return error instanceof Problem && (error.status === 409 || error.status === 412)
 }
 
-/** Faults of a form by the name of the field they stand at. */
+/** Form errors by field name. */
 export function errorsByField(problem: Problem, names: readonly string[]): Record<string, string> {
   const errors: Record<string, string> = {}
   for (const error of problem.errors) {

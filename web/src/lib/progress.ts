@@ -1,10 +1,10 @@
 import type { Execution, Run } from '~/api/types'
 
-/** How far an execution at work says that it is. */
+/** The reported progress of an execution. */
 export type Progress = { fraction: number | null; text: string | null }
 export type ProgressUpdate = Progress & { execution_id: string }
 
-/** 0.455 → 45 %: it is never told as done before it is. */
+/** 0.455 → 45%. Rounds down, so that 100% means completed. */
 export function formatPercent(fraction: number): string {
   return `${Math.floor(Math.min(1, Math.max(0, fraction)) * 100)}%`
 }
@@ -14,7 +14,7 @@ export function progressText({ fraction, text }: Progress): string {
   return [fraction === null ? null : formatPercent(fraction), text].filter(Boolean).join(', ')
 }
 
-/** The run with what was told in its trail. */
+/** Adds progress updates to a run. */
 export function applyProgressToRun(run: Run, updates: readonly ProgressUpdate[]): Run {
   const byExecution = new Map(updates.map((each) => [each.execution_id, progressOf(each)]))
   const progress = <T extends { execution_id: string | null; progress: Progress | null }>(item: T): T =>

@@ -8,7 +8,7 @@ function defaultOf(schema: JsonObject): unknown {
   return Array.isArray(schema.examples) ? schema.examples[0] : undefined
 }
 
-/** An input to begin with, from the defaults and examples that a schema names; undefined when it names none. */
+/** A sample input from the defaults and examples of a schema. Undefined if there are none. */
 export function sampleInput(schema: unknown): unknown {
   if (!isObject(schema)) return undefined
   const value = defaultOf(schema)

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 
-/** What a key does, by its name; `g h` is G and then H. */
+/** Actions by key. `g h` means G followed by H. */
 export type Shortcuts = Record<string, () => void>
 
 const SEQUENCE_TIMEOUT = 1200
@@ -14,7 +14,7 @@ const isOverlayOpen = () => document.querySelector('[role="dialog"], [role="menu
 const layers: Shortcuts[] = []
 let leaderPressedAt = Number.NEGATIVE_INFINITY
 
-/** One listener for all: after a leading G the next key is never taken for a key of its own. */
+/** One listener for all shortcuts: after G, the next key never triggers its own shortcut. */
 function handleKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || event.repeat) return
   if (isTyping(event.target) || isOverlayOpen()) return
@@ -28,7 +28,7 @@ function handleKey(event: KeyboardEvent): void {
   action()
 }
 
-/** Adds keys for what buttons do; the newest part of a page wins. Off while somebody types or a dialog is open. */
+/** Adds shortcuts. The latest added ones win. Disabled while the user types or a dialog is open. */
 export function addShortcuts(shortcuts: Shortcuts): () => void {
   if (layers.length === 0) document.addEventListener('keydown', handleKey)
   layers.push(shortcuts)

@@ -1,4 +1,4 @@
-/** Finds the token in what a person pasted: the whole start link, its fragment, or the token alone. */
+/** Extracts the token from a start link, its fragment or the token alone. */
 export function extractToken(pasted: string): string | null {
   const text = pasted.trim()
   const match = /(?:^|[#?&])token=([^&\s]+)/.exec(text)

@@ -10,7 +10,7 @@ import type {
 import { formatDuration } from './durations'
 import { needsManualStart } from './waiting'
 
-/** Colour is spent on state only; ochre means that a person is needed. */
+/** Colours are used for states only. Ochre means that a person is needed. */
 export type Tone = 'grey' | 'blue' | 'green' | 'red' | 'ochre'
 export type StateIconName =
   | 'dashed'
@@ -83,7 +83,7 @@ export function canEdit(roles: readonly Role[]): boolean {
   return roles.includes('editor') || roles.includes('admin')
 }
 
-/** Forms are open to editors and approvers alike. */
+/** Editors and approvers can submit forms. */
 export function canAnswer(roles: readonly Role[]): boolean {
   return canDecide(roles) || canEdit(roles)
 }
@@ -93,12 +93,12 @@ type RunFacts = Pick<
   'status' | 'waiting' | 'to_start' | 'open' | 'pause_requested' | 'metadata' | 'over_budget'
 >
 
-/** By default a failure pauses the run: it has failed all the same. */
+/** By default a failure pauses the run, which counts as failed. */
 export function hasFailed(run: Pick<RunSummary, 'status' | 'metadata'>): boolean {
   return run.status === 'failed' || (run.status === 'paused' && run.metadata.failed_checkpoints > 0)
 }
 
-/** A waiting run shows that it waits, not that it runs. */
+/** A run that waits for a person is shown as waiting, not as running. */
 export function runState(run: RunFacts, roles: readonly Role[]): State {
   if (run.status === 'in_progress' && run.waiting > 0) {
     return { tone: 'ochre', icon: 'person', label: canDecide(roles) ? YOURS : 'Waiting for others' }
@@ -124,7 +124,7 @@ export function executionState(item: CheckpointFacts, now?: Date): State {
   return seconds > 0 ? { ...state, label: `Retrying in ${formatDuration(Math.ceil(seconds))}` } : state
 }
 
-/** The state of a whole run seen from its trail, which also knows who must start what. */
+/** The state of a run, including manual starts of its checkpoints. */
 export function runStateFromCheckpoints(
   run: RunFacts & { trail: readonly RunCheckpoint[] },
   roles: readonly Role[],

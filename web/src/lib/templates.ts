@@ -1,6 +1,6 @@
 import type { Template } from '~/api/types'
 
-/** What a template shows the use of. */
+/** Labels for the features that a template uses. */
 export const USE_LABELS: Record<Template['uses'][number], string> = {
   agents: 'Agents',
   scripts: 'Scripts',
@@ -9,7 +9,7 @@ export const USE_LABELS: Record<Template['uses'][number], string> = {
   actions: 'Actions',
 }
 
-/** Those that have all the words somewhere, and use what is asked for; '' is anything. */
+/** Templates that contain all search terms and use a feature. An empty feature matches all. */
 export function filterTemplates(templates: readonly Template[], search: string, uses: string): Template[] {
   const terms = search.toLowerCase().split(/\s+/).filter(Boolean)
   return templates.filter((template) => {

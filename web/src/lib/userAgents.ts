@@ -16,7 +16,7 @@ const SYSTEMS: [RegExp, string][] = [
 const first = (patterns: [RegExp, string][], text: string) =>
   patterns.find(([pattern]) => pattern.test(text))?.[1]
 
-/** Firefox on Linux; what is not known is shown as it said itself. */
+/** Firefox on Linux. Unknown browsers are shown by their own name. */
 export function browserLabel(userAgent: string): string {
   const browser = first(BROWSERS, userAgent)
   const system = first(SYSTEMS, userAgent)

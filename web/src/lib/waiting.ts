@@ -20,7 +20,7 @@ type Facts = {
   retry_due_at: string | null
 }
 
-/** What an execution waits for, as the end of a sentence that begins with its name; null if it does not wait. */
+/** What an execution waits for, to follow its name. Null if it does not wait. */
 export function waitingText({ status, waiting_on, retry_due_at }: Facts, now?: Date): string | null {
   switch (status) {
     case 'pending':
@@ -44,12 +44,12 @@ export function waitingText({ status, waiting_on, retry_due_at }: Facts, now?: D
 
 const isRunning = (item: OpenExecution) => item.status === 'in_progress' && item.waiting_on === null
 
-/** A run that nothing moves on but a start by hand. */
+/** Whether a run can only continue with a manual start. */
 export function needsManualStart(run: Pick<RunSummary, 'to_start' | 'open' | 'waiting'>): boolean {
   return run.to_start > 0 && run.waiting === 0 && !run.open.some(isRunning)
 }
 
-/** What goes on in a run, in one line: Report: 45 %, reading rows. */
+/** The activity of a run in one line: “Report: 45%, reading rows”. */
 export function activityText(run: Pick<RunSummary, 'open'>, now?: Date): string {
   const first = run.open.find((item) => item.progress !== null) ?? run.open.find(isRunning) ?? run.open[0]
   if (first === undefined) return ''
@@ -62,7 +62,7 @@ export function activityText(run: Pick<RunSummary, 'open'>, now?: Date): string 
 
 type Urgency = { deadline: string | null; since: string }
 
-/** The most urgent first: the nearest deadline, then the longest wait. The server sorts by the same. */
+/** Most urgent first: nearest deadline, then longest wait. The server uses the same order. */
 export function byUrgency(a: Urgency, b: Urgency): number {
   if (a.deadline !== b.deadline) {
     if (a.deadline === null) return 1

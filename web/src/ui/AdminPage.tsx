@@ -3,7 +3,7 @@ import { useRoles } from '~/api/session'
 import { EmptyState } from './EmptyState'
 import { Page } from './Page'
 
-/** A page of the settings that only admins see; others are told whom to ask. */
+/** A settings page that only admins can see. */
 export function AdminPage({
   title,
   actions,

@@ -3,7 +3,7 @@ import type { State } from '~/lib/states'
 import styles from './BottomBar.module.css'
 import { StateIcon } from './StateTag'
 
-/** The bottom bar of a run: it narrates, or it asks. It is always there, so that nothing shifts. */
+/** The bar at the bottom of a page, with the current status and its actions. It is always present, so that the layout doesn't shift. */
 export function BottomBar({
   state,
   title,
@@ -14,11 +14,11 @@ export function BottomBar({
 }: {
   state: State
   title: string
-  /** In place of the words. */
+  /** Replaces the title and detail. */
   leading?: ReactNode
   detail?: ReactNode
   actions?: ReactNode
-  /** What went wrong with the last try, above the question. */
+  /** Why the last attempt failed. */
   notice?: ReactNode
 }) {
   return (

@@ -11,7 +11,7 @@ type Props<T extends string> = {
   onChange: (value: T[]) => void
 }
 
-/** Any of a few, each with a box to tick. */
+/** A group of checkboxes. */
 export function CheckboxList<T extends string>({ label, description, options, value, onChange }: Props<T>) {
   return (
     <Checkbox.Group

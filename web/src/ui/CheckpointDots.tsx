@@ -3,7 +3,7 @@ import styles from './CheckpointDots.module.css'
 
 const MAX_DOTS = 24
 
-/** One pebble per checkpoint. A long trail shows its figures instead of a hundred pebbles. */
+/** One dot per checkpoint. Many checkpoints are grouped. */
 export function CheckpointDots({ dots }: { dots: readonly CheckpointDot[] }) {
   const shown = dots.length > MAX_DOTS ? groupDots(dots) : dots
   return (
@@ -16,7 +16,7 @@ export function CheckpointDots({ dots }: { dots: readonly CheckpointDot[] }) {
   )
 }
 
-/** Many checkpoints share a pebble; what needs the eye wins. */
+/** Each dot stands for several checkpoints and shows the most urgent state. */
 function groupDots(dots: readonly CheckpointDot[]): CheckpointDot[] {
   const severity: CheckpointDot[] = ['done', 'open', 'grey', 'blue', 'ochre', 'red']
   const step = dots.length / MAX_DOTS

@@ -7,12 +7,12 @@ type Props = {
   label: string
   value: string
   onChange: (value: string) => void
-  /** Marks their lines in the gutter. */
+  /** Their lines are marked in the gutter. */
   findings: readonly (ProblemError & { severity?: string })[]
   textareaRef: RefObject<HTMLTextAreaElement | null>
 }
 
-/** A text to write in, with line numbers that show where something is wrong. */
+/** A text area with line numbers that mark findings. */
 export function CodeTextarea({ label, value, onChange, findings, textareaRef }: Props) {
   const id = useId()
   const gutter = useRef<HTMLDivElement>(null)

@@ -2,11 +2,11 @@ import type { CSSProperties, ReactNode } from 'react'
 import styles from './DataTable.module.css'
 import { Panel } from './Page'
 
-/** `width` is a grid track; `end` sets figures at the right. `bare` needs no title beside what it shows: a name, buttons. */
+/** `width` is a grid track. On a phone, `untitled` columns are shown without their title. */
 export type Column = { title: string; width: string; alignEnd?: boolean; untitled?: boolean }
 export type DataRow = { key: string; cells: readonly ReactNode[]; faded?: boolean; below?: ReactNode }
 
-/** Rows with columns on a desk, and on a phone each row below the other with its titles beside. */
+/** A table on wide screens. On a phone, each row is a list of titled values. */
 export function DataTable({
   label,
   columns,

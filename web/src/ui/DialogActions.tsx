@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import styles from './DialogActions.module.css'
 
-/** The buttons that end a dialog, with a word on what can be taken back. */
+/** The buttons at the end of a dialog, with an optional note. */
 export function DialogActions({ note, children }: { note?: ReactNode; children: ReactNode }) {
   return (
     <div className={styles.actions}>

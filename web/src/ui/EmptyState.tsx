@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import styles from './EmptyState.module.css'
 import { Logo } from './Logo'
 
-/** Nothing here: a mark, a good-news sentence, one action. */
+/** Shown instead of an empty list, with one action. */
 export function EmptyState({
   title,
   children,

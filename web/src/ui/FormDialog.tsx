@@ -9,11 +9,11 @@ type Props = {
   title: string
   opened: boolean
   onClose: () => void
-  /** Verb and object. */
+  /** A verb and its object, such as “Save group”. */
   submitLabel: string
   cancelLabel: string
   onSubmit: () => Promise<unknown>
-  /** What is said when the server refuses: what did not happen. */
+  /** The title of the error message if the request fails. */
   errorTitle: string
   disabled?: boolean
   danger?: boolean
@@ -22,7 +22,7 @@ type Props = {
   children: ReactNode
 }
 
-/** A form in a dialog. It stays open, with everything in it, until the server has taken it. */
+/** A form in a dialog. It stays open, with all input, until the request succeeds. */
 export function FormDialog({ opened, onClose, title, wide, ...form }: Props) {
   return (
     <Modal opened={opened} onClose={onClose} title={title} size={wide ? 620 : undefined}>

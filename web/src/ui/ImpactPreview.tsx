@@ -3,7 +3,7 @@ import { IconLock } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import styles from './ImpactPreview.module.css'
 
-/** One thing that will happen, said before. */
+/** One effect of a command, shown before it is confirmed. */
 export function ImpactItem({ icon, name, children }: { icon: ReactNode; name: string; children: ReactNode }) {
   return (
     <div className={styles.impactItem}>
@@ -16,7 +16,7 @@ export function ImpactItem({ icon, name, children }: { icon: ReactNode; name: st
   )
 }
 
-/** One place to choose; without a value it cannot be chosen. */
+/** A target to select. Without a value it is disabled. */
 export function TargetOption({
   value,
   name,

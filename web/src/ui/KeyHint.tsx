@@ -1,6 +1,6 @@
 import styles from './KeyHint.module.css'
 
-/** A key that does the same as the button it stands in. */
+/** The keyboard shortcut of a button. */
 export function KeyHint({ children }: { children: string }) {
   return (
     <span className={styles.kbd} aria-hidden="true">

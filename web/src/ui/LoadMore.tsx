@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 
 type Pages = { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
 
-/** Reads on, where a list has more than is shown. */
+/** Loads the next page of a list. */
 export function LoadMoreButton({ pages }: { pages: Pages }) {
   if (!pages.hasNextPage) return null
   return (

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import styles from './Loading.module.css'
 
-/** True from 300 ms on: what comes sooner should not flash. */
+/** True after 300 ms, so that fast responses don't flash a placeholder. */
 function useDelayed(): boolean {
   const [delayed, setLate] = useState(false)
   useEffect(() => {
@@ -11,7 +11,7 @@ function useDelayed(): boolean {
   return delayed
 }
 
-/** Rows in the shape of what will come. */
+/** Placeholder rows for a list. */
 export function LoadingRows({ rows = 4, label = 'Loading' }: { rows?: number; label?: string }) {
   const delayed = useDelayed()
   return (
@@ -33,7 +33,7 @@ export function LoadingRows({ rows = 4, label = 'Loading' }: { rows?: number; la
   )
 }
 
-/** Lines of text to come. */
+/** Placeholder lines for a text. */
 export function LoadingText({ lines = 3 }: { lines?: number }) {
   const delayed = useDelayed()
   return (

@@ -1,4 +1,4 @@
-/** Three stones; the top one, a person's, is ochre. */
+/** A cairn of three stones. */
 export function Logo({ size = 20 }: { size?: number }) {
   return (
     <svg width={size} height={size} viewBox="0 0 24 24" aria-hidden="true" focusable="false">

@@ -4,7 +4,7 @@ import styles from './Notice.module.css'
 
 type Tone = 'red' | 'ochre' | 'grey'
 
-/** Says in place what happened, why, and what can be done next. */
+/** An inline message: what happened, why, and what to do next. */
 export function Notice({
   tone,
   title,
@@ -29,7 +29,7 @@ export function Notice({
   )
 }
 
-/** A good line in green, for what is done and stays on the page. */
+/** An inline success message. */
 export function SuccessNote({ children }: { children: ReactNode }) {
   return (
     <p className={styles.success} role="status">

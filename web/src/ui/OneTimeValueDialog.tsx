@@ -6,7 +6,7 @@ import styles from './OneTimeValueDialog.module.css'
 
 type Props = { title: string; label: string; value: string | null; onClose: () => void; children: ReactNode }
 
-/** What is shown this once and never again, to be copied. */
+/** Shows a value that can't be displayed again, with a copy button. */
 export function OneTimeValueDialog({ title, label, value, onClose, children }: Props) {
   return (
     <Modal opened={value !== null} onClose={onClose} title={title} size={560} closeOnClickOutside={false}>

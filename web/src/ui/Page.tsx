@@ -4,7 +4,7 @@ import styles from './Page.module.css'
 
 export type Crumb = { label: string; link?: Pick<LinkProps, 'to' | 'params' | 'search'> }
 
-/** Every page: the top bar with where one is and what can be done, then its body. */
+/** The layout of every page: a top bar with breadcrumbs and actions, then the body. */
 export function Page({
   title,
   crumbs = [],
@@ -14,11 +14,11 @@ export function Page({
   children,
 }: {
   title: string
-  /** The title of the browser tab, where the last breadcrumb alone says too little. */
+  /** The title of the browser tab, if the last breadcrumb alone is not specific enough. */
   documentTitle?: string
   crumbs?: Crumb[]
   actions?: ReactNode
-  /** The body fills the window and scrolls by itself. */
+  /** The body fills the window and scrolls on its own. */
   fullBleed?: boolean
   children: ReactNode
 }) {
@@ -48,7 +48,7 @@ export function Page({
   )
 }
 
-/** A titled part of a page. */
+/** A section of a page with a heading. */
 export function Section({
   title,
   count,
@@ -74,7 +74,7 @@ export function Section({
   )
 }
 
-/** A panel with rules between its rows. */
+/** A bordered panel for rows. */
 export function Panel({ children, ochre = false }: { children: ReactNode; ochre?: boolean }) {
   return (
     <div className={styles.panel} data-ochre={ochre || undefined}>

@@ -16,7 +16,7 @@ import styles from './PendingRows.module.css'
 import { RiskTag } from './RiskTag'
 import { Time, useNow } from './Time'
 
-/** One thing that waits for a person. */
+/** An approval or a manual start that waits for a person. */
 export type PendingItem = {
   id: string
   kind: Approval['kind'] | 'manual start'
@@ -27,9 +27,9 @@ export type PendingItem = {
   since: string
   deadline: string | null
   risk: RiskLevel | null
-  /** How many of several approvals are given. */
+  /** How many of the required approvals were given. */
   voteCount: string | null
-  /** What is decided, where there is something to decide. */
+  /** Null for a manual start. */
   approval: Approval | null
 }
 
@@ -51,7 +51,7 @@ export function approvalItem(approval: Approval): PendingItem {
   }
 }
 
-/** Checkpoints that nobody has to approve, and that start only when somebody starts them. */
+/** Checkpoints that need no approval but a manual start. */
 export function manualStartItems(run: RunSummary): PendingItem[] {
   if (run.to_start === 0) return []
   return run.open
@@ -80,22 +80,22 @@ const ICONS: Partial<Record<PendingItem['kind'], typeof IconForms>> = {
 }
 const BUTTONS: Partial<Record<PendingItem['kind'], string>> = { input: 'Open form', 'manual start': 'Open' }
 
-/** Where it is dealt with: forms and starts on their run, everything else on a page of its own. */
+/** Forms and manual starts open on their run, everything else on the approval page. */
 export function itemLink(item: PendingItem): Pick<LinkProps, 'to' | 'params' | 'search'> {
   return item.approval === null || item.kind === 'input'
     ? { to: '/runs/$runId', params: { runId: item.runId }, search: { checkpoint: item.checkpointId } }
     : { to: '/approvals/$approvalId', params: { approvalId: item.id } }
 }
 
-/** Rows that are chosen for a decision on several. */
+/** Rows that are selected for a batch decision. */
 export type Selection = {
   selected: ReadonlySet<string>
-  /** Whether a row can be chosen beside those that are. */
+  /** Whether a row can be added to the selection. */
   canSelect: (item: PendingItem) => boolean
   onSelect: (item: PendingItem, selected: boolean) => void
 }
 
-/** What waits, one row each; the first has the filled button. */
+/** Pending items, one row each. The first row has the primary button. */
 export function PendingRows({ items, selection }: { items: readonly PendingItem[]; selection?: Selection }) {
   return (
     <ul>

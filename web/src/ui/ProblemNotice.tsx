@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { asProblem } from '~/lib/problems'
 import { Notice } from './Notice'
 
-/** A page or list that could not be read: what, why, and the way on. */
+/** Shown when a page or list can't be loaded. */
 export function LoadError({ title, error, retry }: { title: string; error: unknown; retry?: () => void }) {
   const problem = asProblem(error)
   return (
@@ -12,7 +12,7 @@ export function LoadError({ title, error, retry }: { title: string; error: unkno
   )
 }
 
-/** Why something was refused, with every place that the server named. */
+/** Explains a failed request, with all errors that the server reported. */
 export function ProblemNotice({ title, error }: { title: string; error: unknown }) {
   const problem = asProblem(error)
   const errors = problem.errors.filter((item) => item.message !== '')

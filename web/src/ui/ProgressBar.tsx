@@ -2,16 +2,16 @@ import { formatPercent } from '~/lib/progress'
 import styles from './ProgressBar.module.css'
 
 type Props = {
-  /** Null where it says no more than a text. */
+  /** Null if only a text was reported. */
   fraction: number | null
   text: string | null
-  /** What it is the progress of, for those who cannot see where it stands. */
+  /** The accessible name. */
   label: string
-  /** Only the bar, where the words stand beside it. */
+  /** Only the bar, without the text. */
   barOnly?: boolean
 }
 
-/** How far something at work says that it is. */
+/** The reported progress of a running execution. */
 export function ProgressBar({ fraction, text, label, barOnly = false }: Props) {
   return (
     <div className={styles.progress} data-bare={barOnly || undefined}>

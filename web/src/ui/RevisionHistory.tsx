@@ -12,7 +12,7 @@ import { useNow } from './Time'
 type RevisionItem = { revision: number; author: string; created_at: string; comment?: string | null }
 type Props<T> = { items: readonly T[]; current: number; children: (shown: T) => ReactNode }
 
-/** Every revision of a text beside what the chosen one changed. */
+/** A list of revisions beside the changes of the selected one. */
 export function RevisionHistory<T extends RevisionItem>({ items, current, children }: Props<T>) {
   const [selected, setSelected] = useState<number | null>(null)
   const revisions = items.toSorted((one, other) => other.revision - one.revision)
@@ -64,14 +64,14 @@ function Row({ item, selected, current, onSelect }: RowProps) {
 
 type ChangeProps = {
   revision: number
-  /** What the first one is called: there is nothing before it. */
+  /** The heading of the first revision, which has nothing to compare with. */
   firstTitle: string
   diff: { data?: { text: string }; error: unknown }
-  /** Left out where one may not, or stands there already. */
+  /** Undefined if the user can't revert, or if this is the current revision. */
   onRevert?: () => Promise<unknown>
 }
 
-/** What one revision changed, and the way back to it. */
+/** The changes of one revision, with a button to restore it. */
 export function RevisionChange({ revision, firstTitle, diff, onRevert }: ChangeProps) {
   const { mutate: revert, isPending, error } = useMutation({ mutationFn: async () => onRevert?.() })
   const isFirst = revision <= 1

@@ -9,7 +9,7 @@ const ICONS = {
   critical: IconAntennaBars5,
 }
 
-/** How risky an action is. Not a state: bars, and weight. */
+/** The risk level of an action. It is not a state, so it uses bars instead of colour. */
 export function RiskTag({ risk }: { risk: RiskLevel }) {
   const Icon = ICONS[risk]
   return (

@@ -11,7 +11,7 @@ import styles from './RunRows.module.css'
 import { StateTag } from './StateTag'
 import { Time, useNow } from './Time'
 
-/** Runs, one row each: what, its state, its trail, when. `named` says whose they are. */
+/** Runs, one row each. */
 export function RunRows({
   runs,
   showPipeline = true,
@@ -28,7 +28,7 @@ export function RunRows({
   )
 }
 
-/** What is at work or waits in an open run, and how far it says that it is. */
+/** The current activity of an open run, with its progress. */
 function RunActivity({ run }: { run: RunSummary }) {
   const now = useNow()
   if (run.open.length === 0 || run.archived_by !== null) return null

@@ -5,7 +5,7 @@ import { useId } from 'react'
 type Option = { value: string; label: string; disabled?: boolean }
 type Props = { label: string; value: string; options: readonly Option[]; onChange: (value: string) => void }
 
-/** A choice from a list: the browser's own, which every keyboard, phone and reader knows. */
+/** The browser's own select element, which works with every keyboard, phone and screen reader. */
 export function SelectField({ label, value, options, onChange }: Props) {
   const id = useId()
   return (

@@ -47,7 +47,7 @@ const TONES: Record<Tone, string | undefined> = {
   ochre: styles.ochre,
 }
 
-/** A state's icon alone; the word stands beside it. */
+/** The icon of a state. Its label is shown beside it. */
 export function StateIcon({ state, size = 16 }: { state: State; size?: number }) {
   const Icon = ICONS[state.icon]
   return (
@@ -57,7 +57,7 @@ export function StateIcon({ state, size = 16 }: { state: State; size?: number })
   )
 }
 
-/** A state as icon and word; `pill` gives it a ground of its colour. */
+/** A state with icon and label. `pill` adds a coloured background. */
 export function StateTag({ state, pill = false }: { state: State; pill?: boolean }) {
   return (
     <span className={`${styles.tag} ${TONES[state.tone]} ${pill ? styles.pill : ''}`}>

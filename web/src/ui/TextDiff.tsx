@@ -4,7 +4,7 @@ import { pluralize } from '~/lib/formatting'
 import { DiffParts } from './DiffParts'
 import styles from './TextDiff.module.css'
 
-/** Two texts line by line: each changed line keeps its sign, so that colour is not all there is. */
+/** Two texts line by line. Each changed line keeps its sign, so that colour is not the only cue. */
 export function TextDiff({ before, after, name }: { before: string; after: string; name: string }) {
   const lines = useMemo(() => diffLines(before, after), [before, after])
   const added = lines.filter((line) => line.sign === '+').length

@@ -5,7 +5,7 @@ import { formatDateTime, timeAgo } from '~/lib/durations'
 const listeners = new Set<(now: Date) => void>()
 let timer: ReturnType<typeof setInterval> | undefined
 
-/** One clock for the whole page. */
+/** One timer for the whole page. */
 export function useNow(): Date {
   const [now, setNow] = useState(() => new Date())
   useEffect(() => {
@@ -25,7 +25,7 @@ export function useNow(): Date {
   return now
 }
 
-/** Relative under a day, the whole instant on hover. */
+/** A relative time, with the full date and time on hover. */
 export function Time({ at }: { at: string }) {
   const now = useNow()
   return (

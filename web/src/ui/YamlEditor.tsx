@@ -13,19 +13,19 @@ type CheckResult = { valid: boolean; errors: readonly EditorFinding[]; warnings:
 
 type Props = {
   label: string
-  /** What to write, while nothing is written. */
+  /** Shown while the editor is empty. */
   hint: string
   text: string
   onChange: (text: string) => void
-  /** Named, so that one check is not taken for another. */
+  /** Part of the query key, so that results of different checks are not mixed up. */
   checkName: string
-  /** Without one the server looks at the text when it is saved. */
+  /** Without it, the text is validated when it is saved. */
   check?: (text: string, signal: AbortSignal) => Promise<CheckResult>
   extraFindings?: readonly EditorFinding[]
   footer: ReactNode
 }
 
-/** YAML with the server's findings, each at its line, checked while one writes. */
+/** A YAML editor that shows the server's findings next to their lines while the user types. */
 export function YamlEditor({
   label,
   hint,
@@ -134,7 +134,7 @@ function summary(findings: readonly EditorFinding[]): string {
     .join(', ')
 }
 
-/** The value after nobody changed it for a moment. */
+/** The value after a pause in typing. */
 function useSettled(value: string, delay: number): string {
   const [debounced, setSettled] = useState(value)
   useEffect(() => {

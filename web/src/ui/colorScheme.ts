@@ -1,4 +1,4 @@
 import { localStorageColorSchemeManager } from '@mantine/core'
 
-/** The same key that `public/scheme.js` reads before the first paint. */
+/** `public/scheme.js` reads the same key before the first paint. */
 export const schemeManager = localStorageColorSchemeManager({ key: 'cairn-scheme' })

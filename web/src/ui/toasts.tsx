@@ -9,7 +9,7 @@ const CONNECTION = 'connection'
 
 let currentToast: string | undefined
 
-/** One toast at a time: a quick person should not look through a stack of them. */
+/** Shows one toast at a time, so that they don't pile up. */
 function show(toast: NotificationData): string {
   if (currentToast !== undefined) notifications.hide(currentToast)
   currentToast = notifications.show({
@@ -21,12 +21,12 @@ function show(toast: NotificationData): string {
   return currentToast
 }
 
-/** What was done, in one sentence. Errors never come as toasts: they stay where they happened. */
+/** Confirms what was done. Errors are never shown as toasts: they stay where they happened. */
 export function showToast(message: string): void {
   show({ message, autoClose: 6000, icon: <IconCircleCheckFilled size={16} color="var(--green)" /> })
 }
 
-/** What was done and can be taken back for ten seconds, by its button or by Z. */
+/** Offers to undo for ten seconds, with a button or the Z key. */
 export function showUndoToast(message: string, undo: () => void, icon = <IconTrash size={16} />): void {
   const undoNow = () => {
     notifications.hide(id)
@@ -49,7 +49,7 @@ export function showUndoToast(message: string, undo: () => void, icon = <IconTra
   })
 }
 
-/** The line to the server was lost, or stands again. */
+/** Shows whether the connection to the server is lost. */
 export function showConnectionState(state: 'open' | 'lost'): void {
   if (state === 'open') {
     notifications.hide(CONNECTION)

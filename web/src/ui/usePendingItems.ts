@@ -9,7 +9,7 @@ import { approvalItem, manualStartItems, type PendingItem } from './PendingRows'
 
 export const NEWEST_RUNS = 30
 
-/** Everything that waits for whoever looks, the most urgent first: questions, and what only starts by hand. */
+/** Approvals and manual starts that wait for the current user, most urgent first. */
 export function usePendingItems() {
   const approvals = useQuery(pendingApprovals())
   const newestRuns = useQuery(runs(NEWEST_RUNS))
@@ -22,7 +22,7 @@ export function usePendingItems() {
     ].sort(byUrgency)
   return {
     items,
-    /** There are more than are shown. */
+    /** Whether there are more than the loaded ones. */
     hasMore: approvals.data?.next_cursor != null,
     error: approvals.error ?? newestRuns.error,
     refetch: () => {

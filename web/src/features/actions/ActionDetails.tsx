@@ -12,7 +12,7 @@ const isRecord = (value: unknown): value is Parameters =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const isScalar = (value: unknown) => !isRecord(value) && !Array.isArray(value)
 
-/** What would be done, as whoever is at the other end sees it. */
+/** A proposed action, shown as its recipient sees it. */
 export function ActionDetails({ action, parameters }: { action: ActionDetail; parameters: Parameters }) {
   return (
     <Section
@@ -39,7 +39,7 @@ export function ActionDetails({ action, parameters }: { action: ActionDetail; pa
   )
 }
 
-/** An email as it is read: names of other parameters stand as their values. */
+/** An email with placeholders replaced by their values. */
 function EmailPreview({ parameters }: { parameters: Parameters }) {
   const { to, cc, subject, body, attachments, ...rest } = parameters
   const files = Array.isArray(attachments) ? attachments.map(toLine) : []
@@ -102,7 +102,7 @@ function ParameterRow({ name, value }: { name: string; value: unknown }) {
   )
 }
 
-/** Why whoever proposes it does so, in their words. */
+/** The reasoning of the proposer. */
 export function Reasoning({ text }: { text: string }) {
   if (text.trim() === '') return null
   return (
@@ -112,7 +112,7 @@ export function Reasoning({ text }: { text: string }) {
   )
 }
 
-/** What the proposal leans on: each part in a panel of its own. */
+/** The data that supports the proposal, one card per part. */
 export function SupportingData({ data }: { data: unknown }) {
   const [asJson, setAsJson] = useState(false)
   if (data === null || data === undefined) return null

@@ -3,7 +3,7 @@ import { outcomeText } from '~/lib/actions'
 import { Notice, SuccessNote } from '~/ui/Notice'
 import styles from './ActionDetails.module.css'
 
-/** What came of an action, once it is approved. */
+/** The outcome of an approved action. */
 export function ActionOutcome({ approval }: { approval: ApprovalDetail }) {
   const { action, status } = approval
   const isApproved = status === 'approved' || status === 'auto_approved'

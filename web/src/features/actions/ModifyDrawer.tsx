@@ -15,7 +15,7 @@ import { useModificationPreview } from './useModificationPreview'
 type Props = {
   approvalId: string
   action: ActionDetail
-  /** As they stand: proposed, or changed by somebody before. */
+  /** The current parameters, as proposed or as modified before. */
   parameters: Parameters
   opened: boolean
   approving: boolean
@@ -27,7 +27,7 @@ type Props = {
   onClose: () => void
 }
 
-/** Corrects an action before it is approved: form and difference side by side. */
+/** Modifies an action before its approval, with the form and the changes side by side. */
 export function ModifyDrawer(props: Props) {
   return (
     <Drawer
@@ -168,7 +168,7 @@ function Editor({ approvalId, action, parameters, approving, notice, isDecided, 
   )
 }
 
-/** The line that a fault of JSON stands at, as far as it can be told. */
+/** The line of a JSON error, if the message contains its position. */
 function errorLine(text: string): number | null {
   const position = /position (\d+)/.exec(jsonError(text) ?? '')?.[1]
   return position === undefined ? null : text.slice(0, Number(position)).split('\n').length

@@ -7,7 +7,7 @@ import styles from './ModifyDrawer.module.css'
 
 const toText = (value: unknown) => (typeof value === 'string' ? value : formatValue(value))
 
-/** Each parameter that is changed: as it was, as it will be. */
+/** The changed parameters with their old and new values. */
 export function ParameterChanges({ changes }: { changes: readonly ParameterChange[] }) {
   return (
     <ul className={styles.changes}>
@@ -49,7 +49,7 @@ function changeSummary(change: ParameterChange): string {
 
 const decimals = (value: unknown) => /\.(\d+)$/.exec(String(value))?.[1]?.length ?? 0
 
-/** A text that names other parameters changes with them: here it stands as it will be read. */
+/** A preview of texts with placeholders, which change with other parameters. */
 export function RenderedText({ parameters }: { parameters: Parameters }) {
   const texts = ['subject', 'body'].filter((name) => hasPlaceholders(parameters[name]))
   if (texts.length === 0) return null

@@ -12,7 +12,7 @@ type Props = {
   onChange: (value: string | boolean) => void
 }
 
-/** One parameter of an action, by its type; those that are changed say so. */
+/** The input of one action parameter. Changed parameters are marked. */
 export function ParameterInput({ field, value, changed, error, onChange }: Props) {
   const optional = field.required || field.input === 'boolean' ? '' : ' (optional)'
   const label: ReactNode = (

@@ -7,7 +7,7 @@ import { writeJson } from '~/lib/json'
 
 const TYPING_DELAY = 200
 
-/** What the server makes of a patch, as it is typed. */
+/** Previews a patch on the server while the user types. */
 export function useModificationPreview(approvalId: string, patch: Parameters, enabled: boolean) {
   const serialized = writeJson(patch)
   const [debounced] = useDebouncedValue(serialized, TYPING_DELAY)

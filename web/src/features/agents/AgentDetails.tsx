@@ -6,7 +6,7 @@ import { formatValue } from '~/lib/json'
 import { Code } from '~/ui/Code'
 import styles from './Agents.module.css'
 
-/** What an agent is told, with which model and tools, in which form; and the pipelines that use it. */
+/** The prompts, model, tools and schemas of an agent, and the pipelines that use it. */
 export function AgentDetails({ agent }: { agent: LibraryAgent }) {
   const texts = [
     ['System prompt', agent.system_prompt],

@@ -14,14 +14,14 @@ import { YamlEditor } from '~/ui/YamlEditor'
 import styles from './Agents.module.css'
 
 type Props = {
-  /** Null for a new one. */
+  /** Null for a new agent. */
   agent: LibraryAgent | null
   stored: string
   onLeave: () => void
   onSaved?: (warnings: readonly string[]) => void
 }
 
-/** An agent in YAML. What is written survives a reload; every fault is told at its line when it is saved. */
+/** Edits an agent as YAML. The text survives a reload and is validated when it is saved. */
 export function AgentEditor({ agent, stored, onLeave, onSaved }: Props) {
   const client = useQueryClient()
   const navigate = useNavigate()

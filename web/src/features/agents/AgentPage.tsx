@@ -21,7 +21,7 @@ import { useDeleteAgent } from './useDeleteAgent'
 const route = getRouteApi('/agents/$name')
 const CRUMBS = [{ label: 'Agents', link: { to: '/agents', search: {} } }] as const
 
-/** One agent of the library: what it is told, what it may use, who uses it, how it came to be. */
+/** An agent of the library with its versions. */
 export function AgentPage() {
   const { name } = route.useParams()
   const { data, error, refetch } = useQuery(agentQuery(name))

@@ -10,7 +10,7 @@ import { TextDiff } from '~/ui/TextDiff'
 import { showToast } from '~/ui/toasts'
 import styles from './Agents.module.css'
 
-/** Every revision that people saved, with what it changed. Runs keep the one they began with. */
+/** All saved revisions of an agent. Runs keep the revision they started with. */
 export function AgentVersions({ agent, canRevert }: { agent: LibraryAgent; canRevert: boolean }) {
   const { data, error, refetch } = useQuery(agentRevisions(agent.name))
   if (error !== null)

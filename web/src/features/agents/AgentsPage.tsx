@@ -19,7 +19,7 @@ import styles from './Agents.module.css'
 
 const route = getRouteApi('/agents')
 
-/** The agent library: agents that any pipeline can refer to. */
+/** The agent library, whose agents any pipeline can use. */
 export function AgentsPage() {
   const { new: isNew } = route.useSearch()
   const navigate = route.useNavigate()

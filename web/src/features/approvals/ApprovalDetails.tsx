@@ -12,7 +12,7 @@ import { StateIcon } from '~/ui/StateTag'
 import { useNow } from '~/ui/Time'
 import styles from './ApprovalDetails.module.css'
 
-/** What weighs on the decision: time, confidence, risk, rule, who, steps, digest. */
+/** The facts for a decision: deadline, confidence, risk, rule, approvers, previous steps and digest. */
 export function ApprovalDetails({ approval }: { approval: ApprovalDetail }) {
   return (
     <>
@@ -31,7 +31,7 @@ export function ApprovalDetails({ approval }: { approval: ApprovalDetail }) {
   )
 }
 
-/** The three that count most, on a phone above everything else. */
+/** The three most important facts, shown first on a phone. */
 export function ApprovalSummary({ approval }: { approval: ApprovalDetail }) {
   const now = useNow()
   const cells: [string, string, boolean][] = [
@@ -130,7 +130,7 @@ function Risk({ approval }: { approval: ApprovalDetail }) {
   )
 }
 
-/** Which rule asks, and why each other one did not decide. */
+/** The rule that requires the approval, and why the others did not apply. */
 function MatchedRule({ approval }: { approval: ApprovalDetail }) {
   const { data } = useQuery(explanation(approval.approval_id))
   const considered = data?.considered ?? []

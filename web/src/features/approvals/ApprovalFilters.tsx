@@ -28,7 +28,7 @@ const ANY = ''
 
 type Props = { filter: ApprovalFilter; filtered: boolean; onFilter: (filter: ApprovalFilter) => void }
 
-/** Which of them, and in which order. */
+/** Filters and sort order of the approvals. */
 export function ApprovalFilters({ filter, filtered, onFilter }: Props) {
   const { data } = useQuery(pipelines())
   const set = (change: Partial<ApprovalFilter>) => onFilter({ ...filter, ...change })

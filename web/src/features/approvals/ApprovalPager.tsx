@@ -11,7 +11,7 @@ import styles from './ApprovalPager.module.css'
 
 type PagerState = { next: string | null; previous: string | null; index: number; total: number }
 
-/** Where an approval stands in the queue; J and K turn to the next and to the one before. */
+/** The position of an approval in the list. J and K open the next and the previous one. */
 export function useApprovalPager(approvalId: string): PagerState {
   const { data } = useQuery(pendingApprovals())
   const navigate = useNavigate()

@@ -24,7 +24,7 @@ const route = getRouteApi('/approvals')
 const isFiltered = ({ kind, risk, pipeline, everybody }: ApprovalFilter) =>
   kind !== undefined || risk !== undefined || pipeline !== undefined || everybody === true
 
-/** Everything that waits for a person, the most urgent first; like ones are decided together. */
+/** All pending approvals and manual starts. Similar approvals can be decided together. */
 export function ApprovalsPage() {
   const filter = route.useSearch()
   const navigate = route.useNavigate()
@@ -98,11 +98,11 @@ function NoApprovals({ filtered, onAll }: { filtered: boolean; onAll: () => void
   )
 }
 
-/** Which rows are chosen: always like ones, so that one decision fits them all. */
+/** The selected rows. They are always similar, so that one decision applies to all. */
 function useSelection(items: readonly PendingItem[]) {
   const allowed = canDecide(useRoles())
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set())
-  // What was decided meanwhile is not chosen any more.
+  // Drops approvals that were decided in the meantime.
   const selected = items.filter((item) => ids.has(item.id))
   const first = selected[0]
   const canSelect = (item: PendingItem) =>
@@ -129,7 +129,7 @@ function useSelection(items: readonly PendingItem[]) {
 
 function SelectionBar({ selected, sameDecision, selectAll, clear }: ReturnType<typeof useSelection>) {
   const [decision, setDecision] = useState<'approve' | 'reject' | null>(null)
-  // A dialog goes on showing what it was opened with, also when rows leave the queue below it.
+  // The dialog keeps the approvals it was opened with, even when they leave the list.
   const [confirming, setConfirming] = useState<readonly PendingItem[]>([])
   const confirm = (next: 'approve' | 'reject') => {
     setConfirming(selected)

@@ -22,7 +22,7 @@ type Props = {
 
 const DONE: Record<Decision, string> = { approve: 'approved', reject: 'rejected' }
 
-/** The same decision on several: says first how many and which, then what came of each. */
+/** Makes the same decision on several approvals. Shows them first and reports those that failed. */
 export function BatchDialog({ items, decision, onClose, onDone }: Props) {
   const client = useQueryClient()
   const [text, setText] = useState('')

@@ -44,7 +44,7 @@ function linesOf(approval: ApprovalDetail): CommentLine[] {
   return [...votes, ...comments].sort((a, b) => a.at.localeCompare(b.at))
 }
 
-/** What people have decided and said about it. */
+/** Decisions and comments on an approval. */
 export function Comments({ approval, canComment }: { approval: ApprovalDetail; canComment: boolean }) {
   const client = useQueryClient()
   const [text, setText] = useState('')

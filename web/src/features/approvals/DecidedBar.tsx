@@ -10,7 +10,7 @@ import { Notice } from '~/ui/Notice'
 import { useNow } from '~/ui/Time'
 import { unsentFeedback } from './FeedbackDialog'
 
-/** Somebody else, or the clock, was first: nothing that was written is lost. */
+/** Shown when the approval was closed by somebody else or by its deadline. Unsent text is kept. */
 export function AlreadyDecidedNotice({ approval, comment }: { approval: ApprovalDetail; comment: string }) {
   const last = approval.decisions.at(-1)
   const unsent = [comment, ...unsentFeedback(approval.execution_id)].filter((text) => text.trim() !== '')
@@ -30,7 +30,7 @@ export function AlreadyDecidedNotice({ approval, comment }: { approval: Approval
 
 type BarProps = { approval: ApprovalDetail; next: string | null; notice: ReactNode }
 
-/** The bar of an approval that is over: who decided, and the way on. */
+/** The bottom bar of a closed approval. */
 export function DecidedBar({ approval, next, notice }: BarProps) {
   const now = useNow()
   const state = approvalState(approval)

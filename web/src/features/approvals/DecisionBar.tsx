@@ -16,16 +16,16 @@ import { useDecision, usePinned } from './useDecision'
 type DecisionSubject = { approval: Approval; artifacts: readonly Artifact[] }
 type Props = DecisionSubject & {
   revision: string | null
-  /** A simulated model had a part in it. */
+  /** Whether a simulated model contributed. */
   isSimulated: boolean
-  /** By role. */
+  /** Whether the user's role can decide. */
   canDecide: boolean
   onShowCurrent: () => void
-  /** Another decision was first, or the work changed. The bar may be gone by then. */
+  /** Called when somebody else decided first or the content changed. The bar may be unmounted by then. */
   onStale: (problem: Problem) => void
 }
 
-/** The bar of a run that asks for a decision on exactly what is shown. */
+/** The bottom bar of a run that waits for a decision on the content shown. */
 export function DecisionBar(props: Props) {
   const { approval, artifacts, revision, isSimulated, canDecide, onShowCurrent, onStale } = props
   const now = useNow()
@@ -87,7 +87,7 @@ export function DecisionBar(props: Props) {
   )
 }
 
-/** The bar where an action waits: it is decided where view details stands. */
+/** The bottom bar of a run with a pending action, which is decided on the approval page. */
 export function ReviewActionBar({ approval }: { approval: Approval }) {
   const now = useNow()
   const keys = useMemo(() => ({ a: () => document.getElementById('review-action')?.click() }), [])

@@ -15,17 +15,17 @@ type Props = {
   approval: Pick<Approval, 'execution_id' | 'operation_type' | 'risk_level'>
   possible: readonly string[]
   decision: DecisionState
-  /** Kept with the decision; a dialog opens with it. */
+  /** Saved with the decision, and the initial text of a dialog. */
   comment: string
   onModify?: () => void
-  /** The key of a decision that was asked for in the queue: its dialog opens, or its button has the focus. */
+  /** The shortcut that was pressed in the list. It opens the dialog of that decision or focuses its button. */
   initialShortcut?: string
   onDecided?: () => void
 }
 
 const isRisky = (risk: Approval['risk_level']) => risk === 'high' || risk === 'critical'
 
-/** The decisions that are possible, each with its key. The key of a risky approval only moves the focus: ↵ confirms. */
+/** The possible decisions with their shortcuts. For a risky approval, the shortcut only moves the focus and Enter confirms. */
 export function DecisionButtons({
   approval,
   possible,
@@ -125,7 +125,7 @@ function useDecisionShortcuts(
   useShortcuts(keys)
 }
 
-/** Does once what was asked for by a key in the queue. */
+/** Applies the shortcut from the list once. */
 function useInitialShortcut(
   initialShortcut: string | undefined,
   options: [string, DecisionOption][],
@@ -140,7 +140,7 @@ function useInitialShortcut(
   })
 }
 
-/** What was looked at is not there any more. */
+/** Warns that the content changed since it was shown. */
 export function ChangedNotice({
   onShowCurrent,
   children,

@@ -19,7 +19,7 @@ type Props = {
   onBusy: (busy: boolean) => void
 }
 
-/** The form of a checkpoint that people do. What is typed is kept in the tab until it is stored. */
+/** The form of a checkpoint. Input is saved in the tab until it is submitted. */
 export function ExecutionForm({ execution, form, disabled, onBusy }: Props) {
   const client = useQueryClient()
   const key = draftKey(execution.execution_id, execution.revision_iteration)
@@ -27,7 +27,7 @@ export function ExecutionForm({ execution, form, disabled, onBusy }: Props) {
   const [values, setValues] = useState<FormInputs>(() => initialValues(form, draft))
   const [errors, setErrors] = useState<Record<string, string>>({})
   const [problem, setProblem] = useState<Problem | null>(null)
-  // The digest of the question that was read, not of whatever arrives while somebody types.
+  // The digest of the form that was shown, not of a version that arrives later.
   const digest = useRef(execution.approval?.digest ?? execution.digest)
   const body = useRef<HTMLFormElement>(null)
   useEffect(() => {

@@ -9,7 +9,7 @@ import type { DecisionOption } from './decisions'
 type Props = {
   option: DecisionOption | null
   draftName: string
-  /** What was written before the dialog was opened. */
+  /** The text that was entered before the dialog was opened. */
   initialText?: string
   problem: Problem | null
   busy: boolean
@@ -23,14 +23,14 @@ function readFeedback(key: string): string | undefined {
   return typeof text === 'string' ? text : undefined
 }
 
-/** What was typed into the dialogs of an execution and not sent. */
+/** Unsent texts from the dialogs of an execution. */
 export function unsentFeedback(executionId: string): string[] {
   return ['revise', 'reject'].flatMap(
     (name) => readFeedback(draftKey(`${executionId}:${name}`, 0, 'feedback')) ?? [],
   )
 }
 
-/** Asks for the words that a decision needs; a refusal or a reload keeps what was typed. */
+/** Asks for the text of a decision. An error or a reload keeps what was typed. */
 export function FeedbackDialog({
   option,
   draftName,

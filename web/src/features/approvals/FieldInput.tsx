@@ -12,7 +12,7 @@ type Props = {
   onChange: (value: FormInputs[string]) => void
 }
 
-/** One field of a form, by its type. Optional ones say so. */
+/** The input of one form field. */
 export function FieldInput({ executionId, field, value, error, disabled, onChange }: Props) {
   const label = field.required || field.type === 'boolean' ? field.label : `${field.label} (optional)`
   const id = `field-${field.name}`

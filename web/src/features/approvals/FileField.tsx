@@ -16,7 +16,7 @@ type Props = {
   onChange: (value: Upload | null) => void
 }
 
-/** A file goes to the server when it is chosen, so that a reload does not lose it. */
+/** Uploads the file when it is chosen, so that a reload doesn't lose it. */
 export function FileField({ executionId, id, label, value, error, onChange }: Props) {
   const upload = useMutation({
     mutationFn: (file: File) => uploadFile(executionId, file),

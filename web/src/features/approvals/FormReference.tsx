@@ -10,7 +10,7 @@ import styles from './ExecutionForm.module.css'
 
 const Markdown = lazy(() => import('~/ui/Markdown'))
 
-/** What the form can lean on: the previous version's output, and what earlier checkpoints gave. */
+/** Reference material for a form: the previous version and outputs of earlier checkpoints. */
 export function FormReference({ runId, executionId }: { runId: string; executionId: string }) {
   const { data } = useQuery(context(runId, executionId))
   const blocks = (data?.blocks ?? []).filter((block) => block.kind !== 'revision_feedback')

@@ -1,8 +1,8 @@
 import { Button, Modal, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { people } from '~/api/approvals'
 import { reassign } from '~/api/commands'
+import { people } from '~/api/identity'
 import type { Approval } from '~/api/types'
 import { DialogActions } from '~/ui/DialogActions'
 import { ProblemNotice } from '~/ui/ProblemNotice'
@@ -11,7 +11,7 @@ import styles from './ReassignDialog.module.css'
 
 type Props = { approval: Pick<Approval, 'approval_id'>; opened: boolean; onClose: () => void }
 
-/** Others decide instead. */
+/** Assigns an approval to other people. */
 export function ReassignDialog({ approval, opened, onClose }: Props) {
   const client = useQueryClient()
   const [to, setTo] = useState('')
@@ -71,10 +71,10 @@ export function ReassignDialog({ approval, opened, onClose }: Props) {
   )
 }
 
-/** Most that are offered: more are looked for by name. */
+/** More people can be entered by name. */
 const MAX_SUGGESTIONS = 12
 
-/** Those who may decide, to be put in with a click. */
+/** People who can decide, to add with a click. */
 function SuggestedPeople({ onSelect }: { onSelect: (name: string) => void }) {
   const { data } = useQuery(people())
   const names = (data?.items ?? []).filter((one) => one.may_decide).slice(0, MAX_SUGGESTIONS)

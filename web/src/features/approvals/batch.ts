@@ -1,11 +1,11 @@
 import type { PendingItem } from '~/ui/PendingRows'
 
-/** Whether it can be decided together with others. */
+/** Whether it can be part of a batch decision. */
 export function canBatch({ approval }: PendingItem): boolean {
   return approval?.may_decide === true && approval.kind !== 'input' && approval.possible.includes('approve')
 }
 
-/** Whether one decision can fit both: the same question at the same place. */
+/** Whether one decision can apply to both: the same kind, operation and checkpoint. */
 export function isSameDecision(one: PendingItem, other: PendingItem): boolean {
   const [a, b] = [one.approval, other.approval]
   return (

@@ -1,7 +1,7 @@
-/** What each decision is called, and the words it asks for. */
+/** The label of a decision and the dialog that asks for its text. */
 export type DecisionOption = {
   label: string
-  /** The dialog that asks for words; without one the decision is taken at once. */
+  /** The dialog that asks for a text. Without it, the decision is submitted immediately. */
   dialog?: { title: string; field: 'feedback' | 'reason'; label: string; hint: string; button: string }
   weight: 'primary' | 'plain' | 'danger'
   key?: string
@@ -101,7 +101,7 @@ const ORDER = [
   'approve',
 ]
 
-/** The decisions that can be taken from the bar, least final last. Only the last that is primary keeps its weight. */
+/** The decisions shown in the bar, most destructive first. Only the last primary one keeps its weight. */
 export function decisionOptions(possible: readonly string[]): [string, DecisionOption][] {
   const options = ORDER.filter((name) => possible.includes(name)).flatMap((name) => {
     const option = DECISIONS[name]

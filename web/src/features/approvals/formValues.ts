@@ -1,10 +1,10 @@
 import type { Form, FormField } from '~/api/types'
 import { numberInputValue, parseNumberInput } from '~/lib/json'
 
-/** A file that is on the server already and waits to be sent with the form. */
+/** A file that is uploaded but not submitted yet. */
 export type Upload = { upload_id: string; filename: string; size_bytes: number }
 
-/** What stands in the inputs: texts as typed, so that a half-written number is kept as it is. */
+/** The values of the inputs. Numbers are kept as typed text. */
 export type FormInputs = Record<string, string | boolean | Upload | null>
 
 export function isUpload(value: unknown): value is Upload {
@@ -25,7 +25,7 @@ function inputValue(field: FormField, value: unknown): FormInputs[string] {
   }
 }
 
-/** What a form opens with: what was typed before, else the last answers, else the defaults. */
+/** The initial values: the draft, else the last answers, else the defaults. */
 export function initialValues(form: Form, draft: Record<string, unknown> | null): FormInputs {
   return Object.fromEntries(
     form.fields.map((field) => [
@@ -37,7 +37,7 @@ export function initialValues(form: Form, draft: Record<string, unknown> | null)
 
 export type Answers = { fields: Record<string, unknown> } | { errors: Record<string, string> }
 
-/** Turns what was typed into answers, or names each field that cannot be sent. The server checks the rest. */
+/** Converts inputs to answers, or reports the fields that can't be submitted. The server validates the rest. */
 export function parseAnswers(form: Form, values: FormInputs): Answers {
   const errors: Record<string, string> = {}
   const fields: Record<string, unknown> = {}
@@ -63,7 +63,7 @@ export function parseAnswers(form: Form, values: FormInputs): Answers {
 
 const LENGTH = /^\^?\.\{(\d+)?(,)?(\d+)?\}\$?$/
 
-/** A pattern that only counts characters is said in words. */
+/** Describes a pattern that only limits the length. */
 function patternText(pattern: string): string {
   const [, min, comma, max] = LENGTH.exec(pattern) ?? []
   if (min !== undefined && comma === undefined) return `Exactly ${min} characters`
@@ -73,7 +73,7 @@ function patternText(pattern: string): string {
   return `Must match ${pattern}`
 }
 
-/** What the field expects, in words, when its check can be said in words. */
+/** Describes the validation of a field, if it can be expressed in words. */
 export function fieldHint(field: FormField): string | undefined {
   if (typeof field.validation === 'string' && field.validation !== '') return patternText(field.validation)
   if (typeof field.validation !== 'object' || field.validation === null) return undefined

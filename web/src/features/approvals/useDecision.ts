@@ -6,8 +6,8 @@ import { asProblem, isStale, type Problem } from '~/lib/problems'
 import { showToast } from '~/ui/toasts'
 
 /**
- * What was shown first stays pinned: if it changes while somebody reads, that is said, and nothing is decided until
- * they looked again.
+ * Pins the content that was shown first. If it changes, the user is warned and can't decide until they have viewed
+ * the current version.
  */
 export function usePinned<T>(
   digest: string,
@@ -16,7 +16,7 @@ export function usePinned<T>(
   const [pinned, setPinned] = useState({ digest, shown: now })
   const changed = pinned.digest !== digest
   useEffect(() => {
-    // What belongs to it may arrive after the question.
+    // Related data can arrive after the approval.
     if (!changed) setPinned({ digest, shown: now })
   }, [changed, digest, now])
   return { shown: pinned.shown, changed, showCurrent: () => setPinned({ digest, shown: now }) }
@@ -26,10 +26,10 @@ export type DecisionInput = { feedback?: string; reason?: string; modified_param
 
 type Submission = { decision: string; done: string; input: DecisionInput }
 
-/** Takes decisions on what was shown; a refusal stays, and loses nothing. */
+/** Submits decisions on the content that was shown. */
 export function useDecision(
   shown: Pick<Approval, 'approval_id' | 'run_id' | 'digest'>,
-  /** Told at once: what shows the refusal may be gone with the question. */
+  /** Called immediately, because the component can be unmounted with the approval. */
   onStale?: (problem: Problem) => void,
 ) {
   const client = useQueryClient()

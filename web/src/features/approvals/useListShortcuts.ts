@@ -7,7 +7,7 @@ const links = () => [...document.querySelectorAll<HTMLElement>('[data-row-link]'
 
 const idOf = (link: Element | undefined) => link?.closest('[data-id]')?.getAttribute('data-id')
 
-/** Where the focus is in the list; -1 if it is elsewhere. */
+/** The index of the focused row, or -1. */
 const focused = () => links().findIndex((link) => link.closest('[data-id]')?.contains(document.activeElement))
 
 function moveFocus(offset: number): void {
@@ -17,8 +17,8 @@ function moveFocus(offset: number): void {
 }
 
 /**
- * J and K walk the rows, ↵ opens one, X chooses it. A, M, V and R open the row with that decision asked: nobody decides
- * on what they have not seen.
+ * J and K move through the rows, Enter opens one, X selects it. A, M, V and R open the approval with that decision
+ * prepared, so that nothing is decided unseen.
  */
 export function useListShortcuts(items: readonly PendingItem[], toggle: (item: PendingItem) => void): void {
   const navigate = useNavigate()

@@ -37,16 +37,16 @@ const isPreviewable = (artifact: Artifact) => isReadable(artifact) && artifact.s
 
 type Props = {
   artifacts: readonly Artifact[]
-  /** The record that is looked at; the first one otherwise. */
+  /** The selected record, by default the first one. */
   selected: string | undefined
   onSelect: (recordId: string) => void
-  /** Why there are none, in words. */
+  /** Shown if there are no artifacts. */
   emptyText: string
-  /** The run whose version these extend, if there is one. */
+  /** The run that this one is based on. */
   previousRun?: { runId: string; version: number } | undefined
 }
 
-/** The files of one execution, with a look into one of them. */
+/** The artifacts of an execution with a preview. */
 export function ArtifactBrowser({ artifacts, selected, onSelect, emptyText, previousRun }: Props) {
   const artifact = artifacts.find((item) => item.artifact_record_id === selected) ?? artifacts[0]
   const [view, setView] = useState('now')

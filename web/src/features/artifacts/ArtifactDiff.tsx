@@ -7,7 +7,7 @@ import { LoadingText } from '~/ui/Loading'
 import { LoadError } from '~/ui/ProblemNotice'
 import { TextDiff } from '~/ui/TextDiff'
 
-/** What changed in a file since the version before. */
+/** The changes of a file since the previous version. */
 export function ArtifactDiff({ before, after }: { before: Artifact; after: Artifact }) {
   const old = useQuery(artifactContent(before.artifact_record_id, before.checksum))
   const now = useQuery(artifactContent(after.artifact_record_id, after.checksum))

@@ -16,13 +16,13 @@ const DiagramPreview = lazy(() =>
 )
 const Markdown = lazy(() => import('~/ui/Markdown'))
 
-/** More than this is not drawn; it can be downloaded. */
+/** Larger files can only be downloaded. */
 export const MAX_PREVIEW_BYTES = 1_000_000
 const READABLE = /^(json|md|mmd|txt|py|html|csv|yaml|yml|xml|log|sql|js|ts|sh|css|toml|ini)$/
 export const isReadable = ({ format, media_type }: Artifact) =>
   READABLE.test(format) || /^text\/|json/.test(media_type)
 
-/** What an artifact holds, as far as a browser can show it safely. */
+/** A safe preview of an artifact. */
 export function ArtifactPreview({ artifact }: { artifact: Artifact }) {
   const shown = isReadable(artifact)
   if (!shown || artifact.size_bytes > MAX_PREVIEW_BYTES) {

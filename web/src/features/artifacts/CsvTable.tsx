@@ -2,10 +2,10 @@ import { useMemo } from 'react'
 import { isNumeric, parseCsv } from '~/lib/csv'
 import styles from './CsvTable.module.css'
 
-/** More rows than these are not drawn. */
+/** More rows are not rendered. */
 const MAX_ROWS = 500
 
-/** A CSV file as a table: its first row are the titles. */
+/** A CSV file as a table. The first row contains the titles. */
 export function CsvTable({ text, label }: { text: string; label: string }) {
   const [titles = [], ...rows] = useMemo(() => parseCsv(text, MAX_ROWS + 2), [text])
   const shown = rows.slice(0, MAX_ROWS)
@@ -48,7 +48,7 @@ export function CsvTable({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** A heading that says nothing is none. */
+/** An empty heading is not announced as a heading. */
 function Title({ title, isNumber }: { title: string; isNumber: boolean }) {
   if (title.trim() === '') return <td />
   return (

@@ -9,7 +9,7 @@ import { renderDiagram } from './mermaid'
 
 type RenderedDiagram = { url: string } | { error: string } | null
 
-/** A Mermaid diagram, drawn, with its source beside it. It is an image: nothing in it can act. */
+/** A Mermaid diagram with its source. It is rendered as an image, so nothing in it can execute. */
 export function DiagramPreview({ text, name }: { text: string; name: string }) {
   const rendered = useRenderedDiagram(text)
   const [fullSize, setFullSize] = useState(false)

@@ -4,7 +4,7 @@ import { withContentPolicy } from '~/lib/files'
 import { Code } from '~/ui/Code'
 import styles from './Artifacts.module.css'
 
-/** A page that somebody else has made: without scripts, forms, and anything from elsewhere. */
+/** An untrusted HTML page without scripts, forms and external resources. */
 export function HtmlPreview({ text, name }: { text: string; name: string }) {
   const [view, setView] = useState('page')
   return (

@@ -3,7 +3,7 @@ type Colours = Record<'surface' | 'sunken' | 'line' | 'text' | 'quiet', string>
 let queue: Promise<unknown> = Promise.resolve()
 let renderCount = 0
 
-/** A Mermaid diagram as an SVG image; it throws what is wrong with the source. One at a time: it has one configuration. */
+/** Renders a Mermaid diagram as SVG, and throws if the source is invalid. Renders one at a time, because Mermaid has one global configuration. */
 export function renderDiagram(source: string, isDark: boolean): Promise<string> {
   const next = queue.then(
     () => renderNow(source, isDark),
@@ -19,7 +19,7 @@ async function renderNow(source: string, isDark: boolean): Promise<string> {
   mermaid.initialize({
     startOnLoad: false,
     securityLevel: 'strict',
-    // Nothing of these can be said by a diagram itself.
+    // Diagrams can't override these settings.
     secure: [
       'secure',
       'securityLevel',
@@ -36,7 +36,7 @@ async function renderNow(source: string, isDark: boolean): Promise<string> {
     suppressErrorRendering: true,
     htmlLabels: false,
     flowchart: { htmlLabels: false },
-    // An image has no fonts of the page: it is measured with what it will be drawn with.
+    // An image can't use the fonts of the page, so it is measured with a system font.
     fontFamily: 'system-ui, sans-serif',
     theme: 'base',
     themeVariables: {
@@ -60,7 +60,7 @@ async function renderNow(source: string, isDark: boolean): Promise<string> {
   return withExplicitSize(svg)
 }
 
-/** Tags in labels are text, but for breaks of lines: whoever measures them would make elements of them. */
+/** Escapes tags in labels except line breaks, because measuring them would create elements. */
 export function escapeTags(source: string): string {
   return source.replace(/(?<!<)<(?!br\b)(?=[a-z/!])/gi, '#lt;')
 }
@@ -77,9 +77,9 @@ function pageColours(): Colours {
   }
 }
 
-/** An image has a size of its own: that of what is drawn. */
+/** Sets the size of the image to that of the diagram. */
 export function withExplicitSize(svg: string): string {
-  // It is not always well-formed; written out again it is.
+  // The SVG is not always well-formed, so it is parsed and serialized again.
   const drawing = new DOMParser().parseFromString(svg, 'text/html').querySelector('svg')
   const [, , width, height] = (drawing?.getAttribute('viewBox') ?? '').split(/[\s,]+/).map(Number)
   if (drawing === null || !(Number(width) > 0 && Number(height) > 0)) throw new Error('The diagram is empty.')

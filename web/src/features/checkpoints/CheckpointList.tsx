@@ -12,7 +12,7 @@ const MODES: Record<string, typeof IconForms> = {
   agentic: IconRobot,
 }
 
-/** The checkpoints in their order: who does each, what it asks, what it leaves. */
+/** The checkpoints of a pipeline with their mode, approvals and outputs. */
 export function CheckpointList({ pipeline }: { pipeline: Pipeline }) {
   return (
     <Section

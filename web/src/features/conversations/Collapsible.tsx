@@ -3,7 +3,7 @@ import { IconChevronRight } from '@tabler/icons-react'
 import { type ReactNode, useId } from 'react'
 import styles from './Collapsible.module.css'
 
-/** Which parts of one entry are unfolded. */
+/** Which parts of an entry are expanded. */
 export type CollapseState = {
   entryKey: string
   isOpen: (part: string) => boolean
@@ -15,13 +15,13 @@ type Props = {
   collapse: CollapseState
   icon?: ReactNode
   title: ReactNode
-  /** The beginning of what it holds. */
+  /** The beginning of the content. */
   preview: string
   trailing?: ReactNode
   children: ReactNode
 }
 
-/** One line that unfolds. */
+/** A line that can be expanded. */
 export function Collapsible({ name, collapse, icon, title, preview, trailing, children }: Props) {
   const id = useId()
   const isOpen = collapse.isOpen(name)

@@ -17,19 +17,19 @@ type Props = {
 
 const HEIGHTS: Record<Entry['kind'], number> = { heading: 36, prompt: 40, answer: 110, streaming: 110 }
 const END_THRESHOLD = 32
-/** So close to the first entry older ones are read. */
+/** Older entries are loaded this close to the first one. */
 const LOAD_OLDER_WITHIN = 8
 const UNKNOWN_SPEAKER: Speaker = { colour: 3, letters: '?' }
 
-/** Only what can be seen is drawn; it stays at the end until somebody scrolls up to read. */
+/** Renders only the visible entries and follows the end until the user scrolls up. */
 export function ConversationEntries({ entries, hasOlder, loadingOlder, onOlder, isRunning, label }: Props) {
   const scrollRef = useRef<HTMLDivElement>(null)
   const isAtEndRef = useRef(true)
   const lastScrollTop = useRef(0)
   const [following, setFollowing] = useState(true)
-  // What was unfolded stays so when it is scrolled out of sight and back.
+  // Keeps entries expanded when they are scrolled out of view and back.
   const [expanded, setExpandedKeys] = useState<ReadonlySet<string>>(new Set())
-  // Whoever has a colour keeps it when earlier ones are read.
+  // Speakers keep their colour when earlier messages are loaded.
   const knownSpeakers = useRef<ReturnType<typeof assignSpeakers>>(new Map())
   const speakers = useMemo(() => {
     knownSpeakers.current = assignSpeakers(entries, knownSpeakers.current)
@@ -40,25 +40,25 @@ export function ConversationEntries({ entries, hasOlder, loadingOlder, onOlder, 
     getScrollElement: () => scrollRef.current,
     estimateSize: (index) => HEIGHTS[entries[index]?.kind ?? 'answer'],
     getItemKey: (index) => entries[index]?.key ?? index,
-    // What is read stays where it is when something comes above it.
+    // Keeps the position when entries are added above.
     anchorTo: 'end',
     overscan: 6,
     paddingStart: 8,
     paddingEnd: 20,
   })
   const total = virtual.getTotalSize()
-  // A row that grows while it is written moves the end as well as a new one does.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the height is what it follows.
+  // A growing row moves the end just like a new row.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it follows the height.
   useLayoutEffect(() => {
     if (isAtEndRef.current && scrollRef.current !== null)
       scrollRef.current.scrollTop = scrollRef.current.scrollHeight
   }, [total, entries])
-  // Whoever reads above unfolds a row there: that is not the end.
+  // Expanding a row means that the user reads there, not at the end.
   const onScroll = () => {
     const element = scrollRef.current
     if (element === null) return
     const isAtEnd = element.scrollHeight - element.scrollTop - element.clientHeight <= END_THRESHOLD
-    // Rows that turn out higher than they were thought put the end away as well: only who goes up leaves it.
+    // Rows that are higher than estimated also move the end. Only scrolling up stops following it.
     if (isAtEnd || element.scrollTop < lastScrollTop.current) isAtEndRef.current = isAtEnd
     lastScrollTop.current = element.scrollTop
     setFollowing(isAtEndRef.current)

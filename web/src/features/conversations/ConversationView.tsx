@@ -10,7 +10,7 @@ import { useConversation } from './useConversation'
 
 type Props = { runId: string; executionId: string; item: RunCheckpoint }
 
-/** What agents say, as they say it: who, with which tools, at what cost. */
+/** The live conversation of agents with their tool calls and costs. */
 export function ConversationView({ runId, executionId, item }: Props) {
   const conversation = useConversation(runId, executionId)
   const { messages, isHidden, streaming: coming, error, retry } = conversation

@@ -19,7 +19,7 @@ import styles from './Conversation.module.css'
 import { ToolCall } from './ToolCall'
 
 const Markdown = lazy(() => import('~/ui/Markdown'))
-/** More than this is not laid out as Markdown. */
+/** Longer texts are shown without Markdown formatting. */
 const MAX_MARKDOWN_LENGTH = 40_000
 
 export type Speaker = { colour: number; letters: string }
@@ -34,7 +34,7 @@ const ROLE_LABELS: Record<string, string> = {
   tool: 'Tool result',
 }
 
-/** What a model was told: long, and seldom looked at. */
+/** The prompt of a model, collapsed because it is long. */
 export function PromptRow({
   messages,
   agentName,
@@ -76,7 +76,7 @@ type AnswerRowProps = {
   collapse: CollapseState
 }
 
-/** One answer, with the tools that it calls and what came of them. */
+/** An answer with its tool calls and their results. */
 export function AnswerRow({ message, results, continues, speaker, collapse }: AnswerRowProps) {
   return (
     <Row
@@ -114,7 +114,7 @@ type StreamingRowProps = {
   collapse: CollapseState
 }
 
-/** An answer while it is written. */
+/** An answer that is being streamed. */
 export function StreamingRow({ streaming, continues, speaker, collapse }: StreamingRowProps) {
   const { text, thinking, tool_call } = streaming.texts
   return (
@@ -139,7 +139,7 @@ export function StreamingRow({ streaming, continues, speaker, collapse }: Stream
   )
 }
 
-/** What a model thinks before it answers: while it does, its newest line. */
+/** The thinking of a model. While it is streamed, the latest line is shown. */
 function Thinking({
   text,
   collapse,
@@ -211,7 +211,7 @@ function Row({ name, activity, speaker, isSimulated, continues, isPastAttempt, m
   )
 }
 
-/** What an answer has used, and when it was there. */
+/** The usage and time of an answer. */
 function AnswerMeta({ message: { usage, model, timestamp } }: { message: Message }) {
   const parts =
     usage === null

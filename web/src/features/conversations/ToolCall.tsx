@@ -5,7 +5,7 @@ import { Code } from '~/ui/Code'
 import { type CollapseState, Collapsible } from './Collapsible'
 import styles from './Collapsible.module.css'
 
-/** A call of a tool: its name and what it is about; arguments and result unfold. */
+/** A tool call. Its arguments and result can be expanded. */
 export function ToolCall({
   call,
   result,

@@ -3,11 +3,11 @@ import { mergeMessages, messageKey, type StreamingMessage, withDelta } from '~/l
 
 export type MessagePageQuery = { order: 'newest' | 'oldest'; before?: number; after?: number }
 export type ConversationState = {
-  /** Undefined until the first answer. */
+  /** Undefined until the first response. */
   messages: readonly Message[] | undefined
-  /** The definition does not show it: only admins are given messages. */
+  /** Hidden by the definition. Only admins receive messages. */
   isHidden: boolean
-  /** There is more before the first message. */
+  /** Whether there are messages before the first one. */
   hasOlder: boolean
   loadingOlder: boolean
   streaming: readonly StreamingMessage[]
@@ -23,12 +23,12 @@ export const EMPTY_CONVERSATION: ConversationState = {
   error: null,
 }
 
-/** So many pages are caught up with; after a longer absence it begins anew at the end. */
+/** The maximum number of pages to catch up. After a longer absence, it restarts at the end. */
 const MAX_CATCH_UP_PAGES = 4
-/** Those who speak at the same time may be kept in another order than they are numbered: the last ones are read again. */
+/** Messages of parallel agents can be stored in a different order than numbered, so the last ones are read again. */
 const OVERLAP = 20
 
-/** A conversation from its end: older messages when they are wanted, newer ones as they are said. */
+/** A conversation that starts at its end, loads older messages on demand and adds new ones as they arrive. */
 export function openConversation(
   read: (ask: MessagePageQuery) => Promise<MessagePage>,
   onChange: () => void,
@@ -54,7 +54,7 @@ export function openConversation(
     update({ ...addToState(items, []), isHidden: is_hidden, hasOlder: next_cursor !== null, error: null })
   }
   const catchUp = async (messages: readonly Message[]) => {
-    // A short one is read again whole.
+    // A short conversation is read again completely.
     let after = messages.at(-OVERLAP)?.message_id ?? 0
     for (let page = 0; page < MAX_CATCH_UP_PAGES && !closed; page += 1) {
       const { items, next_cursor, is_hidden } = await read({ order: 'oldest', after })
@@ -65,7 +65,7 @@ export function openConversation(
     await readNewest()
   }
 
-  /** Reads the end, or on from there; asked while it does, it looks once more. */
+  /** Reads the newest messages. A call during a read causes one more read afterwards. */
   const readNewer = async () => {
     readAgain = isReading
     if (isReading) return
@@ -101,7 +101,7 @@ export function openConversation(
     addMessages: (messages: readonly Message[]) => {
       if (state.messages === undefined) void readNewer()
       else {
-        // A stream that lags behind tells what is older than the first one: that is read when somebody scrolls there.
+        // A lagging stream can deliver messages older than the first one. They are loaded when the user scrolls there.
         const first = state.hasOlder ? (state.messages[0]?.message_id ?? 0) : 0
         update(addToState(messages.filter((message) => message.message_id >= first)))
       }
@@ -111,7 +111,7 @@ export function openConversation(
         streaming.set(messageKey(delta), withDelta(streaming.get(messageKey(delta)), delta))
       update({ streaming: [...streaming.values()] })
     },
-    /** The line to the server stands again: what is on its way is told from its start. */
+    /** After a reconnection, messages in progress are streamed again from their start. */
     onReconnected: () => {
       streaming.clear()
       update({ streaming: [] })

@@ -3,7 +3,7 @@ import { subscribeToRun } from '~/api/live'
 import { messagePage } from '~/api/queries'
 import { type ConversationState, EMPTY_CONVERSATION, openConversation } from './conversationStore'
 
-/** The conversation of an execution, as it happens. */
+/** The live conversation of an execution. */
 export function useConversation(
   runId: string,
   executionId: string,

@@ -10,7 +10,7 @@ import { BudgetDialog } from './BudgetDialog'
 
 type Props = { run: Run; allowed: boolean; task: RunCommandState; notice: ReactNode }
 
-/** The run has paused because its budget is spent: it goes on with a higher one (D69). */
+/** The bottom bar of a run that was paused because its budget is exhausted. */
 export function BudgetBar({ run, allowed, task, notice }: Props) {
   const [editing, setEditing] = useState(false)
   const canResume = run.possible.includes('resume')

@@ -18,13 +18,13 @@ import styles from './BudgetDialog.module.css'
 
 type Props = { run: Run; task: RunCommandState; opened: boolean; onClose: () => void }
 
-/** Another budget for this run, with what it would leave said before it is set. */
+/** Raises the budget of a run and shows what would remain. */
 export function BudgetDialog({ run, task, opened, onClose }: Props) {
   return opened && <BudgetForm run={run} task={task} opened onClose={onClose} />
 }
 
 function BudgetForm({ run, task, opened, onClose }: Props) {
-  // What was spent when the dialog was opened stays what it is about.
+  // Keeps the limits as they were when the dialog was opened.
   const [limits] = useState(() => runLimits(run))
   const [inputs, setInputs] = useState(
     () =>

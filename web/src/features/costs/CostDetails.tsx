@@ -4,7 +4,7 @@ import { compactNumber, costLabel } from '~/lib/costs'
 
 const NAMES = { max_cost_usd: 'Cost', max_tokens: 'Tokens', max_calls: 'Calls' }
 
-/** Each limit of the budget, and what was used by what is simulated or has no known price. */
+/** The usage of a run against each limit of its budget. */
 export function CostDetails({ run: { usage, budget } }: { run: Run }) {
   if (usage.calls === 0 && budget.bounds.length === 0) return null
   const partlySimulated = usage.simulated_calls > 0 && usage.simulated_calls < usage.calls

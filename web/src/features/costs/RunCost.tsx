@@ -6,7 +6,7 @@ import { pluralize } from '~/lib/formatting'
 import { SimulatedTag } from '~/ui/SimulatedTag'
 import styles from './RunCost.module.css'
 
-/** What models have used in the run, against the limit that is nearest. */
+/** The model usage of a run against its tightest limit. */
 export function RunCost({ run: { usage, budget } }: { run: Run }) {
   const status = tightestLimit(budget.bounds)
   if (usage.calls === 0 && status === undefined) return null

@@ -9,7 +9,7 @@ type Props = {
   footer: ReactNode
 }
 
-/** A definition in YAML, checked while one writes. */
+/** A YAML editor that validates a definition while the user types. */
 export function DefinitionEditor(props: Props) {
   return (
     <YamlEditor

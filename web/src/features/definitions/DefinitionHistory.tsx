@@ -7,7 +7,7 @@ import { LoadError } from '~/ui/ProblemNotice'
 import { RevisionChange, RevisionHistory } from '~/ui/RevisionHistory'
 import { showToast } from '~/ui/toasts'
 
-/** Every saved revision, what it changed, and the way back to it. */
+/** All saved revisions with their changes. */
 export function DefinitionHistory({ pipeline, canRevert }: { pipeline: Pipeline; canRevert: boolean }) {
   const { data, error, refetch } = useQuery(definitionHistory(pipeline.pipeline_id))
   if (error !== null)

@@ -17,9 +17,9 @@ import { DefinitionEditor } from './DefinitionEditor'
 
 type Props = { pipeline: Pipeline; editing: boolean; canEdit: boolean; onEdit: (editing: boolean) => void }
 
-/** The definition as YAML, to read or to change. */
+/** The definition as YAML, for reading or editing. */
 export function DefinitionView({ pipeline, editing, canEdit, onEdit }: Props) {
-  // What is being edited stays on the page while another revision is read.
+  // Keeps the editor on the page while another revision is loaded.
   const { data, error, refetch } = useQuery({
     ...definition(pipeline.pipeline_id, pipeline.revision),
     placeholderData: keepPreviousData,
@@ -46,7 +46,7 @@ type EditingProps = { pipeline: Pipeline; stored: string; onEdit: (editing: bool
 function DefinitionEdit({ pipeline, stored, onEdit }: EditingProps) {
   const client = useQueryClient()
   const key = draftKey(pipeline.pipeline_id, 0, 'definition')
-  // An edit belongs to the revision it began with, also after a reload: if that is no longer the newest, saving says so.
+  // An edit keeps the revision it started from, also after a reload, so that saving detects newer revisions.
   const [draft, setDraft] = useState(() => {
     const saved = readDraft(sessionStorage, key)
     return saved === null

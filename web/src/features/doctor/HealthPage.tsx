@@ -22,7 +22,7 @@ const VERDICT_STATES: Record<HealthCheck['verdict'], State> = {
 }
 const ORDER = ['fault', 'warning', 'repaired', 'ok']
 
-/** How the server, its data and its machine do: what `cairn doctor` says, for admins. */
+/** The result of `cairn doctor`, for admins. */
 export function HealthPage() {
   const isAdmin = useRoles().includes('admin')
   return (
@@ -101,7 +101,7 @@ function Finding({ finding }: { finding: HealthCheck }) {
   )
 }
 
-/** The title is the answer. */
+/** The heading summarizes the result. */
 function reportTitle({ findings }: HealthReport): string {
   const errorCount = findings.filter((finding) => finding.verdict === 'fault').length
   const warningCount = findings.filter((finding) => finding.verdict === 'warning').length

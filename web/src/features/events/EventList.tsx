@@ -14,7 +14,7 @@ import { LoadError } from '~/ui/ProblemNotice'
 import { useNow } from '~/ui/Time'
 import styles from './Events.module.css'
 
-/** The audit trail, the newest first, page by page. */
+/** Events, newest first, page by page. */
 export function EventList({ filter, showRunLink = false }: { filter: EventFilter; showRunLink?: boolean }) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     events(filter),

@@ -10,7 +10,7 @@ import styles from './Events.module.css'
 
 const route = getRouteApi('/events')
 
-/** The whole audit trail with its filters; these stand in the address, so that a view can be shared. */
+/** The audit trail. Filters are part of the address, so that a view can be shared. */
 export function EventsPage() {
   const filter = route.useSearch()
   const navigate = route.useNavigate()

@@ -8,7 +8,7 @@ import { LoadingText } from '~/ui/Loading'
 import { LoadError } from '~/ui/ProblemNotice'
 import styles from './ContextView.module.css'
 
-/** Exactly what the execution was given, or will be. */
+/** The exact context of an execution, or a preview of it. */
 export function ContextView({ runId, executionId }: { runId: string; executionId: string }) {
   const { data, error, refetch } = useQuery(context(runId, executionId))
   if (error !== null)

@@ -18,7 +18,7 @@ const SANDBOXES = {
   process: 'separate process with resource limits, not isolated',
 }
 
-/** What a checkpoint is, how its execution stands, and what people said to it. */
+/** The status and details of an execution. */
 export function ExecutionOverview({
   item,
   execution,
@@ -103,7 +103,7 @@ function approvalLabel(item: RunCheckpoint): string {
   return item.asks_to_complete ? 'to complete' : 'none'
 }
 
-/** What people decided, answered or asked for, the newest last. */
+/** What people did, newest last. */
 function Interactions({ execution }: { execution: Execution | undefined }) {
   const now = useNow()
   const interactions = execution?.human_interactions ?? []

@@ -8,11 +8,11 @@ import styles from './FailedAttempts.module.css'
 type FailedAttempt = Execution['error_details']['attempts'][number]
 
 /**
- * What went wrong, attempt by attempt, the newest first; the lines of the user's own code unfold. How it `failed` in the
- * end is said above it already.
+ * The errors of all attempts, newest first, with the stack traces of user code. If the execution `failed`, the last
+ * error is already shown above.
  */
 export function FailedAttempts({ execution, failed }: { execution: Execution; failed: boolean }) {
-  // What validation has found is told by itself.
+  // Validation findings are shown separately.
   const hasFindings = execution.validations.some((validation) => !validation.passes)
   const attempts = failedAttempts(execution)
     .filter((attempt) => attempt.error_type !== 'not_valid' || !hasFindings)
@@ -53,7 +53,7 @@ export function FailedAttempts({ execution, failed }: { execution: Execution; fa
   )
 }
 
-/** Of an attempt from before errors were kept one by one, the last is known. */
+/** Older executions stored only their last error. */
 function failedAttempts({
   error_details: { attempts, last_error },
   attempt_number,

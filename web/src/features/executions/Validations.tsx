@@ -12,7 +12,7 @@ const VALIDATOR_LABELS: Record<Validation['by'], string> = {
   custom: 'Judged by a model with the criteria of the checkpoint',
 }
 
-/** What was found of the results, the newest first; what passed at once is not told. */
+/** Validations of the results, newest first. Those that passed without findings are omitted. */
 export function Validations({ validations }: { validations: readonly Validation[] }) {
   const now = useNow()
   const shown = validations.filter(
@@ -54,7 +54,7 @@ export function Validations({ validations }: { validations: readonly Validation[
   )
 }
 
-/** One place: where, why, what was wanted and what came. */
+/** One finding with its path and the expected and actual values. */
 function ValidationFinding({ path, message, expected, actual }: Validation['findings'][number]) {
   return (
     <li className={styles.finding}>

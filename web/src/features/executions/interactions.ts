@@ -14,7 +14,7 @@ const DECISION_VERBS: Record<string, string> = {
   fail: 'failed the execution',
 }
 
-/** What a person did, as the end of a sentence that begins with the name. */
+/** What a person did, to follow their name. */
 export function interactionText({
   type,
   system_response: decision,

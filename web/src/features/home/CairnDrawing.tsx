@@ -1,6 +1,6 @@
 import styles from './FirstRun.module.css'
 
-/** The cairn to be: one stone lies, two are to be placed. */
+/** A cairn with one stone placed and two outlined. */
 export function CairnDrawing() {
   return (
     <svg className={styles.stones} viewBox="0 0 180 200" aria-hidden="true" focusable="false">

@@ -10,7 +10,7 @@ import { StateIcon } from '~/ui/StateTag'
 import { Time } from '~/ui/Time'
 import styles from './Home.module.css'
 
-/** What failed lately, each with its cause in full. */
+/** Recently failed runs with their errors. */
 export function FailedRuns({ runs }: { runs: readonly RunSummary[] }) {
   return (
     <Section title="Failed runs" count={runs.length}>

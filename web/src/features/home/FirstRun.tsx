@@ -13,7 +13,7 @@ import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
 import { CairnDrawing } from './CairnDrawing'
 import styles from './FirstRun.module.css'
 
-/** Of the templates these are offered first: one with nothing but code, with people, with an action, with agents. */
+/** Templates that show the main features: code, forms, actions and agents. */
 const FEATURED_TEMPLATES = [
   'text-report',
   'product-discovery',
@@ -23,7 +23,7 @@ const FEATURED_TEMPLATES = [
   'build-or-buy',
 ]
 
-/** Three steps, three stones: it runs, start a sample, decide. */
+/** The first steps: Cairn is running, start a sample, approve it. */
 export function FirstRun() {
   const { actor, data_dir: dataDir } = useSession()
   return (

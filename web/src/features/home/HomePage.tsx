@@ -21,7 +21,7 @@ import styles from './Home.module.css'
 
 const MAX_ROWS = 6
 
-/** What waits, what goes on, what failed. The title is the answer. */
+/** Pending items, runs in progress and failed runs. */
 export function HomePage() {
   const { items: pending, hasMore, error, refetch } = usePendingItems()
   const newestRuns = useQuery(runs(NEWEST_RUNS))
@@ -84,7 +84,7 @@ function Today() {
   )
 }
 
-/** Runs by what they are about; those that wait for a person stand above already. */
+/** Runs by status. Runs that wait for a person are already listed above. */
 function Runs({ items }: { items: RunSummary[] }) {
   const current = items.filter((run) => run.archived_by === null)
   const failed = current.filter((run) => hasFailed(run))

@@ -8,7 +8,7 @@ import { OwnTokens } from './OwnTokens'
 import { PasswordForm } from './PasswordForm'
 import { Sessions } from './Sessions'
 
-/** One's own account: what one is here, the password, where one is signed in, one's tokens, who decides meanwhile. */
+/** The account of the current user: password, sessions, tokens and delegations. */
 export function AccountPage() {
   const { actor, display_name, email, roles, groups, stands_for } = useSession()
   const facts = [

@@ -8,13 +8,13 @@ import { FormDialog } from '~/ui/FormDialog'
 import { SelectField } from '~/ui/SelectField'
 import { showToast } from '~/ui/toasts'
 
-/** In a week, as a date field has it. */
+/** One week from now, in the format of a date field. */
 const inAWeek = () => {
   const day = new Date(Date.now() + 7 * 86_400_000)
   return `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, '0')}-${String(day.getDate()).padStart(2, '0')}T18:00`
 }
 
-/** Names who decides meanwhile; an admin may do so for somebody else. */
+/** Creates a delegation. Admins can create one for another user. */
 export function DelegationDialog({ onClose }: { onClose: () => void }) {
   const client = useQueryClient()
   const { actor, roles } = useSession()
@@ -43,7 +43,7 @@ export function DelegationDialog({ onClose }: { onClose: () => void }) {
           until: new Date(until).toISOString(),
           reason,
         })
-        await client.invalidateQueries({ queryKey: ['people', 'delegations'] })
+        await client.invalidateQueries({ queryKey: ['identity', 'delegations'] })
         showToast(`${to} can now decide for ${from}.`)
         onClose()
       }}

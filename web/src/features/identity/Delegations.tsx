@@ -12,7 +12,7 @@ import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
 import styles from './Account.module.css'
 import { DelegationDialog } from './DelegationDialog'
 
-/** Who decides for whom: one's own, and for admins everybody's. */
+/** The delegations of the current user. Admins see all. */
 export function Delegations() {
   const client = useQueryClient()
   const { actor, roles } = useSession()
@@ -23,7 +23,7 @@ export function Delegations() {
     mutationFn: endDelegation,
     onSettled: () => {
       void client.invalidateQueries({ queryKey: ['session'] })
-      return client.invalidateQueries({ queryKey: ['people', 'delegations'] })
+      return client.invalidateQueries({ queryKey: ['identity', 'delegations'] })
     },
   })
   return (

@@ -8,7 +8,7 @@ import { ProblemNotice } from '~/ui/ProblemNotice'
 import { showToast } from '~/ui/toasts'
 import styles from './Account.module.css'
 
-/** How one is shown; the name itself stays, as decisions carry it. */
+/** Changes the display name. The username never changes, because decisions refer to it. */
 export function DisplayNameForm() {
   const client = useQueryClient()
   const { actor, display_name } = useSession()
@@ -19,7 +19,7 @@ export function DisplayNameForm() {
       setDisplayName(saved)
       showToast(`Display name changed to ${saved}.`)
       void client.invalidateQueries({ queryKey: ['session'] })
-      void client.invalidateQueries({ queryKey: ['people'] })
+      void client.invalidateQueries({ queryKey: ['identity'] })
     },
   })
   const submit = (event: FormEvent) => {

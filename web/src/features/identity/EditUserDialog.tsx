@@ -7,7 +7,7 @@ import { FormDialog } from '~/ui/FormDialog'
 import { showToast } from '~/ui/toasts'
 import { RoleAndGroupFields, type RolesAndGroups } from './RoleAndGroupFields'
 
-/** Changes what people see of a user, the address, roles and groups. */
+/** Edits the display name, email address, roles and groups of a user. */
 export function EditUserDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
   if (user === null) return null
   return <EditUserForm key={user.name} user={user} onClose={onClose} />
@@ -29,7 +29,7 @@ function EditUserForm({ user, onClose }: { user: User; onClose: () => void }) {
       note="Role changes take effect immediately."
       onSubmit={async () => {
         await updateUser(user.name, { display_name: displayName, email, ...access })
-        await client.invalidateQueries({ queryKey: ['people'] })
+        await client.invalidateQueries({ queryKey: ['identity'] })
         void client.invalidateQueries({ queryKey: ['session'] })
         showToast(`Saved ${user.name}.`)
         onClose()

@@ -16,7 +16,7 @@ import { LoadError } from '~/ui/ProblemNotice'
 import { showToast } from '~/ui/toasts'
 import styles from './Identity.module.css'
 
-/** Names for several users, to be asked together. */
+/** Groups of users that rules can assign approvals to. */
 export function GroupsPage() {
   const [open, setOpen] = useState<Group | 'new' | null>(null)
   return (
@@ -88,7 +88,7 @@ function Groups({ onOpen }: { onOpen: (group: Group) => void }) {
         danger
         onSubmit={async () => {
           if (deleting !== null) await deleteGroup(deleting.name)
-          await client.invalidateQueries({ queryKey: ['people'] })
+          await client.invalidateQueries({ queryKey: ['identity'] })
           setDeleting(null)
         }}
       >
@@ -122,7 +122,7 @@ function GroupDialog({ group, onClose }: { group: Group | null; onClose: () => v
       onSubmit={async () => {
         const body = { description, members }
         await (group === null ? createGroup(name, body) : updateGroup(group.name, body))
-        await client.invalidateQueries({ queryKey: ['people'] })
+        await client.invalidateQueries({ queryKey: ['identity'] })
         showToast(group === null ? `Created group ${name}.` : `Saved group ${group.name}.`)
         onClose()
       }}

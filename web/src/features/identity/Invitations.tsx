@@ -7,14 +7,14 @@ import { Section } from '~/ui/Page'
 import { ProblemNotice } from '~/ui/ProblemNotice'
 import { Time, useNow } from '~/ui/Time'
 
-/** Links that were made and not yet used. */
+/** Invitations that were not used yet. */
 export function Invitations() {
   const client = useQueryClient()
   const now = useNow()
   const { data } = useQuery(invitations())
   const revoke = useMutation({
     mutationFn: revokeInvitation,
-    onSettled: () => client.invalidateQueries({ queryKey: ['people'] }),
+    onSettled: () => client.invalidateQueries({ queryKey: ['identity'] }),
   })
   if (data === undefined || data.items.length === 0) return null
   return (

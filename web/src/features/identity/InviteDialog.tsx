@@ -16,7 +16,7 @@ const EMPTY_FIELDS = { name: '', display_name: '', email: '' }
 
 type Props = { opened: boolean; onClose: () => void; onInvited: (path: string) => void }
 
-/** A new user, and the link by which they choose a password. */
+/** Creates a user and an invitation link to set a password. */
 export function InviteDialog({ opened, onClose, onInvited }: Props) {
   const client = useQueryClient()
   const [fields, setFields] = useState(EMPTY_FIELDS)
@@ -29,7 +29,7 @@ export function InviteDialog({ opened, onClose, onInvited }: Props) {
   })
   const send = async () => {
     const invitation = await invite({ ...fields, ...access, valid_hours: Number(hours) })
-    await client.invalidateQueries({ queryKey: ['people'] })
+    await client.invalidateQueries({ queryKey: ['identity'] })
     setFields(EMPTY_FIELDS)
     onInvited(invitation.path)
   }

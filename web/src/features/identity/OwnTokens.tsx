@@ -13,7 +13,7 @@ import styles from './Account.module.css'
 import { PERIODS, TokenDialog } from './TokenDialog'
 import { TokenTable } from './TokenTable'
 
-/** What one's own programs come in with. */
+/** The API tokens of the current user. */
 export function OwnTokens() {
   const roles = useRoles()
   const [creating, setCreating] = useState(false)

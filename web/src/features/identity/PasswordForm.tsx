@@ -10,7 +10,7 @@ import styles from './Account.module.css'
 
 const MIN_LENGTH = 12
 
-/** Sets one's own password; all other sessions end. */
+/** Changes the password of the current user, which ends all other sessions. */
 export function PasswordForm() {
   const client = useQueryClient()
   const { has_password: hasOne, actor } = useSession()
@@ -23,7 +23,7 @@ export function PasswordForm() {
       setPassword('')
       showToast('Password saved. Your other sessions were ended.')
       void client.invalidateQueries({ queryKey: ['session'] })
-      void client.invalidateQueries({ queryKey: ['people', 'sessions'] })
+      void client.invalidateQueries({ queryKey: ['identity', 'sessions'] })
     },
   })
   const submit = (event: FormEvent) => {

@@ -6,7 +6,7 @@ import { CheckboxList } from '~/ui/CheckboxList'
 
 export type RolesAndGroups = { roles: Role[]; groups: string[] }
 
-/** What somebody may, and to whom they belong. */
+/** The roles and groups of a user. */
 export function RoleAndGroupFields({
   value,
   onChange,

@@ -9,11 +9,11 @@ import { Section } from '~/ui/Page'
 import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
 import { Time } from '~/ui/Time'
 
-/** Where one is signed in; each can be ended. */
+/** The open sessions of the current user. */
 export function Sessions() {
   const client = useQueryClient()
   const { data, error, refetch } = useQuery(sessions())
-  const refresh = { onSettled: () => client.invalidateQueries({ queryKey: ['people', 'sessions'] }) }
+  const refresh = { onSettled: () => client.invalidateQueries({ queryKey: ['identity', 'sessions'] }) }
   const end = useMutation({ mutationFn: endSession, ...refresh })
   const endOthers = useMutation({ mutationFn: () => endSessions(), ...refresh })
   const endError = end.error ?? endOthers.error

@@ -24,11 +24,11 @@ type Props = {
   create: (input: TokenInput) => Promise<{ token: string }>
   onClose: () => void
   onCreated: (token: string) => void
-  /** What else has to be said. */
+  /** Further fields. */
   children?: ReactNode
 }
 
-/** A token for a program, as narrow as it can be. */
+/** Creates an API token with limited scopes and lifetime. */
 export function TokenDialog({
   scopes: offered,
   description,
@@ -53,7 +53,7 @@ export function TokenDialog({
       disabled={name.trim() === '' || scopes.length === 0}
       onSubmit={async () => {
         const created = await create({ name, scopes, days })
-        await client.invalidateQueries({ queryKey: ['people'] })
+        await client.invalidateQueries({ queryKey: ['identity'] })
         onCreated(created.token)
       }}
     >

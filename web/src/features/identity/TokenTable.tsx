@@ -12,12 +12,12 @@ import { showToast } from '~/ui/toasts'
 type Props = {
   label: string
   tokens: readonly Token[]
-  /** Whether it is said whose they are. */
+  /** Whether to show the owner. */
   showOwner?: boolean
   revoke: (tokenId: string) => Promise<unknown>
 }
 
-/** Tokens, each with what it may and a way to end it. */
+/** Tokens with their scopes, and a button to revoke each. */
 export function TokenTable({ label, tokens, showOwner = false, revoke }: Props) {
   const client = useQueryClient()
   const now = useNow()
@@ -46,7 +46,7 @@ export function TokenTable({ label, tokens, showOwner = false, revoke }: Props) 
         onSubmit={async () => {
           if (revoking === null) return
           await revoke(revoking.token_id)
-          await client.invalidateQueries({ queryKey: ['people'] })
+          await client.invalidateQueries({ queryKey: ['identity'] })
           showToast(`Revoked token ${revoking.name}.`)
           setRevoking(null)
         }}

@@ -17,7 +17,7 @@ import styles from './Identity.module.css'
 import { PERIODS, TokenDialog } from './TokenDialog'
 import { TokenTable } from './TokenTable'
 
-/** What programs come in with. */
+/** API tokens of all users. */
 export function TokensPage() {
   const [creating, setCreating] = useState(false)
   const [created, setCreated] = useState<string | null>(null)
@@ -52,7 +52,7 @@ export function TokensPage() {
   )
 }
 
-/** A token of anybody's. */
+/** Creates a token for any user. */
 function NewToken({ onClose, onCreated }: { onClose: () => void; onCreated: (token: string) => void }) {
   const { actor } = useSession()
   const { data: people } = useQuery(peopleQuery())

@@ -7,13 +7,13 @@ import type { UserAction } from './UserMenu'
 
 type Props = { action: UserAction | null; onClose: () => void; onLink: (link: string) => void }
 
-/** What is done about a user, each said before it is done. */
+/** The confirmation dialogs of the user actions. */
 export function UserActionDialogs({ action, onClose, onLink }: Props) {
   const client = useQueryClient()
   if (action === null || action.kind === 'change') return null
   const { kind, user } = action
   const finish = async (message?: string) => {
-    await client.invalidateQueries({ queryKey: ['people'] })
+    await client.invalidateQueries({ queryKey: ['identity'] })
     if (message !== undefined) showToast(message)
     onClose()
   }

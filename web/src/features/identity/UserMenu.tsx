@@ -4,7 +4,7 @@ import type { User } from '~/api/types'
 
 export type UserAction = { kind: 'change' | 'invite' | 'sign out' | 'remove' | 'restore'; user: User }
 
-/** What can be done about one user. */
+/** The actions for one user. */
 export function UserMenu({ user, onAction }: { user: User; onAction: (action: UserAction) => void }) {
   const item = (kind: UserAction['kind']) => ({ onClick: () => onAction({ kind, user }) })
   return (

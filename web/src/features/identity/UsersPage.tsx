@@ -22,7 +22,7 @@ import { InviteDialog } from './InviteDialog'
 import { UserActionDialogs } from './UserActionDialogs'
 import { type UserAction, UserMenu } from './UserMenu'
 
-/** Who may come in, as what, and by which way. */
+/** All users with their roles, groups and sign-in methods. */
 export function UsersPage() {
   const [inviting, setInviting] = useState(false)
   const [link, setLink] = useState<string | null>(null)

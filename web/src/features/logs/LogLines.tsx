@@ -21,15 +21,15 @@ type Props = {
 
 const ROW_HEIGHT = 18
 const CHARACTER_WIDTH = 7.25
-/** What stands beside a message, and on a phone before it. */
+/** The width of time and level beside a message. On a phone they precede it. */
 const META_WIDTH = 190
 const PADDING = 26
 const META_TEXT = ' '.repeat(15)
-/** So close to the first line older ones are read. */
+/** Older lines are loaded this close to the first one. */
 const LOAD_OLDER_WITHIN = 40
 const END_THRESHOLD = 24
 
-/** Only what can be seen is drawn; it stays at the end until somebody scrolls up to read. */
+/** Renders only the visible entries and follows the end until the user scrolls up. */
 export function LogLines({ lines, hasOlder, loadingOlder, onOlder, search, wrap, label }: Props) {
   const scrollRef = useRef<HTMLDivElement>(null)
   const { ref: sized, width } = useElementSize()
@@ -52,12 +52,12 @@ export function LogLines({ lines, hasOlder, loadingOlder, onOlder, search, wrap,
     scrollEndThreshold: END_THRESHOLD,
   })
 
-  // It begins at the end; and what was measured at another width, or unbroken, does not hold any more.
+  // Starts at the end. Measurements at another width or wrapping are outdated.
   const isAtEndRef = useRef(true)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the width of a line changes what it measures.
   useLayoutEffect(() => {
     virtual.measure()
-    // A row that stays as it is would not tell its size again.
+    // A row that doesn't change would not report its size again.
     for (const row of virtual.elementsCache.values()) virtual.measureElement(row)
     if (isAtEndRef.current) virtual.scrollToEnd()
   }, [wrap, width, virtual])
@@ -150,7 +150,7 @@ const Line = memo(function Line({ line, search }: { line: LogLine; search: strin
   )
 })
 
-/** The text, with what is searched for marked. */
+/** A text with the search matches marked. */
 function HighlightedText({ text, search }: { text: string; search: string }) {
   return splitMatches(text, search).map((part, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a part of a fixed text is its place.

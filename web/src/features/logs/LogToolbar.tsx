@@ -24,7 +24,7 @@ const LEVEL_OPTIONS: { value: LogLevel; label: string }[] = [
   { value: 'error', label: 'Errors only' },
 ]
 
-/** What is shown of a log, how, and where else it can go. */
+/** Filters and actions of the log. */
 export function LogToolbar({
   executionId,
   minLevel,

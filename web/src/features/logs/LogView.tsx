@@ -12,7 +12,7 @@ import { useLog } from './useLog'
 
 type Props = { runId: string; executionId: string; name: string }
 
-/** The log of an execution, live: the newest lines first, older ones when somebody scrolls up to them. */
+/** The live log of an execution. */
 export function LogView({ runId, executionId, name }: Props) {
   const [minLevel, setMinLevel] = useState<LogLevel>('debug')
   const [searchText, setSearchText] = useState('')

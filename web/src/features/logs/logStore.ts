@@ -4,21 +4,21 @@ import { mergeLines } from '~/lib/logs'
 export type LogPageQuery = { order: 'newest' | 'oldest'; before?: number; after?: number }
 export type LogPage = { items: LogLine[]; next_cursor: string | null }
 export type LogState = {
-  /** Undefined until the first answer. */
+  /** Undefined until the first response. */
   lines: readonly LogLine[] | undefined
-  /** There is more before the first line. */
+  /** Whether there are lines before the first one. */
   hasOlder: boolean
   loadingOlder: boolean
   error: unknown
 }
 
-/** More than this is let go at the old end, and read again when somebody scrolls there. */
+/** More lines are dropped at the old end, and loaded again when the user scrolls there. */
 export const MAX_LINES = 100_000
 const LINES_AFTER_TRIM = 80_000
-/** So many pages are caught up with; after a longer absence it begins anew at the end. */
+/** The maximum number of pages to catch up. After a longer absence, it restarts at the end. */
 const MAX_CATCH_UP_PAGES = 4
 
-/** A log from its end: older lines when they are wanted, newer ones as they come. */
+/** A log that starts at its end, loads older lines on demand and adds new ones as they arrive. */
 export function openLog(read: (ask: LogPageQuery) => Promise<LogPage>, onChange: () => void) {
   let state: LogState = { lines: undefined, hasOlder: false, loadingOlder: false, error: null }
   let closed = false
@@ -50,7 +50,7 @@ export function openLog(read: (ask: LogPageQuery) => Promise<LogPage>, onChange:
     if (state.lines === undefined) earlyLines.push(...lines)
     else if (lines.length > 0) update(trimmed(mergeLines(state.lines, notOlder(lines))))
   }
-  // A stream that lags behind tells what is older than the first line: that is read when somebody scrolls there.
+  // A lagging stream can deliver lines older than the first one. They are loaded when the user scrolls there.
   const notOlder = (lines: readonly LogLine[]) => {
     const first = state.hasOlder ? (state.lines?.[0]?.log_id ?? 0) : 0
     return lines.filter((line) => line.log_id >= first)
@@ -69,7 +69,7 @@ export function openLog(read: (ask: LogPageQuery) => Promise<LogPage>, onChange:
     }
   }
 
-  /** The line to the server stands again: read what came while it did not. */
+  /** Reads the lines that were missed while the connection was lost. */
   const catchUp = async () => {
     reconnected = state.lines === undefined
     if (state.lines === undefined) return

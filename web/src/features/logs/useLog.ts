@@ -6,7 +6,7 @@ import { type LogState, openLog } from './logStore'
 
 type Open = ReturnType<typeof openLog>
 
-/** The log of an execution, live, as far as it passes the filter. */
+/** The live log of an execution, filtered. */
 export function useLog(
   runId: string,
   executionId: string,

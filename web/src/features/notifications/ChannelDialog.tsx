@@ -16,7 +16,7 @@ const DEFAULT_KINDS: NotificationKind[] = NOTIFICATION_KINDS.map((notice) => not
 
 type Props = { channel: Channel | null; onClose: () => void; onSigningKey: (key: string) => void }
 
-/** A channel, new or changed. Its address is a secret: what is left empty stays as it is. */
+/** Creates or edits a channel. Its URL is a secret: an empty field keeps the stored one. */
 export function ChannelDialog({ channel, onClose, onSigningKey }: Props) {
   const client = useQueryClient()
   const { data: channels_ } = useQuery(channels())
@@ -45,7 +45,7 @@ export function ChannelDialog({ channel, onClose, onSigningKey }: Props) {
       const created = await createChannel({ ...body, kind, fallback: fallback || null })
       if (created.signing_key !== null) onSigningKey(created.signing_key)
     } else await updateChannel(channel.channel_id, channel.revision, { ...body, fallback })
-    await client.invalidateQueries({ queryKey: ['notices'] })
+    await client.invalidateQueries({ queryKey: ['notifications'] })
     showToast(channel === null ? `Created channel ${body.name}.` : `Saved channel ${body.name}.`)
     onClose()
   }

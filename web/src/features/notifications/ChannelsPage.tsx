@@ -19,7 +19,7 @@ import { showToast } from '~/ui/toasts'
 import { ChannelDialog } from './ChannelDialog'
 import styles from './Notifications.module.css'
 
-/** Where people are told outside Cairn; each can be tried. */
+/** The notification channels. */
 export function ChannelsPage() {
   const [open, setOpen] = useState<Channel | 'new' | null>(null)
   const [key, setKey] = useState<string | null>(null)
@@ -110,7 +110,7 @@ function Channels({ onOpen }: { onOpen: (channel: Channel) => void }) {
         note="Its URL and signing key are deleted permanently."
         onSubmit={async () => {
           if (deleting !== null) await deleteChannel(deleting.channel_id)
-          await client.invalidateQueries({ queryKey: ['notices'] })
+          await client.invalidateQueries({ queryKey: ['notifications'] })
           if (deleting !== null) showToast(`Deleted channel ${deleting.name}.`)
           setDeleting(null)
         }}
@@ -158,12 +158,12 @@ function ChannelButtons({ channel, onOpen, onRemove }: ButtonsProps) {
   )
 }
 
-/** Sends a test there now, and says in place what came of it. */
+/** Sends a test and shows the result. */
 function ChannelTest({ channel }: { channel: Channel }) {
   const client = useQueryClient()
   const test = useMutation({
     mutationFn: () => testChannel(channel.channel_id, null),
-    onSettled: () => client.invalidateQueries({ queryKey: ['notices', 'deliveries'] }),
+    onSettled: () => client.invalidateQueries({ queryKey: ['notifications', 'deliveries'] }),
   })
   const { data } = test
   return (

@@ -17,7 +17,7 @@ import { StateTag } from '~/ui/StateTag'
 import { Time } from '~/ui/Time'
 import styles from './Notifications.module.css'
 
-/** What was sent, and what came of it. */
+/** The log of notification deliveries. */
 export function DeliveriesPage() {
   return (
     <AdminPage title="Deliveries">
@@ -128,7 +128,7 @@ function cellsOf(item: Delivery, open: boolean, onOpen: (id: string | null) => v
   ]
 }
 
-/** Each try with its answer, and what was told. */
+/** The attempts of a delivery and its content. */
 function Detail({ item }: { item: Delivery }) {
   const { data, error } = useQuery(delivery(item.delivery_id))
   return (

@@ -13,7 +13,7 @@ import styles from './Notifications.module.css'
 
 const DEFAULT_QUIET_HOURS = { start: '22:00', end: '07:00' }
 
-/** What one wants to be told outside Cairn, by which way, and when not. */
+/** The notification preferences of the current user. */
 export function PreferencesPage() {
   const { data, error, refetch } = useQuery(preferences())
   return (
@@ -122,7 +122,7 @@ function PreferencesForm({ stored }: { stored: Preferences }) {
 
 const localTimeZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
 
-/** A wish may name a channel or a kind of them. */
+/** A preference can name a channel or a channel kind. */
 function matchingChannels(preferred: readonly string[], available: Preferences['available']): string[] {
   const names = preferred.map((name) => name.toLowerCase())
   return available

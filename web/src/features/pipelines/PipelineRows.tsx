@@ -14,7 +14,7 @@ import { RecentRuns } from './RecentRuns'
 import { StartDialog } from './StartDialog'
 import { useDeletePipeline } from './useDeletePipeline'
 
-/** The list: name, latest run, trail, the last runs, when something happened. */
+/** The rows of the pipeline list. */
 export function PipelineRows({
   pipelines,
   canEdit,

@@ -9,7 +9,7 @@ import { Panel, Section } from '~/ui/Page'
 import { LoadError } from '~/ui/ProblemNotice'
 import { RunRows } from '~/ui/RunRows'
 
-/** The runs of the current definition, the newest first; those that a rollback took away on request. */
+/** The runs of the current definition, newest first. Rolled back runs are shown on request. */
 export function PipelineRuns({ pipeline }: { pipeline: Pipeline }) {
   const [showAll, setShowAll] = useState(false)
   const { data, error, refetch } = useQuery(pipelineRuns(pipeline.pipeline_id, showAll))

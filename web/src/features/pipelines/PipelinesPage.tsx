@@ -29,7 +29,7 @@ const FILTERS: { value: string; label: string; matches: (item: PipelineSummary) 
   { value: 'deleted', label: 'Deleted', matches: () => true },
 ]
 
-/** All pipelines, the last active first. */
+/** All pipelines, most recently active first. */
 export function PipelinesPage() {
   const navigate = useNavigate()
   const allowed = canEdit(useRoles())

@@ -1,7 +1,7 @@
 import type { PipelineSummary } from '~/api/types'
 import styles from './RecentRuns.module.css'
 
-/** The last runs, the newest at the right; colour only where something is wrong or open. */
+/** The latest runs as bars, newest on the right. Only failed and open runs are coloured. */
 export function RecentRuns({ runs }: { runs: PipelineSummary['recent_runs'] }) {
   if (runs.length === 0) return <span className={styles.empty}>No runs yet</span>
   const oldestFirst = runs.toReversed()

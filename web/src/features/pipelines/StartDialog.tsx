@@ -17,7 +17,7 @@ import styles from './StartDialog.module.css'
 
 type Props = { pipelineId: string; opened: boolean; onClose: () => void }
 
-/** Starts the next version, with an input and a prompt where wanted. */
+/** Starts a run with an optional prompt and input. */
 export function StartDialog({ pipelineId, opened, onClose }: Props) {
   const { data: pipeline } = useQuery({ ...queries.pipeline(pipelineId), enabled: opened })
   return (
@@ -32,7 +32,7 @@ export function StartDialog({ pipelineId, opened, onClose }: Props) {
   )
 }
 
-/** What the schema offers as a start, so that nobody begins with an empty box where an input is wanted. */
+/** Prefills the input from the defaults and examples of its schema. */
 function initialInput(pipeline: Pipeline): string {
   const sample = sampleInput(pipeline.input_schema)
   return sample === undefined ? '' : formatValue(sample)

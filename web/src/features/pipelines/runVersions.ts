@@ -2,7 +2,7 @@ import type { RunSummary } from '~/api/types'
 
 export type NextVersion = { next: number; extends: number | null }
 
-/** The version that the next run takes, numbers are never used twice, and the one it extends: the highest that still stands. */
+/** The version of the next run, which is never reused, and the latest active version that it is based on. */
 export function nextVersion(
   runs: readonly Pick<RunSummary, 'run_version' | 'archived_by' | 'pipeline_definition_version'>[],
   definition: number,

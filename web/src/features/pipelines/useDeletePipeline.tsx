@@ -13,7 +13,7 @@ type PipelineDeletion = {
   dialog: ReactNode
 }
 
-/** Deletes at once, because it can be undone; asks only when a run is open and would be cancelled. */
+/** Deletes without asking first, because it can be undone. Asks only if open runs would be cancelled. */
 export function useDeletePipeline(
   pipeline: { pipeline_id: string; pipeline_name: string },
   onDeleted?: () => void,

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { IconArrowBackUp } from '@tabler/icons-react'
 import styles from './Rework.module.css'
 
-/** The way from a result to the work that it was made from. */
+/** Opens the rework dialog. */
 export function ReworkButton({ onClick }: { onClick: () => void }) {
   return (
     <p className={styles.action}>

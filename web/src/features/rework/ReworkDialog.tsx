@@ -12,18 +12,18 @@ import { ProblemNotice } from '~/ui/ProblemNotice'
 import { useNow } from '~/ui/Time'
 import { ReworkImpact } from './ReworkImpact'
 
-/** The checkpoint that was looked at, and its execution. */
+/** The selected checkpoint and its execution. */
 export type ReworkRequester = { item: RunCheckpoint; execution: Execution }
 
 type Props = {
   run: Run
-  /** Who sends work back; nobody leaves the dialog closed. */
+  /** The requester. Null keeps the dialog closed. */
   requester: ReworkRequester | null
   onClose: () => void
   onDone: (rework: Execution) => void
 }
 
-/** Sending the work of an earlier checkpoint back, with everything that will happen said before. */
+/** Requests the rework of an earlier checkpoint and shows its impact first. */
 export function ReworkDialog({ run, requester, onClose, onDone }: Props) {
   return (
     <Modal

@@ -8,7 +8,7 @@ import { useNow } from '~/ui/Time'
 import styles from './Rework.module.css'
 import { statusText } from './reworkText'
 
-/** The chain that an execution stands in: why it was sent back, what it sent back, and what stood there before. */
+/** The rework chain of an execution: why it was reworked, what it sent back, and what it superseded. */
 export function ReworkHistory({ execution }: { execution: Execution }) {
   const { data: lineage } = useQuery(queries.lineage(execution.run_id))
   const reworks = lineage?.reworks ?? []
@@ -65,7 +65,7 @@ function ReworkReason({ item }: { item: ReworkItem }) {
   )
 }
 
-/** The executions whose place others have taken; their artifacts stay reachable. */
+/** Superseded executions. Their artifacts stay available. */
 function Superseded({ execution }: { execution: Execution }) {
   const now = useNow()
   const { data } = useQuery(queries.executions(execution.run_id))

@@ -12,7 +12,7 @@ import styles from '~/ui/ImpactPreview.module.css'
 import { LoadingText } from '~/ui/Loading'
 import { nextStepText, replacedText, staleText } from './reworkText'
 
-/** What the server says a rework will do. */
+/** The impact of a rework, as computed by the server. */
 export function ReworkImpact({ preview }: { preview: ReworkPreview | undefined }) {
   if (preview === undefined) return <LoadingText lines={6} />
   return (

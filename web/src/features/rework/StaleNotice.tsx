@@ -7,7 +7,7 @@ import { Notice } from '~/ui/Notice'
 import { ProblemNotice } from '~/ui/ProblemNotice'
 import { showToast } from '~/ui/toasts'
 
-/** What the work was made from has a newer version: say so, and let it be done again. */
+/** Warns that an input has a newer version, and offers to rerun. */
 export function StaleNotice({ execution, allowed }: { execution: Execution; allowed: boolean }) {
   const client = useQueryClient()
   const rerun = useMutation({

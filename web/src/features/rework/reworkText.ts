@@ -1,6 +1,6 @@
 import type { ReworkItem, ReworkPreview } from '~/api/types'
 
-/** How the checkpoint begins again, and what becomes of who asked. */
+/** How the checkpoint starts again, and what happens to the requester. */
 export function nextStepText(preview: ReworkPreview): string {
   const { checkpoint_name: name, asker_checkpoint_name: requester, begins } = preview
   const start = {
@@ -28,7 +28,7 @@ export function staleText(preview: ReworkPreview): string {
     : `${names.join(', ')}. They used the replaced artifacts. You can rerun them one by one.`
 }
 
-/** How a rework came out, in one line. */
+/** The status of a rework in a few words. */
 export function statusText({ status, archived_by }: Pick<ReworkItem, 'status' | 'archived_by'>): string {
   if (archived_by !== null) return 'removed by a rollback'
   switch (status) {

@@ -15,7 +15,7 @@ import { CheckpointTargets, EarlierRunTargets, type Target } from './RollbackTar
 type Level = 'checkpoint_level' | 'run_level'
 type Props = { run: Run; opened: boolean; onClose: () => void; onDone: (rollback: Rollback) => void }
 
-/** Going back, with everything that will happen said before. */
+/** Rolls a run back and shows the impact first. */
 export function RollbackDialog({ run, opened, onClose, onDone }: Props) {
   return (
     <Modal
@@ -40,7 +40,7 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
   const [target, setTarget] = useState<Target | null>(null)
   const [reason, setReason] = useState('')
   const [confirmation, setConfirmation] = useState('')
-  // One id for this dialog: pressing twice, or again after a lost answer, goes back once.
+  // One id per dialog, so that repeated requests roll back only once.
   const [rollbackId] = useState(newId)
 
   const request = rollbackRequest(run, level, position, target)
@@ -171,7 +171,7 @@ function rollbackRequest(
       }
 }
 
-/** The last completed checkpoint that something stands after: the mildest way back. */
+/** The last completed checkpoint before the current one: the smallest rollback. */
 function defaultPosition(run: Run): number | null {
   const completed = run.trail.filter((item) => item.status === 'completed').map((item) => item.position)
   const started = run.trail.filter((item) => item.status !== 'upcoming').map((item) => item.position)

@@ -7,7 +7,7 @@ import { LoadingText } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
 import { archivedText, nextStepText } from './rollbackText'
 
-/** What the server says will happen. */
+/** The impact of a rollback, as computed by the server. */
 export function RollbackImpact({
   preview,
   target,

@@ -6,7 +6,7 @@ import { Time } from '~/ui/Time'
 import { rollbackSummary } from './rollbackText'
 import type { UndoRollback } from './useUndoRollback'
 
-/** The newest rollback of a run while it can still be undone, or why it no longer can. */
+/** The latest rollback of a run that can be undone, or why it can't. */
 export function RollbackNotice({
   runId,
   canUndo,

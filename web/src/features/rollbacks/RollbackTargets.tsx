@@ -51,10 +51,10 @@ export function CheckpointTargets({
   )
 }
 
-/** A null position is not chosen yet. */
+/** The position is null until it is selected. */
 export type Target = { runId: string; version: number; position: number | null }
 
-/** Go back to an earlier version, at a checkpoint of it. */
+/** Rolls back to a checkpoint of an earlier run. */
 export function EarlierRunTargets({
   run,
   target,
@@ -108,7 +108,7 @@ function summary(run: RunSummary, now: Date): string {
   return `${formatTime(run.created_at, now)}, ${runState(run, []).label.toLowerCase()}, ${completed} of ${total}`
 }
 
-/** The checkpoint of the earlier run; the last completed one keeps that run whole. */
+/** The checkpoint of the earlier run, by default the last completed one. */
 function EarlierRunCheckpoint({ target, onSelect }: { target: Target; onSelect: (target: Target) => void }) {
   const { data } = useQuery(runQuery(target.runId))
   const completed = data?.trail.filter((item) => item.status === 'completed') ?? []

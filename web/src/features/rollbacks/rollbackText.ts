@@ -22,7 +22,7 @@ export function archivedText(preview: Pick<RollbackPreview, 'rolled_back_items' 
 const joinList = (items: string[]) =>
   items.length < 2 ? items.join('') : `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 
-/** What goes on afterwards. */
+/** What happens after the rollback. */
 export function nextStepText(
   { checkpoint_name: name, begins }: RollbackPreview['then'],
   target: number | null,
@@ -42,7 +42,7 @@ export function nextStepText(
   }
 }
 
-/** One line about a rollback that was made. */
+/** A rollback in one line. */
 export function rollbackSummary(rollback: Rollback): string {
   const { deleted_runs: runs, deleted_checkpoint_executions: executions } = rollback.rolled_back_items
   const to =

@@ -17,7 +17,7 @@ import styles from './Rules.module.css'
 
 type Props = { scope: Scope; stored: RuleText; canEdit: boolean; onEdit: (editing: boolean) => void }
 
-/** The rules as they are: one line each, and the text they were written in. */
+/** The active rules and their source. */
 export function ActiveRules({ scope, stored, canEdit, onEdit }: Props) {
   const [deleting, setDeleting] = useState(false)
   const client = useQueryClient()
@@ -88,7 +88,7 @@ export function ActiveRules({ scope, stored, canEdit, onEdit }: Props) {
   )
 }
 
-/** What lies in the watched file and is not in force. */
+/** Errors in the watched rules file. */
 function FileErrors({ stored }: { stored: RuleText }) {
   if (stored.file === null || stored.file.faults.length === 0) return null
   return (
@@ -131,7 +131,7 @@ const COLUMNS = [
   { title: 'Priority', width: '80px', alignEnd: true },
 ]
 
-/** Asking goes before approving, then a lower priority before a higher one. */
+/** Rules that require approval come first, then lower priorities. */
 function sortRules(rules: readonly RuleSummary[]): RuleSummary[] {
   return rules.toSorted(
     (one, other) => Number(one.approves) - Number(other.approves) || one.priority - other.priority,

@@ -15,7 +15,7 @@ import { Time } from '~/ui/Time'
 import { showToast } from '~/ui/toasts'
 import styles from './Rules.module.css'
 
-/** Automatic approvals that were drawn for people to look at: their judgement is what a rule is trusted by. */
+/** Automatic approvals that were selected for review by people. */
 export function Audits({ scope }: { scope: Scope }) {
   const [showAll, setShowAll] = useState(false)
   const pages = useInfiniteQuery(audits(!showAll, scope))

@@ -8,7 +8,7 @@ import { Section } from '~/ui/Page'
 import { Time } from '~/ui/Time'
 import styles from './Rules.module.css'
 
-/** What the rules in the editor would have done with what people decided. */
+/** What the edited rules would have decided in past cases. */
 export function BacktestResult({ result, isOutdated }: { result: Backtest; isOutdated: boolean }) {
   return (
     <section className={styles.backtest} aria-label="Backtest">
@@ -90,7 +90,7 @@ function Figure({
   )
 }
 
-/** The title is the answer. */
+/** The heading summarizes the result. */
 export function backtestTitle(result: Backtest): string {
   if (result.decisions === 0) return 'There are no past decisions to test these rules against.'
   if (result.would_approve === 0)

@@ -11,7 +11,7 @@ import styles from './EmergencyStop.module.css'
 
 const DEFAULT_REASON = 'Stopped with one click'
 
-/** Stops every automatic approval at once, without asking back: the safe way must be the short one. */
+/** Stops all automatic approvals with one click, because the safe choice must be quick. */
 export function EmergencyStopButton() {
   const client = useQueryClient()
   const { data } = useQuery(emergencyStop())
@@ -42,7 +42,7 @@ export function EmergencyStopButton() {
   )
 }
 
-/** On every page while it is on: nothing is approved without people. */
+/** Shown on every page during an emergency stop. */
 export function EmergencyStopBanner() {
   const { data } = useQuery({ ...emergencyStop(), refetchInterval: 30_000 })
   const isAdmin = useRoles().includes('admin')
@@ -77,7 +77,7 @@ export function EmergencyStopBanner() {
   )
 }
 
-/** Reason, said afterwards: stopping was one click. */
+/** Adds a reason afterwards, because stopping takes only one click. */
 function ReasonDialog({ reason: savedReason, onClose }: { reason: string; onClose: () => void }) {
   const client = useQueryClient()
   const [reason, setReason] = useState(savedReason)

@@ -6,7 +6,7 @@ import { EmptyState } from '~/ui/EmptyState'
 import { LoadingRows } from '~/ui/Loading'
 import { LoadError } from '~/ui/ProblemNotice'
 
-/** Every emergency stop and every end of one. */
+/** The history of emergency stops. */
 export function EmergencyStopHistory() {
   const { data, error, refetch } = useQuery(emergencyStopHistory())
   if (error !== null)

@@ -11,7 +11,7 @@ import styles from './Rules.module.css'
 
 const DAYS = 90
 
-/** What each rule has done, and how people judged it: autonomy that is earned. */
+/** Statistics of each rule and its reviews. */
 export function RuleAutonomyTable({ scope }: { scope: Scope }) {
   const { data, error, refetch } = useQuery(autonomy(DAYS))
   if (error !== null)

@@ -9,7 +9,7 @@ import { showToast } from '~/ui/toasts'
 
 type Props = { scope: Scope; stored: RuleText; canRevert: boolean }
 
-/** Every version that was in force, what it changed, and the way back to it. */
+/** All published versions of the rules with their changes. */
 export function RuleVersions({ scope, stored, canRevert }: Props) {
   const { data, error, refetch } = useQuery(ruleVersions(scope))
   if (error !== null)

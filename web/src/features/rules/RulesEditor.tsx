@@ -16,7 +16,7 @@ import styles from './Rules.module.css'
 
 type Props = { scope: Scope; stored: RuleText; onEdit: (editing: boolean) => void }
 
-/** Rules (YAML), checked while one writes, tried on what people decided, then saved. */
+/** Edits rules as YAML, with validation and backtest. */
 export function RulesEditor({ scope, stored, onEdit }: Props) {
   const client = useQueryClient()
   const key = draftKey(scope ?? 'all', 0, 'rules')
@@ -109,7 +109,7 @@ export function RulesEditor({ scope, stored, onEdit }: Props) {
   )
 }
 
-/** An edit belongs to the revision it began with, also after a reload. */
+/** An edit keeps the revision it started from, also after a reload. */
 function useDraft(key: string, stored: RuleText) {
   const [draft, setDraft] = useState(() => {
     const saved = readDraft(sessionStorage, key)

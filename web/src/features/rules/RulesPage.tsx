@@ -21,7 +21,7 @@ import { RuleVersions } from './RuleVersions'
 
 const route = getRouteApi('/rules')
 
-/** Rules for approvals, of all pipelines or of one: what is in force, how it does, how it came to be. */
+/** The approval rules of all pipelines or of one. */
 export function RulesPage() {
   const { pipeline } = route.useSearch()
   const scope = pipeline ?? null

@@ -1,4 +1,4 @@
-/** To begin with, where there are no rules yet: one that asks, one that only scores. */
+/** Example rules: one that requires approval, and one in shadow mode. */
 export const EXAMPLE_RULES = `version: "1.0"
 checkpoints:
   - name: High risk

@@ -12,7 +12,7 @@ import { restartText } from './restartText'
 
 type Props = { run: Run; task: RunCommandState; opened: boolean; onClose: () => void }
 
-/** The next pass over the same run, with everything that will happen said before. */
+/** Restarts a run from its first checkpoint and shows the effects first. */
 export function RestartDialog({ run, task, opened, onClose }: Props) {
   const next = run.pass_number + 1
   const { kept, stopped, withdrawn, starts } = restartText(run)

@@ -28,7 +28,7 @@ type Props = {
 
 const YOURS: State = { tone: 'ochre', icon: 'person', label: '' }
 
-/** The bar where it tells, or asks for anything but a decision or a form. */
+/** The bottom bar of a run, except for decisions and forms. */
 export function RunBar(props: Props) {
   const { run, content, allowed, task, onSelect } = props
   const notice = taskNotice(task)
@@ -81,7 +81,7 @@ export function RunBar(props: Props) {
   }
 }
 
-/** Why the last command was refused. */
+/** Why the last command failed. */
 export function taskNotice({ problem }: RunCommandState): ReactNode {
   if (problem === null) return null
   return (

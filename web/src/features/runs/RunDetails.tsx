@@ -8,7 +8,7 @@ import { LoadingText } from '~/ui/Loading'
 import { LoadError } from '~/ui/ProblemNotice'
 import styles from './RunDetails.module.css'
 
-/** What the run was given, below its timeline. */
+/** Details of the run below its timeline. */
 export function RunDetails({ run, costs }: { run: Run; costs: ReactNode }) {
   return (
     <section className={styles.details} aria-label="Run details">

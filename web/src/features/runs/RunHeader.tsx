@@ -14,7 +14,7 @@ import styles from './RunHeader.module.css'
 
 const OPEN = ['in_progress', 'paused']
 
-/** Name and version, state, trail, who, since when, how long still. */
+/** The header of the run page. */
 export function RunHeader({ run, cost }: { run: Run; cost: ReactNode }) {
   const now = useNow()
   const roles = useRoles()

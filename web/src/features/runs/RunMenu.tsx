@@ -21,7 +21,7 @@ import styles from './RunMenu.module.css'
 
 type Props = { run: Run; task: RunCommandState; allowed: boolean; onRollback: () => void }
 
-/** What can be done with the run as a whole. */
+/** The actions for a run. */
 export function RunMenu({ run, task, allowed, onRollback }: Props) {
   const navigate = useNavigate()
   const [cancelling, setCancelling] = useState(false)

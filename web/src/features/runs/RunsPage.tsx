@@ -19,7 +19,7 @@ const STATUS_OPTIONS: { value: RunStatus | ''; label: string }[] = [
   { value: 'completed', label: 'Completed' },
 ]
 
-/** Every run, the newest first. */
+/** All runs, newest first. */
 export function RunsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()

@@ -17,7 +17,7 @@ type Props = {
   onSelect: (checkpointId: string) => void
 }
 
-/** Every checkpoint of the run in order, with what became of it. */
+/** The checkpoints of the run with their states. */
 export function Timeline({ checkpoints, selected, onSelect }: Props) {
   return (
     <ol className={styles.timeline} aria-label="Checkpoints">
@@ -40,7 +40,7 @@ export function Timeline({ checkpoints, selected, onSelect }: Props) {
   )
 }
 
-/** Only a stage that holds several is worth a word. */
+/** A stage is only named if it has several checkpoints. */
 function startsStage(checkpoints: readonly RunCheckpoint[], index: number): boolean {
   const stage = checkpoints[index]?.stage ?? null
   return stage !== null && checkpoints[index - 1]?.stage !== stage && checkpoints[index + 1]?.stage === stage
@@ -90,7 +90,7 @@ function elapsedTime(item: RunCheckpoint, now: Date): string | null {
     : null
 }
 
-/** The second line: what became of it, or what will be asked. */
+/** The status of a checkpoint, or the approvals it will need. */
 function statusLine(item: RunCheckpoint, word: string): string {
   if (item.status === 'upcoming') {
     return item.asks_to_start ? 'Approval to start' : item.asks_to_complete ? 'Approval to complete' : ''

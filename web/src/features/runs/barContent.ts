@@ -1,7 +1,7 @@
 import type { Approval, Execution, Role, Run, RunCheckpoint } from '~/api/types'
 import { canAnswer, canEdit, executionState } from '~/lib/states'
 
-/** What the bottom bar of a run is about. */
+/** The content of the bottom bar of a run. */
 export type BarContent =
   | { kind: 'start run' }
   | { kind: 'decide'; approval: Approval }
@@ -33,7 +33,7 @@ function selectedContent(
   return null
 }
 
-/** The one thing to ask or tell: first about what is looked at, then about what waits elsewhere. */
+/** Chooses the content of the bar: the selected checkpoint first, then what waits elsewhere. */
 export function barContent(
   run: Run,
   selected: RunCheckpoint | undefined,
@@ -57,7 +57,7 @@ export function barContent(
   return { kind: 'running', item: run.trail.find((item) => item.status === 'in_progress') ?? null }
 }
 
-/** Whether who is signed in may do what is asked. */
+/** Whether the user can perform the action of the bar. */
 export function canAct(content: BarContent, roles: readonly Role[]): boolean {
   switch (content.kind) {
     case 'decide':
@@ -69,7 +69,7 @@ export function canAct(content: BarContent, roles: readonly Role[]): boolean {
   }
 }
 
-/** The checkpoint to open when none is chosen: what needs a person, what runs, what failed, what was done last. */
+/** The checkpoint to open by default: one that needs a person, is running, has failed or was completed last. */
 export function initialCheckpoint(checkpoints: readonly RunCheckpoint[]): RunCheckpoint | undefined {
   const withTone = (tone: string) =>
     checkpoints.find((item) => item.status !== 'upcoming' && executionState(item).tone === tone)

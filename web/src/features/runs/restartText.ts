@@ -3,7 +3,7 @@ import { pluralize } from '~/lib/formatting'
 
 const namesOf = (items: readonly { name: string }[]) => items.map((item) => item.name).join(', ')
 
-/** What a restart takes, stops, withdraws and begins, in words; null where there is nothing of the kind. */
+/** The effects of a restart in words. Null means no such effect. */
 export function restartText(run: Pick<Run, 'trail' | 'waiting_approvals' | 'pass_number' | 'status'>): {
   kept: string
   stopped: string | null

@@ -15,7 +15,7 @@ import { Time } from '~/ui/Time'
 import { showToast } from '~/ui/toasts'
 import styles from './SecretsPage.module.css'
 
-/** Passwords and keys that the server needs. Their values never come back. */
+/** The secrets of the server. Their values are never returned. */
 export function SecretsPage() {
   const [editing, setEditing] = useState<string | null>(null)
   return (
@@ -113,7 +113,7 @@ function SecretList({ onReplace }: { onReplace: (name: string) => void }) {
         note="Its value can't be restored."
         onSubmit={async () => {
           if (deleting !== null) await deleteSecret(deleting)
-          await client.invalidateQueries({ queryKey: ['people', 'secrets'] })
+          await client.invalidateQueries({ queryKey: ['identity', 'secrets'] })
           setDeleting(null)
         }}
       >
@@ -145,7 +145,7 @@ function SecretDialog({ existingName, onClose }: { existingName: string; onClose
       disabled={name.trim() === '' || value === ''}
       onSubmit={async () => {
         await setSecret(name.trim(), value)
-        await client.invalidateQueries({ queryKey: ['people', 'secrets'] })
+        await client.invalidateQueries({ queryKey: ['identity', 'secrets'] })
         showToast(`Saved secret ${name.trim()}.`)
         onClose()
       }}

@@ -11,7 +11,7 @@ import { SignInLayout } from './SignInLayout'
 
 const MIN_LENGTH = 12
 
-/** Accepts an invitation: whoever it is for chooses a password and is in. */
+/** Accepts an invitation and sets a password. */
 export function AcceptInvitation({ token }: { token: string }) {
   const { data, error } = useQuery({
     queryKey: ['invitation', token],

@@ -11,7 +11,7 @@ type Props = { route: Extract<EntryRoute, { kind: 'provider' }> }
 
 let finished = false
 
-/** Back from an identity provider: hands over what it gave, and goes where the sign-in began. */
+/** Completes the sign-in with an identity provider and returns to the original address. */
 export function ProviderCallback({ route }: Props) {
   const { provider, code, state, error: refused } = route
   const { mutate, error: failure } = useMutation({

@@ -11,21 +11,21 @@ import { ProviderCallback } from './ProviderCallback'
 import styles from './SignIn.module.css'
 import { SignInPage } from './SignInPage'
 
-/** The token of a start link, taken out of the address at once: it must not stay in the history. */
+/** Takes the token of a start link out of the address, so that it doesn't stay in the history. */
 function takeToken(): string | null {
   const token = location.hash.includes('token=') ? extractToken(location.hash) : null
   if (token !== null) history.replaceState(history.state, '', location.pathname + location.search)
   return token
 }
 
-/** What the address asked for, taken out of it at once, as a token is. */
+/** Takes the entry route and removes its token from the address. */
 function takeEntryRoute(): EntryRoute | null {
   const route = entryRoute(location)
   if (route?.kind === 'welcome') history.replaceState(history.state, '', location.pathname)
   return route
 }
 
-/** Invitations and identity providers lead in by doors of their own; all else needs a session. */
+/** Requires a session for everything except invitations and identity providers. */
 export function SessionGate({ children }: { children: ReactNode }) {
   const [route] = useState(takeEntryRoute)
   if (route?.kind === 'welcome') return <AcceptInvitation token={route.token} />
@@ -33,7 +33,7 @@ export function SessionGate({ children }: { children: ReactNode }) {
   return <RequireSession>{children}</RequireSession>
 }
 
-/** Shows the app to who is signed in, the sign-in to everybody else. The address stays, so that one lands where one meant to go. */
+/** Shows the app or the sign-in page. The address stays the same, so that signing in leads to the requested page. */
 function RequireSession({ children }: { children: ReactNode }) {
   const client = useQueryClient()
   const [token, setToken] = useState(takeToken)
@@ -47,7 +47,7 @@ function RequireSession({ children }: { children: ReactNode }) {
   const sessionQuery = useQuery({ ...session(), enabled: token === null, retry: false })
 
   useEffect(() => {
-    // A start link that is opened in this very tab changes the fragment alone and loads nothing.
+    // A start link that is opened in the same tab changes only the fragment and doesn't reload the page.
     const onHashChange = () => {
       const found = takeToken()
       if (found !== null) setToken(found)

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect } from 'react'
 import { Logo } from '~/ui/Logo'
 import styles from './SignIn.module.css'
 
-/** The frame of what is shown before the app: one column with the mark. */
+/** The layout of pages that are shown without a session. */
 export function SignInLayout({ title, children }: { title: string; children: ReactNode }) {
   useEffect(() => {
     document.title = `${title.replace(/ to Cairn$/, '')} · Cairn`

@@ -10,7 +10,7 @@ import { SignInLayout } from './SignInLayout'
 
 type Props = { initialProblem: Problem | null; onSignedIn: (session: Session) => void }
 
-/** Signs in: with the company's account, a password, or the start link; only the ways that there are. */
+/** Signs in with an identity provider, a password or the start link. */
 export function SignInPage({ initialProblem, onSignedIn }: Props) {
   const { data: options, isPending } = useQuery({ ...signInOptions(), retry: false })
   const [useToken, setUseToken] = useState(initialProblem !== null)

@@ -1,4 +1,4 @@
-/** What an address asks for before the app: to accept an invitation, or to come back from an identity provider. */
+/** Addresses that work without a session: accepting an invitation and returning from an identity provider. */
 export type EntryRoute =
   | { kind: 'welcome'; token: string }
   | { kind: 'provider'; provider: string; code: string; state: string; error: string | null }

@@ -19,7 +19,7 @@ import { SelectField } from '~/ui/SelectField'
 import { showToast } from '~/ui/toasts'
 import styles from './TemplateGallery.module.css'
 
-/** Pipelines that come with Cairn: what each does step by step, and a button that makes one's own of it. */
+/** The built-in pipeline templates with their checkpoints. */
 export function TemplateGallery({ onEdit }: { onEdit: (template: Template) => void }) {
   const { data, error, refetch } = useQuery(templates())
   const [search, setSearch] = useState('')
@@ -128,7 +128,7 @@ function TemplateCard({ template, busy, onUse, onEdit }: CardProps) {
   )
 }
 
-/** Makes a pipeline and opens it; its sample stands in the start dialog. */
+/** Creates a pipeline and opens it. The sample input is prefilled in the start dialog. */
 function useCreateFromTemplate() {
   const client = useQueryClient()
   const navigate = useNavigate()

@@ -7,7 +7,7 @@ import { canEdit } from '~/lib/states'
 import { Page } from '~/ui/Page'
 import { TemplateGallery } from './TemplateGallery'
 
-/** The gallery of templates. */
+/** The page of all templates. */
 export function TemplatesPage() {
   const navigate = useNavigate()
   const allowed = canEdit(useRoles())
