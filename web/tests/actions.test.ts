@@ -8,13 +8,13 @@ import { byUrgency } from '~/lib/waiting'
 import { approvalItem } from '~/ui/PendingRows'
 import { approval } from './fixtures'
 
-describe('a proposed action', () => {
-  it('has a word for what is done', () => {
+describe('proposed actions', () => {
+  it('have a label for the operation', () => {
     expect(operationLabel('send_email')).toBe('Send email')
     expect(operationLabel('close_ticket')).toBe('Close ticket')
   })
 
-  it('is read with its values in place of their names', () => {
+  it('replace placeholders with values', () => {
     expect(
       fillPlaceholders('{{ amount }} of {{order.id}}, {{ nothing }}', { amount: 9.5, order: { id: 'x' } }),
     ).toBe('9.5 of x, {{ nothing }}')
@@ -31,8 +31,8 @@ describe('a proposed action', () => {
   )
 })
 
-describe('differences', () => {
-  it('show changed lines with the words that differ', () =>
+describe('changedLines', () => {
+  it('shows changed lines with marked words', () =>
     expect(changedLines('Dear A,\nyou get 99.99 back\n', 'Dear A,\nyou get 89.99 back\n')).toEqual([
       {
         sign: '−',
@@ -52,16 +52,16 @@ describe('differences', () => {
       },
     ]))
 
-  it('show what is new or gone as a whole', () => {
+  it('shows added and removed texts', () => {
     expect(changedLines('', 'new')).toEqual([{ sign: '+', parts: [{ kind: 'added', text: 'new' }] }])
     expect(changedLines('old', '')).toEqual([{ sign: '−', parts: [{ kind: 'removed', text: 'old' }] }])
   })
 })
 
-describe('what waits', () => {
+describe('pending items', () => {
   const at = (facts: Parameters<typeof approval>[0]) => approvalItem(approval(facts))
 
-  it('stands by deadline, then age, as the server sorts it', () => {
+  it('sort by deadline, then age', () => {
     const items = [
       at({ approval_id: 'old', asked_at: '2026-01-01T00:00:00Z' }),
       at({ approval_id: 'risky', asked_at: '2026-02-01T00:00:00Z', risk_level: 'high' }),
@@ -71,7 +71,7 @@ describe('what waits', () => {
     expect(items.sort(byUrgency).map(({ id }) => id)).toEqual(['soon', 'late', 'old', 'risky'])
   })
 
-  it('is decided together only with its like', () => {
+  it('can only be batched with similar approvals', () => {
     const one = at({ kind: 'action', operation_type: 'send_email', possible: ['approve', 'reject'] })
     expect(canBatch(one)).toBe(true)
     expect(canBatch(at({ kind: 'action', may_decide: false }))).toBe(false)
@@ -81,7 +81,7 @@ describe('what waits', () => {
     expect(isSameDecision(one, at({ kind: 'completion' }))).toBe(false)
   })
 
-  it('says what happens when the time is up', () => {
+  it('describe what happens at the deadline', () => {
     const to = ['managers']
     const then = (facts: Parameters<typeof approval>[0]) => timeoutText(approval(facts))
     expect(then({ on_timeout: 'fail' })).toBe('then it fails')
@@ -91,7 +91,7 @@ describe('what waits', () => {
     expect(then({})).toBe(null)
   })
 
-  it('has one decision that stands out, with one key each', () => {
+  it('have one primary decision and unique shortcuts', () => {
     const asks = decisionOptions(['retry', 'restart', 'accept', 'fail'])
     expect(asks.filter(([, ask]) => ask.weight === 'primary').map(([name]) => name)).toEqual(['accept'])
     expect(asks.flatMap(([, ask]) => ask.key ?? [])).toEqual(['R', 'A'])

@@ -10,7 +10,7 @@ it.each([
   [EXAMPLE_AGENT, 'fact-checker'],
 ])('the name in %j', (text, name) => expect(agentNameIn(text)).toBe(name))
 
-it('says whose an agent is, and what it may use', () => {
+it('describes the origin and the tools of an agent', () => {
   const own = { is_ready_made: false, replaces_ready_made: false, revision: 2 }
   expect(originLabel(own)).toBe('custom')
   expect(originLabel({ ...own, replaces_ready_made: true })).toBe('custom, replaces the built-in agent')

@@ -4,13 +4,13 @@ import { approval, executionOf, runCheckpoint, runWith } from './fixtures'
 
 const done = runCheckpoint({ status: 'completed' })
 
-describe('questionOf', () => {
-  it('asks to start what has not begun', () =>
+describe('barContent', () => {
+  it('offers to start a run that has not started', () =>
     expect(barContent(runWith([done], { status: 'not_started' }), done, undefined)).toEqual({
       kind: 'start run',
     }))
 
-  it('asks for the decision on what is looked at', () => {
+  it('shows the decision on the selected checkpoint', () => {
     const item = runCheckpoint({ status: 'waiting_approval_to_complete' })
     const pending = approval()
     expect(barContent(runWith([item]), item, executionOf(item, pending))).toEqual({
@@ -19,7 +19,7 @@ describe('questionOf', () => {
     })
   })
 
-  it('asks for a form', () => {
+  it('shows the form', () => {
     const item = runCheckpoint({ waiting_on: 'human_form' })
     const pending = approval({ kind: 'input' })
     expect(barContent(runWith([item], { waiting_approvals: [pending] }), item, undefined)).toEqual({
@@ -28,24 +28,24 @@ describe('questionOf', () => {
     })
   })
 
-  it('takes decisions and forms while paused, but starts nothing', () => {
+  it('allows decisions and forms while paused, but no starts', () => {
     const form = runCheckpoint({ waiting_on: 'human_form' })
     const pending = runCheckpoint({ status: 'pending' })
     expect(barContent(runWith([form], { status: 'paused' }), form, undefined).kind).toBe('fill in')
     expect(barContent(runWith([pending], { status: 'paused' }), pending, undefined).kind).toBe('resume')
   })
 
-  it('points to what waits elsewhere', () => {
+  it('points to another checkpoint that waits', () => {
     const waits = runCheckpoint({ status: 'waiting_approval_to_start', position: 1 })
     expect(barContent(runWith([done, waits]), done, undefined)).toEqual({ kind: 'elsewhere', item: waits })
   })
 
-  it('tells what runs', () => {
+  it('shows the running checkpoint', () => {
     const item = runCheckpoint()
     expect(barContent(runWith([item]), item, undefined)).toEqual({ kind: 'running', item })
   })
 
-  it('shows what failed, paused or over', () => {
+  it('shows the failed checkpoint of a paused or finished run', () => {
     const failed = runCheckpoint({ status: 'failed', position: 1 })
     expect(barContent(runWith([done, failed], { status: 'paused' }), done, undefined)).toEqual({
       kind: 'failed',
@@ -59,15 +59,15 @@ describe('questionOf', () => {
   })
 })
 
-describe('mayTake', () => {
-  it('follows what the server says of an approval', () => {
+describe('canAct', () => {
+  it('follows the permissions of the approval', () => {
     for (const may_decide of [true, false]) {
       const one = approval({ may_decide })
       expect(canAct({ kind: 'decide', approval: one }, ['viewer'])).toBe(may_decide)
       expect(canAct({ kind: 'fill in', approval: one }, ['viewer'])).toBe(may_decide)
     }
   })
-  it('follows the roles (D29)', () => {
+  it('follows the roles', () => {
     const fill = { kind: 'fill in', approval: null } as const
     const resume = { kind: 'resume' } as const
     const can = (roles: Parameters<typeof canAct>[1]) => [fill, resume].map((asked) => canAct(asked, roles))
@@ -78,10 +78,12 @@ describe('mayTake', () => {
   })
 })
 
-describe('opening', () => {
+describe('initialCheckpoint', () => {
   const upcoming = runCheckpoint({ status: 'upcoming', position: 2 })
   const waits = runCheckpoint({ status: 'pending', position: 1 })
-  it('shows what needs a person first', () => expect(initialCheckpoint([done, waits, upcoming])).toBe(waits))
-  it('shows the last one done when all is done', () => expect(initialCheckpoint([done, upcoming])).toBe(done))
-  it('shows the first one before anything began', () => expect(initialCheckpoint([upcoming])).toBe(upcoming))
+  it('prefers a checkpoint that needs a person', () =>
+    expect(initialCheckpoint([done, waits, upcoming])).toBe(waits))
+  it('falls back to the last completed checkpoint', () =>
+    expect(initialCheckpoint([done, upcoming])).toBe(done))
+  it('falls back to the first checkpoint', () => expect(initialCheckpoint([upcoming])).toBe(upcoming))
 })

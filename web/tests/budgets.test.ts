@@ -15,8 +15,8 @@ const bound = (facts: Partial<BudgetStatus> = {}): BudgetStatus => ({
   ...facts,
 })
 
-describe('a budget', () => {
-  it('is shown by the limit of which most is used', () => {
+describe('budgets', () => {
+  it('show the tightest limit', () => {
     const [cost, calls] = [bound(), bound({ limit: 'max_calls', allowed: 4, used: 3 })]
     expect(tightestLimit([cost, calls])).toBe(calls)
     expect(tightestLimit([])).toBeUndefined()
@@ -28,13 +28,13 @@ describe('a budget', () => {
     ['max_calls', 1, '1 call'],
   ] as const)('of %s %d is %s', (limit, number, words) => expect(formatLimit(limit, number)).toBe(words))
 
-  it('is proposed with room', () => {
+  it('suggest a higher limit', () => {
     expect(suggestedLimit(bound({ allowed: 2, used: 2.2 }))).toBe(5)
     expect(suggestedLimit(bound({ allowed: 0.05, used: 0.051 }))).toBe(0.11)
     expect(suggestedLimit(bound({ limit: 'max_calls', allowed: 3, used: 3 }))).toBe(6)
   })
 
-  it('says what another one would leave', () => {
+  it('describe the effect of a new limit', () => {
     const spent = bound({ used: 2.25, is_spent: true })
     expect(limitEffect(spent, 4)).toEqual({ text: '$1.75 remaining.', isEnough: true })
     expect(limitEffect(spent, 2.25).isEnough).toBe(false)
@@ -42,7 +42,7 @@ describe('a budget', () => {
     expect(limitEffect(bound(), 2)).toEqual({ text: 'Unchanged.', isEnough: true })
   })
 
-  it('sends what was changed, and keeps what was set before', () => {
+  it('send changed limits and keep the others', () => {
     const own = { max_cost_usd: null, max_tokens: 500, max_calls: null }
     const bounds = [bound(), bound({ limit: 'max_calls', allowed: 4, used: 4 })]
     const run = runWith([], {
@@ -60,7 +60,7 @@ describe('a budget', () => {
     expect(withNewLimits(run, raised)).toEqual({ max_cost_usd: null, max_tokens: 500, max_calls: 8 })
   })
 
-  it('that is spent shows in the state of the run', () =>
+  it('show in the state of the run when exhausted', () =>
     expect(runState(runWith([], { status: 'paused', over_budget: 'Spent.' }), []).label).toBe(
       'Budget exhausted',
     ))

@@ -16,8 +16,8 @@ const figures = (status: RunStatus, completed: number, waiting = 0) => ({
   },
 })
 
-describe('pebblesOf', () => {
-  it('gives each checkpoint its pebble', () =>
+describe('dotsOfCheckpoints', () => {
+  it('maps each checkpoint to a dot', () =>
     expect(
       dotsOfCheckpoints([
         runCheckpoint({ status: 'completed' }),
@@ -30,7 +30,7 @@ describe('pebblesOf', () => {
     ).toEqual(['done', 'blue', 'ochre', 'red', 'grey', 'open']))
 })
 
-describe('pebblesOfFigures', () => {
+describe('dotsOfCounts', () => {
   it.each<[RunStatus, number, number, string[]]>([
     ['in_progress', 2, 0, ['done', 'done', 'blue', 'open']],
     ['in_progress', 2, 1, ['done', 'done', 'ochre', 'open']],
@@ -41,7 +41,7 @@ describe('pebblesOfFigures', () => {
   ])('%s with %d done and %d waiting', (status, completed, waiting, pebbles) =>
     expect(dotsOfCounts(figures(status, completed, waiting))).toEqual(pebbles),
   )
-  it('waits for a person where only a start by hand moves it on', () =>
+  it('shows ochre if the run needs a manual start', () =>
     expect(
       dotsOfCounts({
         ...figures('in_progress', 1),
@@ -51,10 +51,10 @@ describe('pebblesOfFigures', () => {
     ).toEqual(['done', 'ochre', 'open', 'open']))
 })
 
-describe('trailInWords', () => {
-  it('says what the eye sees', () =>
+describe('dotsLabel', () => {
+  it('counts the dots by state', () =>
     expect(dotsLabel(['done', 'done', 'ochre', 'open'])).toBe(
       '4 checkpoints: 2 completed, 1 waiting, 1 upcoming',
     ))
-  it('is short for an empty one', () => expect(dotsLabel([])).toBe('No checkpoints'))
+  it('handles an empty run', () => expect(dotsLabel([])).toBe('No checkpoints'))
 })

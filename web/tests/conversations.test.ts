@@ -23,14 +23,14 @@ const shown = (...given: Parameters<typeof conversationEntries>) =>
     return `${entry.continues ? '' : `${agent_name} `}${message_id}`
   })
 
-describe('a conversation', () => {
-  it('holds each message once, in order', () => {
+describe('conversationEntries', () => {
+  it('merges messages in order without duplicates', () => {
     expect(ids(mergeMessages([message(1), message(3)], [message(2), message(3)]))).toEqual([1, 2, 3])
     const all = [message(1)]
     expect(mergeMessages(all, [message(1)])).toBe(all)
   })
 
-  it('says a name once for what one says in a turn, and puts results to their calls', () => {
+  it('shows a name once per turn and adds results to their calls', () => {
     const call = { call_id: 'c', name: 'file_operations', arguments: { path: 'a.csv' } }
     const result = { call_id: 'c', name: 'file_operations', content: 'rows', went_well: true }
     const messages = [
@@ -43,12 +43,12 @@ describe('a conversation', () => {
     expect(conversationEntries(messages, [])[1]).toMatchObject({ results: [result] })
   })
 
-  it('shows a result whose call it does not know', () => {
+  it('shows a result without a known call', () => {
     const result = { call_id: 'other', name: 'web_search', content: 'x', went_well: false }
     expect(shown([message(3, { role: 'tool', tool_results: [result] })], [])).toEqual(['nobody is told 3'])
   })
 
-  it('is divided by rounds, and by what was begun anew', () => {
+  it('is divided by rounds and retries', () => {
     const messages = [
       message(1, { turn: 'debate/1/pro', agent_name: 'Pro' }),
       message(2, { turn: 'debate/1/con', agent_name: 'Con' }),
@@ -72,7 +72,7 @@ describe('a conversation', () => {
     ])
   })
 
-  it('keeps together what each says who speaks at the same time, with what each was told', () => {
+  it('groups messages of parallel agents with their prompts', () => {
     const turn = (name: string, facts: Partial<Message> = {}) => ({
       turn: `council/answer/${name.toLowerCase()}`,
       agent_name: name,
@@ -100,29 +100,29 @@ describe('a conversation', () => {
     expect(shown(messages.slice(0, 1), [])).toEqual(['# Answers', 'nobody is told 1'])
   })
 
-  it('ends with what is on its way, until that is whole', () => {
+  it('ends with streaming messages until they are complete', () => {
     const coming = withDelta(undefined, delta('Half', 0))
     expect(shown([message(1)], [coming])).toEqual(['Writer 1', '… Half'])
     expect(shown([message(1), message(2)], [coming])).toEqual(['Writer 1', '2'])
   })
 })
 
-describe('pieces', () => {
-  it('are counted in characters, not in units', () => {
+describe('message deltas', () => {
+  it('count offsets in characters, not in UTF-16 units', () => {
     const first = withDelta(undefined, delta('a🙂b', 0))
     expect(withDelta(first, delta('c', 3)).texts.text).toBe('a🙂bc')
     expect(withDelta(first, delta('c', 2)).texts.text).toBe('a🙂c')
   })
 
-  it('begin anew, and keep thinking apart', () => {
+  it('restart at offset 0 and keep thinking separate', () => {
     const thought = withDelta(withDelta(undefined, delta('Hm', 0, { kind: 'thinking' })), delta('Yes', 0))
     expect(thought.texts).toEqual({ text: 'Yes', thinking: 'Hm', tool_call: '' })
     expect(withDelta(thought, delta('No', 0)).texts.text).toBe('No')
   })
 })
 
-describe('speakers', () => {
-  it('differ by letters where colours do not', () => {
+describe('assignSpeakers', () => {
+  it('distinguishes speakers with the same colour by initials', () => {
     const entries = conversationEntries(
       ['Ann', 'Anton', 'Bo', 'Abe'].map((agent_name, index) =>
         message(index, { agent_name, turn: `parallel/${agent_name}` }),
@@ -137,7 +137,7 @@ describe('speakers', () => {
     ])
   })
 
-  it('keep what they have when earlier ones are read', () => {
+  it('keeps colours and initials when earlier messages are loaded', () => {
     const of = (...names: string[]) =>
       conversationEntries(
         names.map((agent_name, index) => message(index, { agent_name, turn: `parallel/${agent_name}` })),
@@ -158,7 +158,7 @@ describe('speakers', () => {
   ] as const)('%j: %s', (given, deed) => expect(activityOf(given)).toBe(deed))
 })
 
-it('tells what a call is about', () => {
+it('describes the subject of a call', () => {
   const call = (given: unknown) => ({ call_id: 'c', name: 'x', arguments: given })
   expect(callSubject(call({ limit: 3, query: 'super-cap\nsecond' }))).toBe('super-cap')
   expect(callSubject(call({ operation: 'read', path: 'a.csv' }))).toBe('a.csv')
@@ -166,12 +166,12 @@ it('tells what a call is about', () => {
   expect(callSubject(call(null))).toBe('')
 })
 
-it('tells a call on its way from what it is called with', () => {
+it('splits a streaming call into name and arguments', () => {
   expect(parseStreamingCall('write_file{"path": "a')).toEqual({ name: 'write_file', args: '{"path": "a' })
   expect(parseStreamingCall('write_fi')).toEqual({ name: 'write_fi', args: '' })
 })
 
-it('knows a document from words', () => {
+it('recognizes a JSON document', () => {
   expect(isJsonDocument(' {"a": 1}')).toBe(true)
   expect(isJsonDocument('{braces} in words')).toBe(false)
 })
@@ -179,14 +179,14 @@ it('knows a document from words', () => {
 const numbers = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-describe('the store', () => {
+describe('openConversation', () => {
   const page = (from: number, to: number, next_cursor: string | null): MessagePage => ({
     items: Array.from({ length: to - from + 1 }, (_, index) => message(from + index)),
     next_cursor,
     is_hidden: false,
   })
 
-  it('begins at its end, reads older ones when they are wanted, and on when the line stands again', async () => {
+  it('starts at its end, loads older messages on demand and catches up after a reconnection', async () => {
     const asked: MessagePageQuery[] = []
     let last = 60
     const talk = openConversation(async (ask) => {
@@ -216,7 +216,7 @@ describe('the store', () => {
     ])
   })
 
-  it('begins anew at its end after a long absence', async () => {
+  it('restarts at its end after a long absence', async () => {
     const talk = openConversation(
       async (ask) =>
         ask.order === 'newest'
@@ -230,7 +230,7 @@ describe('the store', () => {
     expect(ids(talk.get().messages)).toEqual(numbers(990, 1000))
   })
 
-  it('puts the whole message in the place of its pieces', async () => {
+  it('replaces deltas with the complete message', async () => {
     const talk = openConversation(async () => page(1, 1, null), vi.fn())
     await talk.readNewer()
     talk.addDeltas([delta('Ha', 0), delta('lf', 2)])
@@ -240,7 +240,7 @@ describe('the store', () => {
     expect(ids(talk.get().messages)).toEqual([1, 2])
   })
 
-  it('keeps what it has when reading fails, and says so', async () => {
+  it('keeps its messages when a read fails', async () => {
     let fails = false
     const talk = openConversation(async () => {
       if (fails) throw new Error('gone')

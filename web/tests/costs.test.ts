@@ -20,14 +20,14 @@ it.each([
   [1204.5, '$1,204.50'],
 ])('%d dollars are %s', (dollars, words) => expect(money(dollars)).toBe(words))
 
-it('tells what is simulated, known and not known apart', () => {
+it('distinguishes simulated, known and unknown costs', () => {
   expect(costLabel(usage({ calls: 2, simulated_calls: 2 }))).toBe('simulated, free')
   expect(costLabel(usage({ calls: 2, cost_usd: null, unpriced_calls: 2 }))).toBe('cost unknown')
   expect(costLabel(usage({ calls: 2, cost_usd: 0.5, unpriced_calls: 1 }))).toBe('at least $0.50')
   expect(costLabel(usage({ calls: 2, cost_usd: 0.5, simulated_calls: 1 }))).toBe('$0.50')
 })
 
-it('says all of it', () =>
+it('lists all usage', () =>
   expect(
     usageSummary(usage({ calls: 2, input_tokens: 1204, output_tokens: 87, cache_read_tokens: 300 })),
   ).toBe('1,204 tokens in (300 cached), 87 out, 2 calls'))

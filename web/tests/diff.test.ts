@@ -11,8 +11,8 @@ const lines = (before: string, after: string) =>
 const numbered = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}\n`).join('')
 
-describe('two versions', () => {
-  it('are compared line by line, with the words that differ', () => {
+describe('diffLines', () => {
+  it('compares line by line and marks changed words', () => {
     expect(lines('# Cap\nSix months.\n', '# Cap\nTwelve months.\n')).toEqual([
       ' # Cap',
       '−[Six] months.',
@@ -23,7 +23,7 @@ describe('two versions', () => {
     expect(lines('', '')).toEqual([])
   })
 
-  it('leave out what is the same, but for some lines around a change', () => {
+  it('omits unchanged lines except some context', () => {
     const [before, after] = [
       `${numbered(1, 20)}old\n${numbered(21, 40)}`,
       `${numbered(1, 20)}new\n${numbered(21, 40)}`,
@@ -47,7 +47,7 @@ describe('two versions', () => {
     expect(diffWords(rows('a'), rows('b')).map(({ kind }) => kind)).toEqual(['removed', 'added'])
   })
 
-  it('may be long where little has changed', () => {
+  it('handles long texts with few changes', () => {
     const long = numbered(1, 5000)
     expect(lines(`${long}old\n`, `${long}new\n`).slice(-2)).toEqual(['−[old]', '+[new]'])
     expect(diffWords('x '.repeat(900), `${'x '.repeat(900)}y`)).toEqual([
@@ -57,7 +57,7 @@ describe('two versions', () => {
   })
 })
 
-it('finds the same file of the version before', () => {
+it('finds the same artifact of the previous version', () => {
   const file = { checkpoint_id: 'c', artifact_name: 'ruling', format: 'md', checksum: '1' }
   const others = [
     { ...file, checkpoint_id: 'other' },
@@ -72,7 +72,7 @@ it('finds the same file of the version before', () => {
   expect(changeLabel(file, undefined, 6)).toBe('new')
 })
 
-it('puts a policy before a page of somebody else', () => {
+it('adds a content security policy to an untrusted page', () => {
   const page = withContentPolicy('<html><title>T</title></html>')
   const [, policy, rest] =
     /^<!doctype html><meta http-equiv="Content-Security-Policy" content="([^"]+)">(.*)$/.exec(page) ?? []

@@ -5,8 +5,8 @@ const KEY = draftKey('execution', 1)
 
 beforeEach(() => sessionStorage.clear())
 
-describe('drafts (X10: nothing entered is lost)', () => {
-  it('are there after a reload and gone after they are sent', () => {
+describe('drafts', () => {
+  it('survive a reload until they are deleted', () => {
     expect(readDraft(sessionStorage, KEY)).toBeNull()
     expect(saveDraft(sessionStorage, KEY, { name: 'ACME', critical: true })).toBe(true)
     expect(readDraft(sessionStorage, KEY)).toEqual({ name: 'ACME', critical: true })
@@ -17,7 +17,7 @@ describe('drafts (X10: nothing entered is lost)', () => {
     saveDraft(sessionStorage, KEY, { name: 'ACME' })
     expect(readDraft(sessionStorage, draftKey('execution', 2))).toBeNull()
   })
-  it('do not stop the typing when the storage is full or forbidden', () => {
+  it('do not prevent typing when the storage is full or disabled', () => {
     const closed = {
       getItem: () => {
         throw new Error('forbidden')
@@ -33,7 +33,7 @@ describe('drafts (X10: nothing entered is lost)', () => {
     expect(readDraft(closed, KEY)).toBeNull()
     expect(() => deleteDraft(closed, KEY)).not.toThrow()
   })
-  it('that are no drafts are ignored', () => {
+  it('are ignored if they are invalid', () => {
     sessionStorage.setItem(KEY, '[1]')
     expect(readDraft(sessionStorage, KEY)).toBeNull()
     sessionStorage.setItem(KEY, '{')

@@ -4,7 +4,7 @@ import { formatDuration, formatEstimate, formatTime, timeAgo, timeLeft } from '~
 const NOW = new Date(2026, 2, 12, 15, 0, 0)
 const earlier = (seconds: number) => new Date(NOW.getTime() - seconds * 1000).toISOString()
 
-describe('duration', () => {
+describe('formatDuration', () => {
   it.each([
     [0, '0 s'],
     [0.4, '< 1 s'],
@@ -20,7 +20,7 @@ describe('duration', () => {
   ])('%d s is %s', (seconds, words) => expect(formatDuration(seconds)).toBe(words))
 })
 
-describe('estimate', () => {
+describe('formatEstimate', () => {
   it.each([
     [20, 'less than a minute'],
     [130, 'about 2 min'],
@@ -30,7 +30,7 @@ describe('estimate', () => {
   ])('%d s is %s', (seconds, words) => expect(formatEstimate(seconds)).toBe(words))
 })
 
-describe('ago', () => {
+describe('timeAgo', () => {
   it.each([
     [10, 'just now'],
     [300, '5 min ago'],
@@ -41,14 +41,13 @@ describe('ago', () => {
   ])('%d s before is %s', (seconds, words) => expect(timeAgo(earlier(seconds), NOW)).toBe(words))
 })
 
-describe('left', () => {
-  it('says nothing without a deadline', () => expect(timeLeft(null, NOW)).toBeNull())
-  it('rounds minutes up, so that it never promises less than there is', () =>
-    expect(timeLeft(earlier(-51.2 * 60), NOW)).toBe('52 min left'))
-  it('says when it is over', () => expect(timeLeft(earlier(1), NOW)).toBe('overdue'))
+describe('timeLeft', () => {
+  it('is null without a deadline', () => expect(timeLeft(null, NOW)).toBeNull())
+  it('rounds minutes up', () => expect(timeLeft(earlier(-51.2 * 60), NOW)).toBe('52 min left'))
+  it('shows that the deadline has passed', () => expect(timeLeft(earlier(1), NOW)).toBe('overdue'))
 })
 
-describe('clock', () => {
-  it('is the time alone today', () => expect(formatTime(earlier(60), NOW)).toBe('14:59'))
-  it('names the day before', () => expect(formatTime(earlier(86_400), NOW)).toBe('11 Mar, 15:00'))
+describe('formatTime', () => {
+  it('shows only the time today', () => expect(formatTime(earlier(60), NOW)).toBe('14:59'))
+  it('shows the date on other days', () => expect(formatTime(earlier(86_400), NOW)).toBe('11 Mar, 15:00'))
 })

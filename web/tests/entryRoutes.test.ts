@@ -6,11 +6,11 @@ const at = (address: string) => {
   return entryRoute({ pathname, search, hash })
 }
 
-describe('the doors before the app', () => {
-  it('an invitation is in the fragment, which no server sees', () =>
+describe('entryRoute', () => {
+  it('reads an invitation from the fragment', () =>
     expect(at('/welcome#invitation=abc')).toEqual({ kind: 'welcome', token: 'abc' }))
 
-  it('a provider sends the browser back with a code', () =>
+  it('recognizes the callback of an identity provider', () =>
     expect(at('/sign-in/corp?code=c&state=s')).toEqual({
       kind: 'provider',
       provider: 'corp',

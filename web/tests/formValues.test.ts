@@ -22,28 +22,28 @@ const form = (fields: FormField[], values: Form['values'] = null): Form => ({
 
 const upload = { upload_id: 'u1', filename: 'offer.pdf', size_bytes: 12 }
 
-describe('openingValues', () => {
+describe('initialValues', () => {
   const fields = [field('name', 'text'), field('volume', 'number', { default: 6 }), field('sure', 'boolean')]
-  it('begins with the defaults', () =>
+  it('start with the defaults', () =>
     expect(initialValues(form(fields), null)).toEqual({ name: '', volume: '6', sure: false }))
-  it('shows the last answers for a revision', () =>
+  it('show the last answers for a revision', () =>
     expect(initialValues(form(fields, { name: 'ACME', volume: 0, sure: true }), null)).toEqual({
       name: 'ACME',
       volume: '0',
       sure: true,
     }))
-  it('prefers what was typed', () =>
+  it('prefer the draft', () =>
     expect(initialValues(form(fields, { name: 'ACME' }), { name: 'ACME Ltd', volume: '1e' })).toEqual({
       name: 'ACME Ltd',
       volume: '1e',
       sure: false,
     }))
-  it('keeps a file that was uploaded', () =>
+  it('keep an uploaded file', () =>
     expect(initialValues(form([field('offer', 'file')]), { offer: upload })).toEqual({ offer: upload }))
 })
 
-describe('answersOf', () => {
-  it('sends every kind of field as it is meant', () => {
+describe('parseAnswers', () => {
+  it('converts every field type', () => {
     const fields = [
       field('name', 'text'),
       field('volume', 'number'),
@@ -66,7 +66,7 @@ describe('answersOf', () => {
     ).toEqual({
       fields: {},
     }))
-  it('names each field that cannot be sent', () => {
+  it('reports each invalid field', () => {
     const fields = [field('name', 'text'), field('volume', 'number'), field('offer', 'file')]
     expect(parseAnswers(form(fields), { name: '', volume: 'many', offer: null })).toEqual({
       errors: {
@@ -78,7 +78,7 @@ describe('answersOf', () => {
   })
 })
 
-describe('hint', () => {
+describe('fieldHint', () => {
   it.each([
     ['.{20,}', 'At least 20 characters'],
     ['^.{2,5}$', '2 to 5 characters'],

@@ -4,7 +4,7 @@ import { browserLabel } from '~/lib/userAgents'
 
 const user = { has_password: false, providers: [], is_invited: false, removed_at: null }
 
-describe('the words for people', () => {
+describe('identity labels', () => {
   it.each([
     [user, 'tokens only'],
     [{ ...user, is_invited: true }, 'invited'],
@@ -13,7 +13,7 @@ describe('the words for people', () => {
     [{ ...user, has_password: true, removed_at: '2026-03-02T09:30:00Z' }, 'removed'],
   ])('how somebody gets in %#', (given, words) => expect(signInLabel(given)).toBe(words))
 
-  it('roles and scopes in their order', () => {
+  it('lists roles and scopes in order', () => {
     expect(roleLabels(['admin', 'editor'])).toBe('Editor, Admin')
     expect(roleLabels([])).toBe("No role: can't sign in")
     expect(scopeLabels(null)).toBe('All scopes of the user')
@@ -21,7 +21,7 @@ describe('the words for people', () => {
     expect(scopeLabels([])).toBe('Read')
   })
 
-  it('scopes that roles can make use of (D29)', () => {
+  it('offers scopes by role', () => {
     const of = (...roles: Parameters<typeof scopesForRoles>[0]) =>
       scopesForRoles(roles).map(({ value }) => value)
     expect(of('viewer')).toEqual(['read', 'admin'])
@@ -30,7 +30,7 @@ describe('the words for people', () => {
     expect(of('viewer', 'admin')).toEqual(of('editor'))
   })
 
-  it('a name, and what people see of it', () => {
+  it('shows the display name and the username', () => {
     expect(personLabel({ name: 'reviewer', display_name: '' })).toBe('reviewer')
     expect(personLabel({ name: 'reviewer', display_name: 'A reviewer' })).toBe('A reviewer (reviewer)')
   })

@@ -9,33 +9,33 @@ import {
   writeJson,
 } from '~/lib/json'
 
-describe('numbers (P8, D48)', () => {
-  it('come and go with all their digits', () => {
+describe('JSON numbers', () => {
+  it('keep all digits in both directions', () => {
     const text = '{"id":12345678901234567890,"rate":0.1,"tiny":1e-400,"whole":7,"none":null}'
     expect(writeJson(parseJson(text))).toBe(text)
   })
-  it('are plain numbers where a double holds them', () =>
+  it('stay plain numbers if a double can hold them', () =>
     expect(parseJson('[1, 2.5, -3]')).toEqual([1, 2.5, -3]))
-  it('are shown as they were written', () =>
+  it('are formatted unchanged', () =>
     expect(formatJson('{"a":1.0,"b":12345678901234567890}')).toBe(
       '{\n  "a": 1.0,\n  "b": 12345678901234567890\n}',
     ))
-  it('are shown the same from a value', () =>
+  it('are formatted unchanged from a parsed value', () =>
     expect(formatValue(parseJson('[12345678901234567890]'))).toBe('[\n  12345678901234567890\n]'))
 })
 
-describe('what is not strict JSON', () => {
-  it('is shown as it came', () => {
+describe('invalid JSON', () => {
+  it('is returned unchanged', () => {
     expect(formatJson('{"a": NaN}')).toBe('{"a": NaN}')
     expect(formatJson('not json')).toBe('not json')
   })
-  it('says its fault', () => {
+  it('returns the error', () => {
     expect(jsonError('{"a": 1}')).toBeNull()
     expect(jsonError('{"a": }')).not.toBeNull()
   })
 })
 
-describe('a number that a person typed', () => {
+describe('parseNumberInput', () => {
   it.each(['12345678901234567890', '0.1', '-7', '1e3'])('%s is sent as it is', (typed) =>
     expect(writeJson(parseNumberInput(typed))).toBe(typed === '1e3' ? '1000' : typed),
   )
@@ -43,6 +43,6 @@ describe('a number that a person typed', () => {
   it.each(['', 'seven', '1,5', '0x10', '--1', '007'])('%s is none', (typed) =>
     expect(parseNumberInput(typed)).toBeNull(),
   )
-  it('comes back into its field with all digits', () =>
+  it('is shown again with all digits', () =>
     expect(numberInputValue(parseJson('12345678901234567890'))).toBe('12345678901234567890'))
 })

@@ -24,7 +24,7 @@ function imports(name: string): string[] {
   })
 }
 
-describe('the house', () => {
+describe('source layers', () => {
   it.each(files.filter((name) => /\.tsx?$/.test(name) && name.includes('/')))(
     '%s imports only what is below',
     (name) => {

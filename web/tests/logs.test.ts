@@ -18,7 +18,7 @@ import { logLine } from './fixtures'
 const lines = (...ids: number[]) => ids.map((id) => logLine(id))
 const ids = (found: readonly { log_id: number }[] | undefined) => found?.map((line) => line.log_id)
 
-describe('join', () => {
+describe('mergeLines', () => {
   it.each<[number[], number[], number[]]>([
     [[], [], []],
     [[], [1], [1]],
@@ -53,17 +53,17 @@ describe('join', () => {
   )
 })
 
-describe('a line', () => {
-  it('passes by level and text', () => {
+describe('log lines', () => {
+  it('match by level and text', () => {
     const line = logLine(1, { level: 'warning', message: 'Disk is FULL' })
     expect(matches(line, { minLevel: 'debug', search: '' })).toBe(true)
     expect(matches(line, { minLevel: 'warning', search: 'full' })).toBe(true)
     expect(matches(line, { minLevel: 'error', search: '' })).toBe(false)
     expect(matches(line, { minLevel: 'debug', search: 'empty' })).toBe(false)
   })
-  it('is asked for with its level and those above', () =>
+  it('are requested with their level and those above', () =>
     expect(levelsAtLeast('warning')).toEqual(['warning', 'error']))
-  it('says where a script printed it', () => {
+  it('show the stream of a script', () => {
     const printed = logLine(1, { details: { stream: 'stderr' } })
     expect([streamOf(printed), levelLabel(printed), detailText(printed)]).toEqual(['stderr', 'stderr', ''])
     const said = logLine(1, {
@@ -76,21 +76,21 @@ describe('a line', () => {
     ])
     expect(detailText(logLine(1, { details: ['a'] }))).toBe('')
   })
-  it('is pasted with its day and its time', () => {
+  it('are copied with date and time', () => {
     const at = new Date(2026, 2, 2, 9, 5, 7, 42).toISOString()
     expect(logTime(at)).toBe('09:05:07.042')
     expect(toText([logLine(1, { timestamp: at, details: { n: 1 } }), logLine(2, { timestamp: at })])).toBe(
       '2026-03-02 09:05:07.042 info line 1 n=1\n2026-03-02 09:05:07.042 info line 2',
     )
   })
-  it('takes as many rows as its text', () =>
+  it('estimate their rows', () =>
     expect([
       estimateRows('', 10),
       estimateRows('abc', 2),
       estimateRows('a\n\nb', 10),
       estimateRows('abc', Number.POSITIVE_INFINITY),
     ]).toEqual([1, 2, 3, 1]))
-  it('shows what is searched for', () =>
+  it('splits a text at matches', () =>
     expect([
       splitMatches('Full is full', 'FULL'),
       splitMatches('none', 'x'),
@@ -98,7 +98,7 @@ describe('a line', () => {
     ]).toEqual([['', 'Full', ' is ', 'full', ''], ['none'], ['all']]))
 })
 
-describe('an open log', () => {
+describe('openLog', () => {
   /** A server that holds these lines, in pages of three. */
   function served(held: () => number[]) {
     const asked: LogPageQuery[] = []
@@ -111,7 +111,7 @@ describe('an open log', () => {
     return { asked, read, log: openLog(read, () => undefined) }
   }
 
-  it('begins at the end and goes back', async () => {
+  it('starts at the end and loads older lines', async () => {
     const { asked, log } = served(() => [1, 2, 3, 4, 5])
     await log.readNewest()
     expect([ids(log.get().lines), log.get().hasOlder]).toEqual([[3, 4, 5], true])
@@ -121,20 +121,20 @@ describe('an open log', () => {
     await log.readOlder()
     expect(asked).toEqual([{ order: 'newest' }, { order: 'newest', before: 3 }])
   })
-  it('keeps what it hears before the first answer', async () => {
+  it('keeps lines that arrive before the first response', async () => {
     const { log } = served(() => [1, 2])
     log.addLines(lines(2, 3))
     await log.readNewest()
     expect(ids(log.get().lines)).toEqual([1, 2, 3])
   })
-  it('leaves what a lagging stream tells to whoever scrolls back', async () => {
+  it('ignores older lines of a lagging stream', async () => {
     const { log } = served(() => [1, 2, 3, 4, 5])
     log.addLines(lines(2, 3))
     await log.readNewest()
     log.addLines(lines(1, 6))
     expect([ids(log.get().lines), log.get().hasOlder]).toEqual([[3, 4, 5, 6], true])
   })
-  it('catches up after an absence, without a gap and without a double', async () => {
+  it('catches up after an absence without gaps or duplicates', async () => {
     let all = [1, 2, 3]
     const { log } = served(() => all)
     await log.readNewest()
@@ -144,7 +144,7 @@ describe('an open log', () => {
     await caughtUp
     expect(ids(log.get().lines)).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
-  it('catches up when the stream stands before the first answer is there', async () => {
+  it('catches up when the stream opens before the first response', async () => {
     let all = [1]
     const { asked, log } = served(() => all)
     const begun = log.readNewest()
@@ -154,7 +154,7 @@ describe('an open log', () => {
     expect(ids(log.get().lines)).toEqual([1, 2])
     expect(asked).toEqual([{ order: 'newest' }, { order: 'oldest', after: 1 }])
   })
-  it('begins anew when too much has come', async () => {
+  it('restarts at its end when it missed too many lines', async () => {
     let all = [1]
     const { log } = served(() => all)
     await log.readNewest()
@@ -162,14 +162,14 @@ describe('an open log', () => {
     await log.catchUp()
     expect([ids(log.get().lines), log.get().hasOlder]).toEqual([[38, 39, 40], true])
   })
-  it('lets the oldest lines go when there are very many', async () => {
+  it('drops the oldest lines when there are too many', async () => {
     const { log } = served(() => [1])
     await log.readNewest()
     log.addLines(Array.from({ length: MAX_LINES }, (_, index) => logLine(index + 2)))
     expect(log.get().lines?.length).toBeLessThan(MAX_LINES)
     expect([log.get().lines?.at(-1)?.log_id, log.get().hasOlder]).toEqual([MAX_LINES + 1, true])
   })
-  it('tells why it could not read, and is quiet when it is closed', async () => {
+  it('reports read errors, and nothing after it is closed', async () => {
     const failing = openLog(
       () => Promise.reject(new Error('gone')),
       () => undefined,

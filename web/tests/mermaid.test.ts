@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { escapeTags, withExplicitSize } from '~/features/artifacts/mermaid'
 
-describe('a diagram', () => {
+describe('Mermaid diagrams', () => {
   it.each([
     ['a["<img src=x onerror=y>"]', 'a["#lt;img src=x onerror=y>"]'],
     ['a["one<br/>two</b>"]', 'a["one<br/>two#lt;/b>"]'],
@@ -10,7 +10,7 @@ describe('a diagram', () => {
     ['class A { <<interface>> }', 'class A { <<interface>> }'],
   ])('%s has no tags but breaks', (source, text) => expect(escapeTags(source)).toBe(text))
 
-  it('is an image of its own size', () => {
+  it('have an explicit size', () => {
     const image = withExplicitSize(
       '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20.5 10" width="100%"></svg>',
     )

@@ -23,8 +23,8 @@ const FIELDS = parameterFields(SCHEMA, GIVEN)
 const patch = (typed: Record<string, string | boolean>) =>
   patchFromInputs(FIELDS, GIVEN, { ...inputValues(FIELDS, GIVEN), ...typed })
 
-describe('the parameters of an action', () => {
-  it('are fields by schema and by what stands there', () =>
+describe('action parameters', () => {
+  it('become fields from the schema and the values', () =>
     expect(FIELDS.map(({ name, label, input: way, required }) => [name, label, way, required])).toEqual([
       ['to', 'To', 'line', true],
       ['subject', 'Subject', 'line', true],
@@ -35,12 +35,12 @@ describe('the parameters of an action', () => {
       ['extra', 'Extra', 'json', false],
     ]))
 
-  it('say their limits', () =>
+  it('describe their limits', () =>
     expect(FIELDS.find(({ name }) => name === 'amount')?.hint).toBe('Must be greater than 0.'))
 
-  it('are not changed by being shown', () => expect(patch({})).toEqual({ patch: {}, errors: {} }))
+  it('are not changed by rendering', () => expect(patch({})).toEqual({ patch: {}, errors: {} }))
 
-  it('are changed by what is typed', () =>
+  it('are changed by typed values', () =>
     expect(
       patch({ amount: '89.99', attachments: 'a.txt\n\nb.txt', body: 'Dear', extra: '{"deep": 2}' }),
     ).toEqual({
@@ -48,19 +48,19 @@ describe('the parameters of an action', () => {
       errors: {},
     }))
 
-  it('are taken away by being emptied, unless they are required', () =>
+  it('are removed when emptied, unless they are required', () =>
     expect(patch({ amount: '', attachments: '', subject: '' })).toEqual({
       patch: { amount: null, attachments: null, subject: '' },
       errors: {},
     }))
 
-  it('name what cannot be read', () =>
+  it('report invalid values', () =>
     expect(Object.keys(patch({ amount: 'ten', extra: '{' }).errors)).toEqual(['amount', 'extra']))
 
-  it('keep digits that a double does not hold', () =>
+  it("keep digits that a double can't hold", () =>
     expect(String(patch({ amount: '12345678901234567890.5' }).patch.amount)).toBe('12345678901234567890.5'))
 
-  it('can be written whole', () => {
+  it('can be edited as JSON', () => {
     expect(patchFromJson(GIVEN, '{"to": "b@example.com", "subject": "Hello", "amount": 99.99}')).toEqual({
       patch: { to: 'b@example.com', attachments: null, extra: null },
     })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { asProblem, errorsByField, isStale, Problem, problemOf, unreachableProblem } from '~/lib/problems'
 
 describe('problemOf', () => {
-  it('keeps what the server said', () => {
+  it("keeps the server's error", () => {
     const problem = problemOf(409, {
       title: 'Conflict',
       detail: 'The run is completed.',
@@ -28,7 +28,7 @@ describe('problemOf', () => {
 })
 
 describe('isStale', () => {
-  it('is for what another one changed first', () => {
+  it('is true for conflicting changes', () => {
     expect([409, 412, 422, 500].map((status) => isStale(problemOf(status, {})))).toEqual([
       true,
       true,
@@ -40,7 +40,7 @@ describe('isStale', () => {
 })
 
 describe('asProblem', () => {
-  it('gives any failure words', () => {
+  it('wraps any error', () => {
     expect(asProblem(new TypeError('x is undefined')).detail).toBe('x is undefined')
     expect(asProblem('odd').detail).toBe('odd')
     const problem = unreachableProblem()
@@ -48,8 +48,8 @@ describe('asProblem', () => {
   })
 })
 
-describe('faultsByField', () => {
-  it('puts each fault at its field, the first one wins', () => {
+describe('errorsByField', () => {
+  it('assigns the first error to each field', () => {
     const problem = new Problem(422, 't', 'd', [
       { path: '/fields/volume', message: 'too small' },
       { path: 'fields.volume', message: 'odd' },

@@ -16,7 +16,7 @@ function page() {
 
 const soon = () => new Promise((go) => setTimeout(go, 5))
 
-test('what happens while something is read for the first time is not missed', async () => {
+test('a change during the first load is not missed', async () => {
   const { client, asked, leave, shown } = page()
   expect(asked).toHaveLength(1)
   const renewed = refetch(client, ['rules'])
@@ -29,7 +29,7 @@ test('what happens while something is read for the first time is not missed', as
   leave()
 })
 
-test('what has been read before is read again once', async () => {
+test('loaded data is refetched once', async () => {
   const { client, asked, leave, shown } = page()
   asked[0]?.('first')
   await soon()
@@ -43,7 +43,7 @@ test('what has been read before is read again once', async () => {
   leave()
 })
 
-test('what nobody looks at any more is not read again', async () => {
+test('inactive queries are not refetched', async () => {
   const { client, asked, leave } = page()
   const renewed = refetch(client, ['rules'])
   leave()
@@ -52,7 +52,7 @@ test('what nobody looks at any more is not read again', async () => {
   expect(asked).toHaveLength(1)
 })
 
-test('other things are left alone', async () => {
+test('other queries are not refetched', async () => {
   const { client, asked, leave } = page()
   asked[0]?.('first')
   await soon()

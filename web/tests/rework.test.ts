@@ -39,8 +39,8 @@ const stale = (name: string, version: number, run = RUN) => ({
   artifacts: ['code'],
 })
 
-describe('what a rework will do, in words', () => {
-  it('says how it begins and what becomes of who asked', () => {
+describe('rework texts', () => {
+  it('describes the next step of the checkpoint and the requester', () => {
     expect(nextStepText(preview())).toBe(
       'Code starts again immediately. Test waits, then continues with the new artifacts.',
     )
@@ -52,7 +52,7 @@ describe('what a rework will do, in words', () => {
     )
   })
 
-  it('counts what is replaced', () => {
+  it('counts replaced artifacts', () => {
     expect(replacedText(preview())).toBe('There are no artifacts to replace.')
     expect(replacedText(preview({ replaced: [file('a')] }))).toBe(
       '1 artifact is replaced and stays available as superseded.',
@@ -62,7 +62,7 @@ describe('what a rework will do, in words', () => {
     )
   })
 
-  it('names what becomes stale, in this run and in others', () => {
+  it('lists stale checkpoints of this and other runs', () => {
     expect(staleText(preview({ becomes_stale: [stale('Docs', 1)] }))).toBe(
       'Docs. It used the replaced artifacts. You can rerun it.',
     )
@@ -71,7 +71,7 @@ describe('what a rework will do, in words', () => {
     )
   })
 
-  it('says how one came out', () => {
+  it('describes the status', () => {
     const words = (['completed', 'failed', 'cancelled', 'in_progress'] as const).map((status) =>
       statusText({ status, archived_by: null }),
     )

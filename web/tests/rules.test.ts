@@ -14,7 +14,7 @@ const rule = (given: Partial<RuleSummary> = {}): RuleSummary => ({
   ...given,
 })
 
-describe('the words for rules', () => {
+describe('rule texts', () => {
   it.each([
     [{ count: 2, of: 143, rate: 0.014, low: 0.004, high: 0.05 }, '1.4% (0.4–5.0%)'],
     [{ count: 0, of: 310, rate: 0, low: 0, high: 0.012 }, '0% (0–1.2%)'],
@@ -23,7 +23,7 @@ describe('the words for rules', () => {
     [{ count: 0, of: 0, rate: null, low: 0, high: 1 }, 'no data'],
   ])('a share %#', (share, words) => expect(formatProportion(share)).toBe(words))
 
-  it('says how far a rule reaches', () => {
+  it('describes the rollout of a rule', () => {
     const reach = (mode: Parameters<typeof reachLabel>[0]['mode']) =>
       reachLabel({ mode, rollout_percentage: 25 })
     expect([reach('disabled'), reach('shadow'), reach('asks'), reach('rollout'), reach('full')]).toEqual([

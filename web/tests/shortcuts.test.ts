@@ -20,13 +20,13 @@ afterEach(() => {
 
 const calls = () => [did.approve, did.approvals, did.other].map((deed) => deed.mock.calls.length)
 
-describe('keys', () => {
-  it('do what the newest part of the page says', () => {
+describe('shortcuts', () => {
+  it('trigger the shortcut that was added last', () => {
     press('a')
     press('A')
     expect(calls()).toEqual([2, 0, 0])
   })
-  it('after G go somewhere and decide nothing', () => {
+  it('navigate after G and trigger nothing else', () => {
     press('g')
     press('a')
     expect(calls()).toEqual([0, 1, 0])
@@ -35,19 +35,19 @@ describe('keys', () => {
     press('a')
     expect(calls()).toEqual([1, 1, 0])
   })
-  it('are off with a modifier, when held down, and while somebody types', () => {
+  it('are disabled with a modifier, on key repeat and while typing', () => {
     press('a', { ctrlKey: true })
     press('a', { metaKey: true })
     press('a', { repeat: true })
     press('a', {}, document.querySelector('input') as HTMLElement)
     expect(calls()).toEqual([0, 0, 0])
   })
-  it('are off under a dialog', () => {
+  it('are disabled under a dialog', () => {
     document.getElementById('cover')?.setAttribute('role', 'dialog')
     press('a')
     expect(calls()).toEqual([0, 0, 0])
   })
-  it('are gone with their part of the page', () => {
+  it('are removed with their component', () => {
     remove.pop()?.()
     press('a')
     expect(calls()).toEqual([0, 0, 1])

@@ -31,27 +31,27 @@ describe('runState', () => {
     expect(runState(run(status), ADMIN)).toMatchObject({ tone, label: word }),
   )
 
-  it('shows that a run waits, not that it runs', () =>
+  it('shows a waiting run as waiting', () =>
     expect(runState(run('in_progress', 1), ADMIN)).toEqual({
       tone: 'ochre',
       icon: 'person',
       label: 'Waiting for you',
     }))
-  it('says to a viewer that others are waited for', () =>
+  it('shows a viewer that the run waits for others', () =>
     expect(runState(run('in_progress', 1), ['viewer']).label).toBe('Waiting for others'))
-  it('does not hide a failure behind the pause that it caused', () =>
+  it('shows a failure that paused the run', () =>
     expect(runState(run('paused', 0, false, 1), ADMIN)).toEqual({
       tone: 'red',
       icon: 'failed',
       label: 'Failed (paused)',
     }))
-  it('waits for whoever may start it, unless something else is at work', () => {
+  it('waits for a manual start, unless another checkpoint is running', () => {
     const toStart = { ...run('in_progress'), to_start: 1, open: [openExecution({ status: 'pending' })] }
     expect(runState(toStart, ADMIN)).toEqual({ tone: 'ochre', icon: 'person', label: 'Waiting for you' })
     expect(runState(toStart, ['viewer']).label).toBe('Waiting for manual start')
     expect(runState({ ...toStart, open: [...toStart.open, openExecution()] }, ADMIN).label).toBe('Running')
   })
-  it('tells that a pause is on its way', () =>
+  it('shows a requested pause', () =>
     expect(runState(run('in_progress', 0, true), ADMIN).label).toBe('Pausing after this checkpoint'))
 })
 
@@ -83,26 +83,26 @@ describe('executionState', () => {
   })
 })
 
-describe('runStateOnTrail', () => {
+describe('runStateFromCheckpoints', () => {
   const trail = [runCheckpoint({ status: 'completed' }), runCheckpoint({ status: 'pending', position: 1 })]
 
-  it('sees that somebody must start the next one', () =>
+  it('shows that the next checkpoint needs a manual start', () =>
     expect(runStateFromCheckpoints({ ...run('in_progress'), trail: trail }, ADMIN).label).toBe(
       'Waiting for you',
     ))
-  it('is running while anything runs', () =>
+  it('is running while any checkpoint runs', () =>
     expect(
       runStateFromCheckpoints(
         { ...run('in_progress'), trail: [...trail, runCheckpoint({ status: 'in_progress' })] },
         ADMIN,
       ).label,
     ).toBe('Running'))
-  it('leaves a run that is over alone', () =>
+  it('keeps the state of a finished run', () =>
     expect(runStateFromCheckpoints({ ...run('cancelled'), trail: trail }, ADMIN).label).toBe('Cancelled'))
 })
 
 describe('approvals', () => {
-  it('are yours while you can decide', () => {
+  it('wait for you while you can decide', () => {
     expect(approvalState({ status: 'pending', may_decide: true }).label).toBe('Waiting for you')
     expect(approvalState({ status: 'pending', may_decide: false }).label).toBe('Waiting for approval')
     expect(approvalState({ status: 'auto_approved', may_decide: true }).label).toBe('Approved by rule')

@@ -3,7 +3,7 @@ import { openStream, type StreamMessage, singleFlight } from '~/api/stream'
 import { batch } from '~/lib/batching'
 
 describe('batch', () => {
-  it('hands over once per frame', () => {
+  it('delivers once per frame', () => {
     const frames: (() => void)[] = []
     const got: number[][] = []
     const { add } = batch<number>(
@@ -19,7 +19,7 @@ describe('batch', () => {
     frames[1]?.()
     expect(got).toEqual([[1, 2], [3]])
   })
-  it('forgets when it is stopped', () => {
+  it('drops pending items when it is stopped', () => {
     const cancelled: number[] = []
     const got: number[][] = []
     const { add, stop } = batch<number>(
@@ -33,8 +33,8 @@ describe('batch', () => {
   })
 })
 
-describe('refresher', () => {
-  it('runs one at a time and once more for what came meanwhile', async () => {
+describe('singleFlight', () => {
+  it('runs one at a time, and once more for calls in between', async () => {
     const ends: (() => void)[] = []
     const refresh = vi.fn(() => new Promise<void>((resolve) => ends.push(resolve)))
     const call = singleFlight(refresh)
@@ -48,7 +48,7 @@ describe('refresher', () => {
     await Promise.resolve()
     expect(refresh).toHaveBeenCalledTimes(2)
   })
-  it('goes on after a failure', async () => {
+  it('continues after a failure', async () => {
     const refresh = vi.fn(() => Promise.reject(new Error('gone')))
     const call = singleFlight(refresh)
     call()
@@ -74,7 +74,7 @@ class FakeSource extends EventTarget {
   }
 }
 
-describe('listen', () => {
+describe('openStream', () => {
   let hidden = false
   const seen = { messages: [] as StreamMessage[][], opened: 0, states: [] as string[] }
   const start = () =>
@@ -104,7 +104,7 @@ describe('listen', () => {
     vi.useRealTimers()
   })
 
-  it('gives what came in one frame', () => {
+  it('delivers the messages of one frame together', () => {
     const stop = start()
     newest().onopen?.()
     newest().dispatchEvent(new MessageEvent('change', { data: 'a' }))
@@ -119,7 +119,7 @@ describe('listen', () => {
     stop()
   })
 
-  it('opens again what was refused, and tells when it takes long', () => {
+  it('reopens a rejected stream and reports a lost connection', () => {
     const stop = start()
     newest().onopen?.()
     newest().readyState = FakeSource.CLOSED
@@ -135,7 +135,7 @@ describe('listen', () => {
     stop()
   })
 
-  it('lets go while the tab is hidden, and catches up afterwards', () => {
+  it('closes while the tab is hidden and catches up afterwards', () => {
     const stop = start()
     newest().onopen?.()
     hidden = true

@@ -9,7 +9,7 @@ import { groupByLine, rangeOfLine } from '~/lib/lines'
 import { sampleInput } from '~/lib/sampleInput'
 import { extractToken } from '~/lib/startLink'
 
-describe('sizes', () => {
+describe('formatting', () => {
   it.each([
     [0, '0 B'],
     [999, '999 B'],
@@ -19,7 +19,7 @@ describe('sizes', () => {
     [999_600, '1.0 MB'],
     [3_000_000, '3.0 MB'],
   ])('%d bytes are %s', (bytes, words) => expect(formatBytes(bytes)).toBe(words))
-  it('count in words', () => {
+  it('pluralizes nouns', () => {
     expect([pluralize(1, 'run'), pluralize(2, 'run')]).toEqual(['1 run', '2 runs'])
     expect([pluralizeAtLeast(50, true, 'run'), pluralizeAtLeast(1, false, 'run')]).toEqual([
       '50+ runs',
@@ -32,21 +32,21 @@ describe('sizes', () => {
   })
 })
 
-describe('versions (X1)', () => {
+describe('nextVersion', () => {
   const run = (run_version: number | null, archived_by: string | null = null, definition = 2) => ({
     run_version,
     archived_by,
     pipeline_definition_version: definition,
   })
-  it('are never used twice, and extend the highest that stands', () => {
+  it('never reuses a version and extends the latest active one', () => {
     const next = nextVersion([run(3, 'rollback'), run(2, 'rollback'), run(1), run(null), run(9, null, 1)], 2)
     expect(next).toEqual({ next: 4, extends: 1 })
     expect(startLabel(next)).toBe('Start v4 (based on v1)')
   })
-  it('begin with v1', () => expect(startLabel(nextVersion([], 1))).toBe('Start v1'))
+  it('starts with v1', () => expect(startLabel(nextVersion([], 1))).toBe('Start v1'))
 })
 
-describe('tokens', () => {
+describe('extractToken', () => {
   it.each([
     ['http://127.0.0.1:8700/#token=abc-1_2', 'abc-1_2'],
     ['#token=abc', 'abc'],
@@ -58,7 +58,7 @@ describe('tokens', () => {
   ])('%s holds %s', (pasted, token) => expect(extractToken(pasted)).toBe(token))
 })
 
-describe('rollback', () => {
+describe('rollback texts', () => {
   const items = {
     deleted_runs: [
       { run_id: 'a', run_version: 7 },
@@ -75,11 +75,11 @@ describe('rollback', () => {
     ],
     archived_artifacts: [],
   }
-  it('says what is archived', () =>
+  it('describe the archived items', () =>
     expect(archivedText({ rolled_back_items: items, size_bytes: 0 })).toBe(
       'v6 and v7: 1 execution. You can undo this until something newer completes.',
     ))
-  it('says what then happens', () => {
+  it('describe the next step', () => {
     const then = (begins: 'at once' | 'asks first' | 'waits for a start' | 'completes') =>
       nextStepText({ checkpoint_name: 'Design', begins }, null)
     expect([then('at once'), then('asks first'), then('waits for a start'), then('completes')]).toEqual([
@@ -89,7 +89,7 @@ describe('rollback', () => {
       'The run is completed.',
     ])
   })
-  it('tells what was done', () => {
+  it('summarize a rollback', () => {
     const facts = { rolled_back_items: items, target_run_version: 5, target_checkpoint_position: 2 }
     type Rollback = Parameters<typeof rollbackSummary>[0]
     expect(rollbackSummary({ ...facts, rollback_type: 'run_level' } as unknown as Rollback)).toBe(
@@ -106,8 +106,8 @@ describe('rollback', () => {
   })
 })
 
-describe('decisions (D22)', () => {
-  it('stand with the final one far from the good one', () => {
+describe('decisionOptions', () => {
+  it('sorts destructive decisions first', () => {
     expect(decisionOptions(['approve', 'revise', 'reject']).map(([name]) => name)).toEqual([
       'reject',
       'revise',
@@ -118,8 +118,8 @@ describe('decisions (D22)', () => {
   })
 })
 
-describe('what changed', () => {
-  it('is named file by file', () =>
+describe('changedArtifacts', () => {
+  it('describes each artifact', () =>
     expect(
       changedArtifacts(
         [
@@ -135,11 +135,11 @@ describe('what changed', () => {
 })
 
 describe('lines', () => {
-  it('are found in a text', () => {
+  it('finds the range of a line', () => {
     expect(rangeOfLine('ab\ncd\nef', 2)).toEqual([3, 5])
     expect(rangeOfLine('ab', 9)).toEqual([0, 2])
   })
-  it('gather their faults', () =>
+  it('groups findings by line', () =>
     expect([
       ...groupByLine([
         { path: '', message: 'x', line: 2 },
@@ -148,22 +148,22 @@ describe('lines', () => {
     ]).toEqual([2, 0]))
 })
 
-describe('an input to begin with', () => {
-  it('comes from defaults and examples', () =>
+describe('sampleInput', () => {
+  it('uses defaults and examples', () =>
     expect(
       sampleInput({
         type: 'object',
         properties: { text: { default: 'A cairn' }, n: { examples: [3] }, odd: {} },
       }),
     ).toEqual({ text: 'A cairn', n: 3 }))
-  it('is none where the schema names none', () => {
+  it('is undefined if the schema has no samples', () => {
     expect(sampleInput({ type: 'object', properties: { a: {} } })).toBeUndefined()
     expect(sampleInput(null)).toBeUndefined()
   })
 })
 
 describe('file names', () => {
-  it('have their ending once', () => {
+  it('contain the extension once', () => {
     expect(fileName({ artifact_name: 'goals', format: 'json' })).toBe('goals.json')
     expect(fileName({ artifact_name: 'goals.json', format: 'json' })).toBe('goals.json')
   })

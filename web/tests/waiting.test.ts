@@ -6,7 +6,7 @@ import { applyProgressToRun, formatPercent, progressText } from '~/lib/progress'
 import { activityText, needsManualStart, waitingText } from '~/lib/waiting'
 import { approval, openExecution, runCheckpoint, runWith } from './fixtures'
 
-describe('waitWords', () => {
+describe('waitingText', () => {
   it.each<[Partial<OpenExecution>, string | null]>([
     [{ status: 'pending' }, 'is waiting for a manual start'],
     [{ status: 'waiting_approval_to_start' }, 'is waiting for approval to start'],
@@ -21,8 +21,8 @@ describe('waitWords', () => {
   )
 })
 
-describe('what goes on in a run', () => {
-  it('is told by who has something to tell', () => {
+describe('run activity', () => {
+  it('prefers an execution that reports progress', () => {
     const told = openExecution({
       checkpoint_name: 'Report',
       progress: { fraction: 0.459, text: 'reading rows' },
@@ -34,7 +34,7 @@ describe('what goes on in a run', () => {
     expect(activityText({ open: [openExecution()] })).toBe('Goals is running')
     expect(activityText({ open: [] })).toBe('')
   })
-  it('only waits for a start when nothing else moves it on', () => {
+  it('needs a manual start only if nothing else can continue', () => {
     const pending = openExecution({ status: 'pending' })
     expect(needsManualStart({ to_start: 1, waiting: 0, open: [pending] })).toBe(true)
     expect(needsManualStart({ to_start: 1, waiting: 1, open: [pending] })).toBe(false)
@@ -44,14 +44,14 @@ describe('what goes on in a run', () => {
 })
 
 describe('progress', () => {
-  it('is not told as done before it is', () =>
+  it('rounds down', () =>
     expect([
       formatPercent(0.999),
       formatPercent(1),
       formatPercent(-1),
       progressText({ fraction: null, text: 'nearly' }),
     ]).toEqual(['99%', '100%', '0%', 'nearly']))
-  it('is put where it belongs', () => {
+  it('is added to its execution', () => {
     const run = runWith([runCheckpoint(), runCheckpoint({ position: 1, execution_id: null })], {
       open: [openExecution()],
     })
@@ -64,8 +64,8 @@ describe('progress', () => {
   })
 })
 
-describe('restartWords', () => {
-  it('says what is set aside, stopped, withdrawn and begun', () => {
+describe('restartText', () => {
+  it('describes what is kept, stopped, withdrawn and started', () => {
     const trail = [
       runCheckpoint({ name: 'Goals', status: 'completed', artifact_count: 2 }),
       runCheckpoint({ position: 1, name: 'Design', stage: 'design', status: 'in_progress' }),
@@ -79,7 +79,7 @@ describe('restartWords', () => {
       starts: 'Goals starts again.',
     })
   })
-  it('says who asks first', () =>
+  it('names checkpoints that need approval', () =>
     expect(restartText(runWith([runCheckpoint({ status: 'failed', asks_to_start: true })]))).toEqual({
       kept: 'Nothing is completed in pass 1 yet.',
       stopped: null,
@@ -89,7 +89,7 @@ describe('restartWords', () => {
 })
 
 describe('throttle', () => {
-  it('calls at once, and once more for what came meanwhile', () => {
+  it('calls immediately, and once more for calls in between', () => {
     vi.useFakeTimers()
     const run = vi.fn()
     const { call, stop } = throttle(run, 100)
