@@ -1,4 +1,4 @@
-"""The agent library: looked through, written in YAML, used by a pipeline, changed, removed, back again."""
+"""The agent library: search, create from YAML, use in a pipeline, edit, delete, restore."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import look
+from tests.e2e.page_checks import look
 from tests.e2e.server import Server
 
 OWN = """name: fact-checker
@@ -36,7 +36,7 @@ def write(page: Page, text: str) -> None:
 
 
 @pytest.mark.timeout(120)
-def test_an_agent_of_ones_own(signed_in: Page, server: Server) -> None:
+def test_an_agent_is_created_edited_and_deleted(signed_in: Page, server: Server) -> None:
     ready: list[dict[str, Any]] = server.call("GET", "/api/agents?limit=100")["items"]
     signed_in.get_by_role("link", name="Agents", exact=True).click()
     rows = signed_in.get_by_role("list", name="Agents").get_by_role("listitem")
@@ -47,7 +47,7 @@ def test_an_agent_of_ones_own(signed_in: Page, server: Server) -> None:
     expect(rows.filter(has_text="ticket-analyzer")).to_have_count(1)
     expect(rows.filter(has_text="Chair")).to_have_count(0)
 
-    # A new one: its faults stand at their lines, and nothing is lost by them.
+    # Create one: errors are shown at their lines and the text is kept.
     signed_in.get_by_role("button", name="New agent").click()
     save = signed_in.get_by_role("button", name="Save agent")
     expect(save).to_be_disabled()
@@ -69,7 +69,7 @@ def test_an_agent_of_ones_own(signed_in: Page, server: Server) -> None:
     expect(main).to_contain_text("no pipelines")
     expect(signed_in.get_by_role("region", name="Task")).to_contain_text("Name every claim of the text.")
 
-    # Used by a pipeline it stays.
+    # An agent in use cannot be deleted.
     pipeline_id = server.define(USER)
     signed_in.reload()
     expect(signed_in.get_by_role("link", name="Checked facts")).to_be_visible()
@@ -78,7 +78,7 @@ def test_an_agent_of_ones_own(signed_in: Page, server: Server) -> None:
     expect(signed_in.get_by_text("Couldn't delete the agent.")).to_be_visible()
     expect(main).to_contain_text("fact-checker is used by Checked facts")
 
-    # Changed, and as it was again.
+    # Edit and revert.
     signed_in.get_by_role("button", name="Edit").click()
     field = signed_in.get_by_label("Agent (YAML)")
     expect(field).to_have_value(re.compile("fact-checker"))
@@ -94,7 +94,7 @@ def test_an_agent_of_ones_own(signed_in: Page, server: Server) -> None:
     expect(main).to_contain_text("revision 3")
     assert server.call("GET", "/api/agents/fact-checker")["task_prompt"] == "Name every claim of the text."
 
-    # Removed, and back by undo.
+    # Delete and undo.
     server.call("DELETE", f"/api/pipelines/{pipeline_id}")
     signed_in.get_by_role("button", name="Delete agent").click()
     expect(signed_in.get_by_role("heading", level=1)).to_have_text("Agents")
@@ -103,7 +103,7 @@ def test_an_agent_of_ones_own(signed_in: Page, server: Server) -> None:
     expect(rows.filter(has_text="Fact checker")).to_have_count(1)
 
 
-def test_one_of_cairns_own_is_replaced_and_brought_back(signed_in: Page, server: Server) -> None:
+def test_a_built_in_agent_is_replaced_and_restored(signed_in: Page, server: Server) -> None:
     signed_in.goto(f"{server.address}/agents/critic?edit=true")
     expect(signed_in.get_by_text("This agent is built in.")).to_be_visible()
     field = signed_in.get_by_label("Agent (YAML)")
@@ -117,8 +117,8 @@ def test_one_of_cairns_own_is_replaced_and_brought_back(signed_in: Page, server:
     expect(signed_in.get_by_role("main")).to_contain_text("critic, built in")
 
 
-def test_pipelines_that_do_not_fit_any_more_are_named(signed_in: Page, server: Server) -> None:
-    """An agent that gives something else is saved, and says whom that breaks."""
+def test_pipelines_that_a_change_breaks_are_listed(signed_in: Page, server: Server) -> None:
+    """Saving an agent with another output lists the pipelines that no longer fit."""
     counter = "task_prompt: Count.\noutput_schema: {type: object, required: [n], properties: {n: {type: integer}}}\n"
     server.call("PUT", "/api/agents/counter", counter)
     server.define(COUNTED)

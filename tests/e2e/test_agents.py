@@ -1,4 +1,4 @@
-"""Agents at work, from the start to the approval: a real run with the simulated model."""
+"""A council and an agent with the simulated model, from start to approval."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Generator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import look
+from tests.e2e.page_checks import look
 from tests.e2e.server import Server
 
-SPEECH = "A refund keeps the customer. " * 60  # some seconds at the pace of the simulated model
+SPEECH = "A refund keeps the customer. " * 60  # takes the simulated model some seconds
 REFUNDS = f"""
 pipeline_name: Refund council
 config: {{ auto_advance: true }}
@@ -57,7 +57,7 @@ checkpoints:
     outputs: [decision.md]
     approve: complete
 """
-# How long the answer of one was each time that it was drawn before it was whole.
+# Records the length of a streamed message at each change of the page.
 WATCH = """() => {
   window.heard = []
   new MutationObserver(() => {
@@ -79,14 +79,14 @@ checkpoints:
 
 @pytest.fixture(scope="module")
 def paced(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    """A server whose simulated model speaks at a pace that can be followed."""
+    """A server whose simulated model streams slowly."""
     running = Server(tmp_path_factory.mktemp("paced"), CAIRN_SIMULATION_PACE="400")
     yield running
     running.stop()
 
 
 @pytest.mark.timeout(180)
-def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None:
+def test_a_council_debates_and_its_result_is_approved(page: Page, paced: Server) -> None:
     page.goto(paced.start_link)
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
     run_id = paced.start(paced.define(REFUNDS))
@@ -94,9 +94,9 @@ def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None
     page.evaluate(WATCH)
     page.get_by_role("button", name="Approve").click()
 
-    # As it happens: words are there before the message is, and become more.
+    # The message grows while it streams.
     log = page.get_by_role("log", name="Conversation of Decide")
-    # Speakers are told apart, and what each was told is folded away.
+    # Speakers have different colors, and prompts are collapsed.
     bar = page.get_by_role("region", name="Status and actions")
     expect(bar).to_contain_text("simulated model", timeout=40_000)
     heard: list[int] = page.evaluate("window.heard")
@@ -124,7 +124,7 @@ def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None
     )
     expect(log.get_by_role("region", name="Task (full text)").first).to_contain_text("The invoice was charged twice.")
 
-    # Tools are folded, with their results.
+    # Tool calls are collapsed, with their results.
     tool = log.get_by_role("button", name="write_file").first
     expect(tool).to_contain_text("artifacts_staging/decision.md")
     expect(tool).to_have_attribute("aria-expanded", "false")
@@ -133,7 +133,7 @@ def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None
     page.get_by_role("tab", name="Conversation").click()
     look(page, log)
 
-    # What it made, what it cost, what it was given.
+    # Artifacts, cost, input.
     rail = page.get_by_role("complementary", name="Artifacts")
     expect(rail).to_contain_text("decision.md")
     expect(rail).to_contain_text("Simulated: made by the built-in model")
@@ -145,7 +145,7 @@ def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None
     expect(panel).to_contain_text("tokens, formatted as markdown")
     look(page, panel)
 
-    # The result that did not fit: where, what was wanted, what came.
+    # The invalid result: position, expected type, actual value.
     page.get_by_role("list", name="Checkpoints").get_by_role("button", name="Triage").click()
     expect(page.get_by_role("log").get_by_role("heading", level=3)).to_have_text(["Validation retry 1"])
     expect(page.get_by_role("log").get_by_role("button", name="Invalid result")).to_have_count(2)
@@ -158,7 +158,7 @@ def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None
     expect(page.get_by_role("tabpanel", name="Overview")).to_contain_text("in 4 calls, simulated, free")
     look(page, validation)
 
-    # It is decided on, and stays to be read.
+    # After the decision the conversation can still be read.
     page.get_by_role("list", name="Checkpoints").get_by_role("button", name="Decide").click()
     page.get_by_role("button", name="Approve").click()
     paced.until(run_id, "completed")
@@ -166,7 +166,7 @@ def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None
     expect(log.get_by_role("article", name="Chair decides").last).to_contain_text("Written")
 
 
-def test_a_fault_of_a_model_is_told_in_plain_words(signed_in: Page, server: Server) -> None:
+def test_a_model_error_is_shown_in_plain_words(signed_in: Page, server: Server) -> None:
     run_id = server.start(server.define(FAULTY))
     server.until(run_id, "paused")
     signed_in.goto(f"{server.address}/runs/{run_id}")

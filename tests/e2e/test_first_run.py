@@ -1,4 +1,4 @@
-"""The first minutes of somebody who has just started Cairn."""
+"""The first minutes after starting Cairn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from cairn.definitions import templates
-from tests.e2e.looking import axe, overflow
+from tests.e2e.page_checks import axe, overflow
 from tests.e2e.server import Server
 
 
@@ -31,7 +31,7 @@ def test_a_sample_leads_to_the_first_approval(page: Page, fresh_server: Server, 
 
 
 def test_a_sample_with_agents_is_offered_and_runs_offline(page: Page, fresh_server: Server) -> None:
-    """Some are offered first, all are a step away; one with agents comes to its approval without a key."""
+    """A template with agents reaches its approval without an API key."""
     page.goto(fresh_server.start_link)
     expect(page.get_by_role("heading", name="Approve your first run in two minutes")).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("^Start "))).to_have_count(6)
@@ -44,8 +44,8 @@ def test_a_sample_with_agents_is_offered_and_runs_offline(page: Page, fresh_serv
     expect(page.get_by_text("Run completed")).to_be_visible()
 
 
-def test_home_says_what_waits_for_a_start(page: Page, fresh_server: Server) -> None:
-    """A checkpoint that nobody has to approve waits for somebody to start it."""
+def test_home_lists_runs_that_wait_for_a_start(page: Page, fresh_server: Server) -> None:
+    """A checkpoint without approval waits to be started."""
     page.goto(fresh_server.start_link)
     page.get_by_role("button", name="Start Product discovery").click()
     expect(page.get_by_text("Complete form: Business goals")).to_be_visible()

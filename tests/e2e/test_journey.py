@@ -1,4 +1,4 @@
-"""The journey of a person through the web app: from the start link to a rollback that is undone."""
+"""The whole journey through the web app: from the start link to a rollback and its undo."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ DESIGN = {
 }
 
 
-def test_a_person_walks_the_whole_way(page: Page, fresh_server: Server) -> None:
-    """S1, X1 to X6, X9, X10, H3a, R1, D25, in the browser alone."""
+def test_from_set_up_to_rollback(page: Page, fresh_server: Server) -> None:
+    """Set-up, two versions, both rollbacks and the history, in the browser alone."""
     sign_in_and_create(page, fresh_server)
     first_version(page)
     second_version_with_the_first_at_hand(page)
@@ -91,7 +91,7 @@ def first_version(page: Page) -> None:
 
 
 def start_waiting(page: Page, name: str) -> None:
-    """Without auto_advance the next checkpoint waits for a start by a person."""
+    """Without auto_advance the next checkpoint waits to be started."""
     expect(page.get_by_text(f"Start {name}?")).to_be_visible()
     page.get_by_role("button", name="Start", exact=True).click()
 

@@ -1,4 +1,4 @@
-"""Defining, changing, deleting and bringing back in the browser."""
+"""Create, edit, delete and restore pipelines in the browser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ checkpoints:
 """
 
 
-def test_each_fault_stands_at_its_line(signed_in: Page, server: Server) -> None:
+def test_each_definition_error_is_shown_at_its_line(signed_in: Page, server: Server) -> None:
     signed_in.goto(f"{server.address}/pipelines/new?from=yaml")
     editor = signed_in.get_by_label("Definition (YAML)")
     editor.fill(FAULTY)
@@ -54,8 +54,8 @@ def test_a_definition_is_edited_compared_and_reverted(signed_in: Page, server: S
 
 
 @pytest.mark.parametrize("live", [True, False])
-def test_an_edit_on_an_older_revision_is_not_lost(signed_in: Page, server: Server, *, live: bool) -> None:
-    """Told as soon as another revision is seen; at the latest when the server refuses to overwrite it."""
+def test_an_edit_based_on_an_older_revision_is_kept(signed_in: Page, server: Server, *, live: bool) -> None:
+    """A newer revision is announced when it is seen, at the latest when saving fails."""
     if not live:
         signed_in.route("**/api/stream", lambda route: route.abort())
     pipeline_id = server.define(form_then_approval("Edited by two"))
@@ -118,7 +118,7 @@ def test_a_run_starts_with_its_input(signed_in: Page, server: Server) -> None:
     assert server.call("GET", f"/api/runs/{run_id}/input") == {"id": 12345678901234567890}
 
 
-def test_a_file_goes_with_the_form(signed_in: Page, server: Server) -> None:
+def test_a_form_uploads_a_file(signed_in: Page, server: Server) -> None:
     fields = "[{name: offer, label: Offer, type: file}]"
     run_id = server.start(server.define(form_then_approval("With a file", fields)))
     signed_in.goto(f"{server.address}/runs/{run_id}")
@@ -133,7 +133,7 @@ def test_a_file_goes_with_the_form(signed_in: Page, server: Server) -> None:
     expect(signed_in.get_by_role("complementary", name="Artifacts")).to_contain_text("offer")
 
 
-def test_events_are_found_by_their_pipeline(signed_in: Page, server: Server) -> None:
+def test_events_are_filtered_by_pipeline(signed_in: Page, server: Server) -> None:
     pipeline_id = server.define(one_function("Leaves a trail", "e2e.big_number"))
     server.until(server.start(pipeline_id), "completed")
     signed_in.goto(f"{server.address}/events")

@@ -1,4 +1,4 @@
-"""Rules in the browser: written, checked, tried, in force, stopped."""
+"""Rules in the browser: edit, validate, backtest, publish, emergency stop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import axe, overflow
+from tests.e2e.page_checks import axe, overflow
 from tests.e2e.samples import one_function
 from tests.e2e.server import Server
 
@@ -35,7 +35,7 @@ auto_approval:
 
 @pytest.fixture(scope="module")
 def ruled(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    """A server of its own: rules hold for everything in it."""
+    """A new server, because rules apply to all of its runs."""
     running = Server(Path(tmp_path_factory.mktemp("ruled")))
     yield running
     running.stop()
@@ -49,12 +49,12 @@ def open_page(page: Page, server: Server, address: str, width: int = 1280) -> No
 
 
 def refund(server: Server, amount: int) -> str:
-    """A run that proposes a refund; its id."""
+    """Start a run that proposes a refund and return its id."""
     return server.start(server.define(one_function(f"Refund of {amount}", "e2e.refund", f"{{amount: {amount}}}")))
 
 
 def approval_of(server: Server, run_id: str) -> dict[str, Any]:
-    """The approval of the run's action, as soon as there is one."""
+    """Wait for the approval of the run's action."""
     deadline = time.monotonic() + 15
     while not (found := server.call("GET", f"/api/approvals?run_id={run_id}")["items"]):
         assert time.monotonic() < deadline, "nothing was proposed"
@@ -63,8 +63,8 @@ def approval_of(server: Server, run_id: str) -> dict[str, Any]:
     return first
 
 
-def test_rules_are_written_checked_and_in_force_at_once(page: Page, fresh_server: Server) -> None:
-    """Each fault at its line, nothing saved that is wrong, in force without a restart."""
+def test_rules_are_edited_validated_and_apply_at_once(page: Page, fresh_server: Server) -> None:
+    """Errors are shown at their lines, invalid rules are not saved, valid ones apply without a restart."""
     open_page(page, fresh_server, "/rules")
     expect(page.get_by_role("heading", name="No rules yet", level=1)).to_be_visible()
     page.get_by_role("button", name="Write rules").click()
@@ -99,7 +99,7 @@ def test_rules_are_written_checked_and_in_force_at_once(page: Page, fresh_server
     assert fresh_server.call("GET", "/api/rules")["text"] == RULES
 
 
-def test_an_edit_on_older_rules_is_not_lost(page: Page, fresh_server: Server) -> None:
+def test_an_edit_based_on_older_rules_is_kept(page: Page, fresh_server: Server) -> None:
     open_page(page, fresh_server, "/rules?edit=true")
     editor = page.get_by_label("Rules (YAML)")
     page.get_by_role("button", name="Start from an example").click()
@@ -112,7 +112,7 @@ def test_an_edit_on_older_rules_is_not_lost(page: Page, fresh_server: Server) ->
     assert fresh_server.call("GET", "/api/rules")["text"] == mine
 
 
-def test_one_pipeline_has_rules_of_its_own(page: Page, fresh_server: Server) -> None:
+def test_rules_for_one_pipeline(page: Page, fresh_server: Server) -> None:
     pipeline_id = fresh_server.define(one_function("With its own", "e2e.refund", "{amount: 10}"))
     open_page(page, fresh_server, f"/pipelines/{pipeline_id}")
     page.get_by_role("link", name="view rules").click()
@@ -128,8 +128,8 @@ def test_one_pipeline_has_rules_of_its_own(page: Page, fresh_server: Server) -> 
 
 
 @pytest.mark.parametrize("width", [1280, 360])
-def test_one_click_stops_everything(page: Page, ruled: Server, width: int) -> None:
-    """At once, seen on every page, recorded; going on asks first."""
+def test_one_click_stops_all_automation(page: Page, ruled: Server, width: int) -> None:
+    """It applies at once, every page shows it, it is recorded, and resuming asks for confirmation."""
     ruled.call("PUT", "/api/rules", RULES)
     run_id = refund(ruled, 20)
     assert ruled.until(run_id, "completed")["status"] == "completed"
@@ -165,7 +165,7 @@ def test_one_click_stops_everything(page: Page, ruled: Server, width: int) -> No
     expect(page.get_by_role("list", name="Emergency stops")).to_contain_text("Refunds look odd")
 
 
-def test_a_stop_elsewhere_is_seen_here(page: Page, ruled: Server) -> None:
+def test_a_stop_in_another_window_is_shown(page: Page, ruled: Server) -> None:
     open_page(page, ruled, "/")
     banner = page.get_by_role("region", name="Emergency stop")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
@@ -176,8 +176,8 @@ def test_a_stop_elsewhere_is_seen_here(page: Page, ruled: Server) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
-def test_a_rule_earns_its_trust(page: Page, fresh_server: Server, width: int, scheme: str) -> None:
-    """Tried on what people decided, sampled, judged by people."""
+def test_a_rule_is_backtested_and_sampled(page: Page, fresh_server: Server, width: int, scheme: str) -> None:
+    """A backtest on earlier decisions, then samples that people review."""
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     decided = approval_of(fresh_server, refund(fresh_server, 40))
     fresh_server.call(

@@ -1,4 +1,4 @@
-"""The run page: progress, faults, restart, undo by toast, and where the focus goes."""
+"""The run page: progress, errors, restart, undo by toast, focus."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ checkpoints:
 
 
 def halfway(server: Server, name: str) -> str:
-    """A run whose first checkpoint is complete and whose second waits for a start by hand."""
+    """Start a run whose first checkpoint is complete and whose second waits to be started."""
     run_id = server.start(server.define(BY_HAND.format(name=name)))
     execution = server.asked(run_id, 0, "input")["execution_id"]
     server.call("POST", f"/api/executions/{execution}/submit", {"fields": {"goal": "Fewer mails"}})
@@ -31,7 +31,7 @@ def halfway(server: Server, name: str) -> str:
     return run_id
 
 
-def test_progress_moves_without_a_reload(signed_in: Page, server: Server) -> None:
+def test_progress_updates_without_a_reload(signed_in: Page, server: Server) -> None:
     far = server.folder / "far"
     run_id = server.start(server.define(one_function("Far along", "e2e.progress", "{gate: far}")))
     signed_in.goto(f"{server.address}/runs/{run_id}")
@@ -51,7 +51,7 @@ def test_progress_moves_without_a_reload(signed_in: Page, server: Server) -> Non
     expect(row.get_by_role("progressbar")).to_have_count(0)
 
 
-def test_faults_are_told_attempt_by_attempt(signed_in: Page, server: Server) -> None:
+def test_errors_are_shown_per_attempt(signed_in: Page, server: Server) -> None:
     definition = one_function("Fails twice", "e2e.fail").replace(
         "    execution:\n", "    execution:\n      retry_config: {max_auto_retries: 1, retry_delay_seconds: 0}\n"
     )
@@ -71,7 +71,7 @@ def test_faults_are_told_attempt_by_attempt(signed_in: Page, server: Server) -> 
     expect(first).to_be_visible()
 
 
-def test_a_run_that_waits_for_a_start_says_so_in_lists(page: Page, fresh_server: Server) -> None:
+def test_lists_mark_runs_that_wait_for_a_start(page: Page, fresh_server: Server) -> None:
     halfway(fresh_server, "Started by hand")
     page.goto(fresh_server.start_link)
     waiting = page.get_by_role("listitem").filter(has_text="Started by hand v1 · checkpoint 2")
@@ -85,7 +85,7 @@ def test_a_run_that_waits_for_a_start_says_so_in_lists(page: Page, fresh_server:
     expect(row).to_contain_text("Design is waiting for a manual start")
 
 
-def test_a_restart_says_before_what_it_does(signed_in: Page, server: Server) -> None:
+def test_a_restart_shows_its_impact_first(signed_in: Page, server: Server) -> None:
     run_id = halfway(server, "Once more")
     signed_in.goto(f"{server.address}/runs/{run_id}")
     signed_in.get_by_role("button", name="More actions for this run").click()
@@ -122,11 +122,11 @@ def test_a_rollback_is_undone_from_its_toast(signed_in: Page, server: Server) ->
             signed_in.get_by_role("button", name="Undo", exact=True).click()
         expect(signed_in.get_by_text("Rollback undone.")).to_be_visible()
         expect(signed_in.get_by_text("Start Design?")).to_be_visible()
-    signed_in.keyboard.press("z")  # no longer offered
+    signed_in.keyboard.press("z")  # the undo has expired
     expect(signed_in.get_by_text("Start Design?")).to_be_visible()
 
 
-def test_an_undo_that_comes_too_late_is_told_on_the_page(signed_in: Page, server: Server) -> None:
+def test_a_late_undo_is_refused_on_the_page(signed_in: Page, server: Server) -> None:
     run_id = halfway(server, "Too late")
     signed_in.goto(f"{server.address}/runs/{run_id}")
     roll_back(signed_in)
@@ -139,7 +139,7 @@ def test_an_undo_that_comes_too_late_is_told_on_the_page(signed_in: Page, server
     expect(signed_in.get_by_text("The rollback can't be undone.")).to_be_visible()
 
 
-def test_the_focus_moves_to_the_heading_of_another_page(signed_in: Page, server: Server) -> None:
+def test_the_focus_moves_to_the_heading_of_a_new_page(signed_in: Page, server: Server) -> None:
     halfway(server, "Heard of")
     expect(signed_in.get_by_role("heading", level=1)).not_to_be_focused()
     signed_in.get_by_role("link", name="Runs", exact=True).click()
@@ -148,7 +148,7 @@ def test_the_focus_moves_to_the_heading_of_another_page(signed_in: Page, server:
     expect(signed_in.get_by_role("heading", name="Heard of v1", level=1)).to_be_focused()
     tab = signed_in.get_by_role("tab", name="Log")
     tab.click()
-    expect(tab).to_be_focused()  # another part of the same page
+    expect(tab).to_be_focused()  # another tab of the same page
     signed_in.keyboard.press("g")
     signed_in.keyboard.press("h")
     expect(signed_in.get_by_role("heading", level=1)).to_be_focused()

@@ -1,4 +1,4 @@
-"""Two people have to approve: what one of them changed is what the other decides on."""
+"""Two approvers: the second decides on the parameters that the first changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ checkpoints:
 """
 
 
-def test_a_change_by_the_first_is_seen_by_the_second(page: Page, fresh_server: Server) -> None:
+def test_the_second_approver_sees_the_changes_of_the_first(page: Page, fresh_server: Server) -> None:
     server = fresh_server
     requests: list[str] = []
     server.call("POST", "/api/users", {"name": "reviewer", "roles": ["approver"]}, expect=201)
@@ -53,8 +53,8 @@ def test_a_change_by_the_first_is_seen_by_the_second(page: Page, fresh_server: S
     assert (action["parameters"]["amount"], action["approved_parameters"]["amount"]) == (99.99, 89.99)
 
 
-def test_too_few_are_told_where_it_waits_and_where_it_is_decided(page: Page, fresh_server: Server) -> None:
-    """Somebody has gone since the rule was saved."""
+def test_too_few_approvers_is_shown_in_the_run_and_the_approval(page: Page, fresh_server: Server) -> None:
+    """An approver was removed after the rule was saved."""
     server = fresh_server
     server.call("POST", "/api/users", {"name": "reviewer", "roles": ["approver"]}, expect=201)
     server.call("PUT", "/api/rules", RULES)

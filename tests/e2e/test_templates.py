@@ -1,4 +1,4 @@
-"""The gallery of templates: found, understood, made one's own and started with its sample."""
+"""Templates: search, details, use, edit and start with sample input."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import look
+from tests.e2e.page_checks import look
 from tests.e2e.server import Server
 
 
@@ -40,7 +40,7 @@ def test_a_template_is_found_used_and_started(signed_in: Page, server: Server) -
     expect(signed_in.get_by_role("region", name="Status and actions")).to_contain_text("simulated model")
 
 
-def test_a_template_is_changed_first(signed_in: Page, server: Server) -> None:
+def test_a_template_is_edited_before_use(signed_in: Page, server: Server) -> None:
     signed_in.goto(f"{server.address}/templates")
     signed_in.get_by_role("button", name="Customize: Build or buy").click()
     text = signed_in.get_by_role("textbox")

@@ -44,7 +44,7 @@ export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props
     },
   })
   return (
-    <div className={styles.account}>
+    <div>
       <Menu position="top-start" width={220}>
         <Menu.Target>
           <UnstyledButton className={styles.link}>

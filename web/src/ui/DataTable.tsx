@@ -17,7 +17,7 @@ export function DataTable({
   rows: readonly DataRow[]
 }) {
   return (
-    <div className={styles.sheet} style={gridTracks(columns)}>
+    <div style={gridTracks(columns)}>
       <Panel>
         <div className={styles.head} aria-hidden="true">
           {columns.map((column) => (

@@ -62,7 +62,7 @@ export function ArtifactBrowser({ artifacts, selected, onSelect, emptyText, prev
     [previous, artifact].every(isPreviewable)
   return (
     <div className={styles.pane}>
-      <ul className={styles.list}>
+      <ul>
         {artifacts.map((item) => {
           const Icon = ICONS[item.format] ?? (item.artifact_type === 'file' ? IconPaperclip : IconFile)
           return (

@@ -120,7 +120,7 @@ export function LogLines({ lines, hasOlder, loadingOlder, onOlder, search, wrap,
           {loadingOlder && ', loading older lines…'}
         </span>
         {hasOlder && !loadingOlder && (
-          <Button variant="subtle" className={styles.older} onClick={onOlder}>
+          <Button variant="subtle" onClick={onOlder}>
             Load older lines
           </Button>
         )}

@@ -80,7 +80,7 @@ function PreferencesForm({ stored }: { stored: Preferences }) {
         <p className={styles.note}>No channel can reach you personally yet.</p>
       )}
       <Switch
-        label="Quiet hours: notifications are sent afterwards"
+        label="Quiet hours: hold notifications until they end"
         checked={quiet !== null}
         onChange={(event) =>
           setQuiet(

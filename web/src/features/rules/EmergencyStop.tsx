@@ -55,7 +55,7 @@ export function EmergencyStopBanner() {
       <IconHandStop size={18} aria-hidden="true" />
       <p className={styles.message} role="status">
         <strong>All automatic approvals are stopped.</strong> People decide instead.{' '}
-        <span className={styles.who}>
+        <span>
           {data.by !== null && `${data.by}, `}
           {data.at !== null && <Time at={data.at} />}
           {!hasNoReason && `: ${data.reason}`}

@@ -1,4 +1,4 @@
-"""What waits: on the home page and in the inbox, most urgent first; filters, keys, several at once."""
+"""Pending approvals on the home page and in the inbox: order, filters, keyboard, bulk decisions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WIDTHS = pytest.mark.parametrize("width", [DESK, PHONE])
 
 @pytest.fixture(scope="module")
 def queue(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    """A server where a form waits longest, and three emails wait with a deadline."""
+    """A server with an old form and three emails that have a deadline."""
     running = Server(tmp_path_factory.mktemp("queue"))
     running.asked(running.start(running.define(form_then_approval("Filled by hand"))), 0, "input")
     running.call("PUT", "/api/rules", RULES)
@@ -51,7 +51,7 @@ def rows(page: Page) -> Locator:
 
 
 def asked_for(page: Page) -> list[str]:
-    """What the page asks of the server, from now on."""
+    """Collect the requests of the page from now on."""
     requests: list[str] = []
     page.on("request", lambda request: requests.append(f"{request.method} {request.url}"))
     return requests
@@ -59,7 +59,7 @@ def asked_for(page: Page) -> list[str]:
 
 @WIDTHS
 def test_home_shows_the_most_urgent_first(page: Page, queue: Server, width: int) -> None:
-    """One list, asked for once; the time that is left and what then."""
+    """One list from one request, with the remaining time and what happens at the deadline."""
     requests = asked_for(page)
     open_at(page, queue, "/", width)
     expect(page.get_by_role("heading", level=1)).to_contain_text("waiting for you")
@@ -77,7 +77,7 @@ def test_home_shows_the_most_urgent_first(page: Page, queue: Server, width: int)
 
 @WIDTHS
 def test_the_inbox_is_filtered_and_sorted(page: Page, queue: Server, width: int) -> None:
-    """The address keeps what was chosen."""
+    """The address keeps filters and order."""
     open_at(page, queue, "/approvals", width)
     expect(rows(page).first).to_contain_text("Send “Refund")
     page.get_by_label("Sort by", exact=True).select_option(label="Oldest first")
@@ -93,8 +93,8 @@ def test_the_inbox_is_filtered_and_sorted(page: Page, queue: Server, width: int)
     expect(rows(page).filter(has_text="Fill in Goals")).to_have_count(1)
 
 
-def test_keys_walk_the_queue_and_ask_on_the_page(page: Page, queue: Server) -> None:
-    """J, K, ↵, and a decision's key, which never decides unseen."""
+def test_keys_move_through_the_inbox_and_ask_for_confirmation(page: Page, queue: Server) -> None:
+    """J, K and ↵; the key of a decision never decides in the list."""
     open_at(page, queue, "/approvals?kind=action&sort=age")
     expect(rows(page)).to_have_count(3)
     page.keyboard.press("j")
@@ -119,8 +119,8 @@ def test_keys_walk_the_queue_and_ask_on_the_page(page: Page, queue: Server) -> N
 
 
 @WIDTHS
-def test_like_ones_are_decided_together(page: Page, fresh_server: Server, width: int) -> None:
-    """How many is said first; what was decided meanwhile is refused by itself."""
+def test_approvals_of_one_kind_are_decided_together(page: Page, fresh_server: Server, width: int) -> None:
+    """The dialog shows how many; an approval decided meanwhile is refused."""
     asked = propose(fresh_server, 3)
     form = fresh_server.start(fresh_server.define(form_then_approval("Not like these")))
     fresh_server.asked(form, 0, "input")

@@ -1,4 +1,4 @@
-"""Every page, light and dark, on a desk and on a phone: axe finds nothing and nothing is wider than the window."""
+"""Every page, light and dark, on a desktop and on a phone: axe finds nothing and nothing overflows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import axe, overflow
+from tests.e2e.page_checks import axe, overflow
 from tests.e2e.samples import REFUND, form_then_approval, one_function
 from tests.e2e.server import Server
 
@@ -43,7 +43,7 @@ A *word* and `code`
 
 @pytest.fixture(scope="module")
 def house(server: Server) -> dict[str, str]:
-    """Runs in every state that has a look of its own; their addresses by name."""
+    """Runs in every state that is displayed differently; their addresses by name."""
     filled = server.start(server.define(form_then_approval("Filled", FIELDS)))
     waiting = server.start(server.define(MARKDOWN))
     execution = server.asked(waiting, 0, "input")["execution_id"]
@@ -57,7 +57,7 @@ def house(server: Server) -> dict[str, str]:
     server.until(server.start(done_pipeline), "completed")
     working = server.start(server.define(one_function("Working", "e2e.wait", "{gate: never}")))
     server.call("PUT", f"/api/pipelines/{done_pipeline}", {"pipeline_description": "Said later"})
-    talking = server.start(server.define(one_function("Talking", "e2e.talk", "{gate: never, lines: 700}")))
+    logging = server.start(server.define(one_function("Talking", "e2e.talk", "{gate: never, lines: 700}")))
     approval = server.asked(waiting, 0, "completion")["approval"]["approval_id"]
     proposing = server.start(server.define(REFUND))
     action = server.asked(proposing, 4, "action")["approval"]["approval_id"]
@@ -88,7 +88,7 @@ def house(server: Server) -> dict[str, str]:
         "approval": f"/runs/{waiting}",
         "artifacts": f"/runs/{waiting}?tab=artifacts",
         "context": f"/runs/{waiting}?tab=context",
-        "log": f"/runs/{talking}?tab=log",
+        "log": f"/runs/{logging}?tab=log",
         "fault": f"/runs/{faulty}",
         "events of a run": f"/runs/{waiting}?tab=events",
         "failed run": f"/runs/{failed}",
@@ -198,15 +198,15 @@ def test_every_dialog(page: Page, server: Server, house: dict[str, str], width: 
     assert {name: faults for name, faults in found.items() if faults} == {}
 
 
-def test_what_an_artifact_holds_is_never_carried_out(signed_in: Page, server: Server, house: dict[str, str]) -> None:
-    """HTML and script in artifacts are text."""
+def test_artifact_content_is_never_executed(signed_in: Page, server: Server, house: dict[str, str]) -> None:
+    """HTML and scripts in artifacts are shown as text."""
     signed_in.goto(server.address + house["artifacts"])
     expect(signed_in.get_by_role("tabpanel", name="Artifacts")).to_contain_text("Title")
     assert "broken" not in signed_in.title()
     assert signed_in.locator("[role=tabpanel] script").count() == 0
 
 
-def test_the_phone_unfolds_the_timeline(page: Page, server: Server, house: dict[str, str]) -> None:
+def test_the_timeline_expands_on_a_phone(page: Page, server: Server, house: dict[str, str]) -> None:
     show(page, server, 360, "light")
     page.goto(server.address + house["working run"])
     picker = page.get_by_role("button", name="1 of 1, Work")

@@ -1,4 +1,4 @@
-"""The conversation of an execution as it happens, its cost and its budget."""
+"""The conversation of an execution, its cost and its budget."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Literal
 
 from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.looking import axe, overflow
+from tests.e2e.mock_conversation import NO_LIMITS, Talk, usage
+from tests.e2e.page_checks import axe, overflow
 from tests.e2e.server import Server
-from tests.e2e.talking import NO_LIMITS, Talk, usage
 
 FROM_END = "(log) => Math.round(log.scrollHeight - log.scrollTop - log.clientHeight)"
 
 
-def test_it_is_shown_as_it_happens(signed_in: Page, server: Server) -> None:
+def test_messages_appear_as_they_are_written(signed_in: Page, server: Server) -> None:
     talk = Talk(signed_in, server, "Debated")
     talk.add("Cairn", "Debate the cap.\nAt length.", role="user", model=None, turn="debate/1/advocate")
     spent = usage(calls=1, input_tokens=1500, output_tokens=400, cost_usd=0.0042, seconds=3.2)
@@ -62,7 +62,7 @@ def test_it_is_shown_as_it_happens(signed_in: Page, server: Server) -> None:
         assert (axe(signed_in), overflow(signed_in)) == ([], 0)
 
 
-def test_a_long_one_opens_at_its_end_and_is_read_upwards(signed_in: Page, server: Server) -> None:
+def test_a_long_conversation_opens_at_its_end(signed_in: Page, server: Server) -> None:
     talk = Talk(signed_in, server, "Long talk")
     for number in range(250):
         talk.add("Advocate", f"Point {number}. {'And so on. ' * (number % 9 * 5 + 1)}", turn=f"debate/{number}/a")
@@ -84,7 +84,7 @@ def test_a_long_one_opens_at_its_end_and_is_read_upwards(signed_in: Page, server
     signed_in.wait_for_timeout(300)
     assert log.evaluate("(log) => log.scrollTop") == place
 
-    # Older ones come above what is read, which stays where it is.
+    # Older messages are inserted above without moving the ones in view.
     log.evaluate("(log) => { log.scrollTop = 600 }")
     expect(log).to_contain_text("Point 150.")
     seen = log.get_by_role("article").filter(has_text="Point 152.")
@@ -103,7 +103,7 @@ def test_a_long_one_opens_at_its_end_and_is_read_upwards(signed_in: Page, server
     signed_in.wait_for_function(f"(log) => ({FROM_END})(log) === 0", arg=log.element_handle())
 
 
-def test_what_is_read_stays_when_older_messages_come(signed_in: Page, server: Server) -> None:
+def test_loading_older_messages_keeps_the_position(signed_in: Page, server: Server) -> None:
     talk = Talk(signed_in, server, "Read upwards")
     for number in range(150):
         talk.add("Advocate", f"Point {number}. {'And so on. ' * (number % 9 * 5 + 1)}", turn=f"debate/{number}/a")
@@ -113,7 +113,7 @@ def test_what_is_read_stays_when_older_messages_come(signed_in: Page, server: Se
     expect(log).to_contain_text("Point 149.")
     log.evaluate("(log) => { log.scrollTop = 300 }")
     expect(signed_in.get_by_text("Loading earlier messages…")).to_be_visible()
-    signed_in.wait_for_timeout(300)  # what is there has its heights
+    signed_in.wait_for_timeout(300)  # wait until the rows are measured
     top = "(log) => { const at = log.getBoundingClientRect().top; const row = [...log.querySelectorAll('article')]"
     top += ".find((one) => one.getBoundingClientRect().bottom > at + 5);"
     top += " return [row.innerText.match(/Point \\d+/)[0], Math.round(row.getBoundingClientRect().top - at)] }"
@@ -126,7 +126,7 @@ def test_what_is_read_stays_when_older_messages_come(signed_in: Page, server: Se
     assert (name, abs(place - before[1]) <= 3) == (before[0], True)
 
 
-def test_a_hidden_or_empty_one_says_so(signed_in: Page, server: Server) -> None:
+def test_hidden_and_empty_messages_are_marked(signed_in: Page, server: Server) -> None:
     talk = Talk(signed_in, server, "Hidden talk")
     signed_in.goto(talk.address)
     expect(signed_in.get_by_text("No messages yet.")).to_be_visible()
@@ -139,7 +139,7 @@ def test_a_hidden_or_empty_one_says_so(signed_in: Page, server: Server) -> None:
     expect(signed_in.get_by_role("article", name="Writer works")).to_contain_text("Seen by an admin.")
 
 
-def test_a_spent_budget_is_raised_for_the_run(signed_in: Page, server: Server) -> None:
+def test_the_budget_of_a_run_is_raised(signed_in: Page, server: Server) -> None:
     talk = Talk(signed_in, server, "Spent")
     words = "The run has used $2.03, and its budget is $2.00."
     bound = {"of": "run", "limit": "max_cost_usd", "allowed": 2.0, "used": 2.03, "is_spent": True, "words": words}

@@ -1,4 +1,4 @@
-"""Notifications in the browser: channels tried out, what was sent, what one wants to be told."""
+"""Notifications in the browser: channels, deliveries, preferences."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import axe, overflow
+from tests.e2e.page_checks import axe, overflow
 from tests.e2e.server import Server
 
 
 class Receiver(ThreadingHTTPServer):
-    """A webhook on loopback that keeps what it was told."""
+    """A webhook on loopback that records its requests."""
 
     def __init__(self) -> None:
         self.told: list[dict[str, Any]] = []
@@ -34,7 +34,7 @@ class Answering(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Do not log."""
 
 
 @pytest.fixture
@@ -47,14 +47,14 @@ def receiver() -> Generator[Receiver]:
 
 @pytest.fixture
 def telling(tmp_path: Path) -> Generator[Server]:
-    """A server that may reach this machine."""
+    """A server that may send requests to this machine."""
     running = Server(tmp_path, CAIRN_OUTWARD_ALLOWED='["127.0.0.1"]')
     yield running
     running.stop()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
-def test_a_channel_is_set_up_and_tried(
+def test_a_channel_is_created_and_tested(
     page: Page, telling: Server, receiver: Receiver, width: int, scheme: str
 ) -> None:
     page.set_viewport_size({"width": width, "height": 800})
@@ -94,7 +94,7 @@ def test_a_channel_is_set_up_and_tried(
     expect(log.get_by_role("button", name="Test", exact=True)).to_have_count(1)
 
 
-def test_what_one_wants_to_be_told(page: Page, telling: Server) -> None:
+def test_notification_preferences(page: Page, telling: Server) -> None:
     telling.call("POST", "/api/channels", {"name": "Mail", "kind": "email"})
     page.goto(telling.start_link)
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()

@@ -1,4 +1,4 @@
-"""People in the browser: invited, signed in by password or company account, with what each may see."""
+"""Users in the browser: invitations, sign-in by password or company account, permissions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.api.identity_providers import free_port, real_provider
-from tests.e2e.looking import axe, overflow
+from tests.e2e.page_checks import axe, overflow
 from tests.e2e.server import Server
 
 PASSWORD = "three stones upon another"
@@ -21,7 +21,7 @@ PASSWORD = "three stones upon another"
 
 @pytest.fixture
 def guest(browser: Browser) -> Generator[BrowserContext]:
-    """A browser of somebody else."""
+    """The browser of another user."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
     yield context
     context.close()
@@ -39,7 +39,7 @@ def looks_well(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
-def test_somebody_is_invited_comes_in_and_is_removed(
+def test_a_user_is_invited_accepts_and_is_removed(
     page: Page, fresh_server: Server, guest: BrowserContext, width: int, scheme: str
 ) -> None:
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
@@ -73,7 +73,7 @@ def test_somebody_is_invited_comes_in_and_is_removed(
     theirs.goto(address)
     expect(theirs.get_by_role("heading", name="Invalid invitation")).to_be_visible()
 
-    # What only admins see is neither offered nor shown.
+    # Admin pages are neither linked nor shown.
     theirs.goto(fresh_server.address + "/settings")
     parts = theirs.get_by_role("navigation", name="Settings")
     expect(parts.get_by_role("link")).to_have_text(["Your account", "Notifications"])
@@ -93,7 +93,7 @@ def test_somebody_is_invited_comes_in_and_is_removed(
 
 
 def test_signing_in_with_a_password(page: Page, fresh_server: Server, guest: BrowserContext) -> None:
-    """The address is kept; a wrong password does not say which of the two is wrong."""
+    """Signing in returns to the address; a wrong password does not reveal which of the two is wrong."""
     open_page(page, fresh_server, "/settings")
     page.get_by_label("New password").fill("short")
     page.get_by_role("button", name="Set password").click()
@@ -118,7 +118,7 @@ def test_signing_in_with_a_password(page: Page, fresh_server: Server, guest: Bro
     expect(theirs.get_by_role("heading", name="Runs")).to_be_visible()
     assert theirs.url == fresh_server.address + "/runs?status=failed"
 
-    # The other session is seen here, and ended.
+    # The other session is listed here and ended.
     page.reload()
     sessions = page.get_by_role("list", name="Your sessions")
     expect(sessions.get_by_role("listitem")).to_have_count(2)
@@ -129,7 +129,7 @@ def test_signing_in_with_a_password(page: Page, fresh_server: Server, guest: Bro
 
 
 def test_a_company_account_signs_in(page: Page, tmp_path: Path) -> None:
-    """There and back with a real provider on loopback; one lands where one meant to go."""
+    """Sign in with a real provider on loopback and return to the requested page."""
     with real_provider() as provider:
         port = free_port()
         back = {"redirect_uris": [f"http://127.0.0.1:{port}/sign-in/corp"]}
@@ -186,10 +186,10 @@ def test_a_token_is_shown_once_works_and_is_revoked(page: Page, fresh_server: Se
     looks_well(page)
 
 
-def test_who_is_no_admin_has_tokens_and_a_name_of_their_own(
+def test_a_user_without_admin_rights_manages_their_account(
     page: Page, fresh_server: Server, guest: BrowserContext
 ) -> None:
-    """Within one's roles, and always with an end."""
+    """Their tokens stay within their roles and always expire."""
     body = {"name": "reviewer", "roles": ["approver"]}
     path = fresh_server.call("POST", "/api/invitations", body, expect=201)["path"]
     theirs = guest.new_page()
@@ -225,8 +225,8 @@ def test_who_is_no_admin_has_tokens_and_a_name_of_their_own(
     assert status_with(fresh_server, token) == 401
 
 
-def test_long_lists_are_read_on(page: Page, fresh_server: Server) -> None:
-    """Users, tokens and channels: what is not on the first page is found, and read on."""
+def test_long_lists_are_paged(page: Page, fresh_server: Server) -> None:
+    """Users, tokens and channels: search and load more."""
     for number in range(55):
         fresh_server.call("POST", "/api/users", {"name": f"user-{number:02}", "roles": ["viewer"]}, expect=201)
         fresh_server.call("POST", "/api/tokens", {"name": f"token-{number:02}", "user": "admin"}, expect=201)

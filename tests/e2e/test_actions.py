@@ -1,4 +1,4 @@
-"""Deciding on a proposed action in the browser: seed 3's US-F2-002 and US-F2-003, on a desk and on a phone."""
+"""Decide on a proposed action in the browser, on a desktop and on a phone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import axe, overflow
+from tests.e2e.page_checks import axe, overflow
 from tests.e2e.samples import REFUND
 from tests.e2e.server import Server
 
@@ -19,7 +19,7 @@ WIDTHS = pytest.mark.parametrize("width", [DESK, PHONE])
 
 
 def propose(server: Server) -> dict[str, Any]:
-    """A run of the refund email that waits; the answer is its approval."""
+    """Start a run that proposes a refund email and return its approval."""
     run_id = server.start(server.define(REFUND))
     approval: dict[str, Any] = server.asked(run_id, 4, "action")["approval"]
     return approval
@@ -44,7 +44,7 @@ def detail(server: Server, approval: dict[str, Any]) -> dict[str, Any]:
 
 
 @WIDTHS
-def test_us_f2_002_everything_about_it_is_on_the_page(page: Page, server: Server, width: int) -> None:
+def test_the_page_shows_everything_about_the_action(page: Page, server: Server, width: int) -> None:
     """Action, reasoning, confidence, risk and why, data, steps, digest; then it is approved with a comment."""
     approval = propose(server)
     open_approval(page, server, approval, width)
@@ -76,7 +76,7 @@ def test_us_f2_002_everything_about_it_is_on_the_page(page: Page, server: Server
 
 
 @WIDTHS
-def test_us_f2_002_it_is_rejected_with_a_reason(page: Page, server: Server, width: int) -> None:
+def test_an_action_is_rejected_with_a_reason(page: Page, server: Server, width: int) -> None:
     approval = propose(server)
     open_approval(page, server, approval, width)
     page.get_by_role("button", name="Reject…").click()
@@ -90,8 +90,8 @@ def test_us_f2_002_it_is_rejected_with_a_reason(page: Page, server: Server, widt
 
 
 @WIDTHS
-def test_us_f2_003_parameters_are_modified_with_a_live_difference(page: Page, server: Server, width: int) -> None:
-    """Form, difference, validation; what is approved is what is carried out."""
+def test_changed_parameters_show_a_live_diff(page: Page, server: Server, width: int) -> None:
+    """Form, diff, validation; the approved parameters are executed."""
     approval = propose(server)
     open_approval(page, server, approval, width)
     page.get_by_role("button", name="Modify").click()
@@ -130,7 +130,7 @@ def test_us_f2_003_parameters_are_modified_with_a_live_difference(page: Page, se
     ] == [["subject", "amount"]]
 
 
-def test_json_that_cannot_be_read_is_said_and_kept(page: Page, server: Server) -> None:
+def test_invalid_json_is_reported_and_kept(page: Page, server: Server) -> None:
     approval = propose(server)
     open_approval(page, server, approval)
     page.keyboard.press("m")
@@ -144,7 +144,7 @@ def test_json_that_cannot_be_read_is_said_and_kept(page: Page, server: Server) -
     expect(dialog.get_by_text("No changes yet")).to_be_visible()
 
 
-def test_a_risky_action_is_not_approved_by_one_key(page: Page, server: Server) -> None:
+def test_a_risky_action_needs_more_than_one_key(page: Page, server: Server) -> None:
     """The first key only moves the focus; ↵ confirms."""
     approval = propose(server)
     open_approval(page, server, approval)
@@ -155,7 +155,7 @@ def test_a_risky_action_is_not_approved_by_one_key(page: Page, server: Server) -
     expect(page.get_by_text("Approved by")).to_be_visible()
 
 
-def test_somebody_else_was_first_and_nothing_is_lost(page: Page, server: Server) -> None:
+def test_a_decision_made_elsewhere_keeps_the_draft(page: Page, server: Server) -> None:
     approval = propose(server)
     open_approval(page, server, approval)
     page.get_by_role("button", name="Reject…").click()
@@ -166,8 +166,8 @@ def test_somebody_else_was_first_and_nothing_is_lost(page: Page, server: Server)
     assert [vote["decision"] for vote in detail(server, approval)["decisions"]] == ["approve"]
 
 
-def test_a_decision_that_comes_too_late_is_refused(page: Page, server: Server) -> None:
-    """The page has not heard yet that somebody was first."""
+def test_a_late_decision_is_refused(page: Page, server: Server) -> None:
+    """The page has not received the first decision yet."""
     approval = propose(server)
     page.route("**/api/stream*", lambda route: route.abort())
     open_approval(page, server, approval)
@@ -178,7 +178,7 @@ def test_a_decision_that_comes_too_late_is_refused(page: Page, server: Server) -
     expect(page.get_by_text("Your unsent text: Looks right.")).to_be_visible()
 
 
-def test_it_is_discussed_and_handed_over(page: Page, server: Server) -> None:
+def test_an_approval_is_commented_on_and_reassigned(page: Page, server: Server) -> None:
     approval = propose(server)
     open_approval(page, server, approval)
     page.get_by_label("Add a comment").fill("Is the order really his?")
@@ -191,8 +191,8 @@ def test_it_is_discussed_and_handed_over(page: Page, server: Server) -> None:
     expect(page.get_by_text("from approver.")).to_be_visible()
 
 
-def test_the_run_leads_to_it(page: Page, server: Server) -> None:
-    """And its steps lead back, each to its checkpoint."""
+def test_the_run_links_to_the_approval(page: Page, server: Server) -> None:
+    """The steps on the approval page link to their checkpoints."""
     approval = propose(server)
     open_at(page, server, f"/runs/{approval['run_id']}", DESK)
     expect(page.get_by_text(f"{TITLE}?")).to_be_visible()

@@ -1,4 +1,4 @@
-"""What others do is seen without a reload, and what one types is never lost."""
+"""Changes by others appear without a reload, and drafts are never lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def revise(server: Server, run_id: str, feedback: str) -> None:
     server.call("POST", f"/api/executions/{execution['execution_id']}/revise", {"feedback": feedback})
 
 
-def test_another_clients_work_appears_by_itself(signed_in: Page, server: Server) -> None:
+def test_changes_by_another_client_appear(signed_in: Page, server: Server) -> None:
     run_id = server.start(server.define(form_then_approval("Seen live")))
     signed_in.goto(f"{server.address}/runs/{run_id}")
     expect(signed_in.get_by_text("Complete form: Goals")).to_be_visible()
@@ -34,7 +34,7 @@ def test_another_clients_work_appears_by_itself(signed_in: Page, server: Server)
     expect(signed_in.get_by_role("img", name="1 checkpoint: 1 completed")).to_be_visible()
 
 
-def test_lists_follow(signed_in: Page, server: Server) -> None:
+def test_lists_update(signed_in: Page, server: Server) -> None:
     signed_in.goto(f"{server.address}/approvals")
     expect(signed_in.get_by_role("heading", level=1)).to_be_visible()
     run_id = server.start(server.define(form_then_approval("Arrives by itself")))
@@ -43,7 +43,7 @@ def test_lists_follow(signed_in: Page, server: Server) -> None:
     expect(signed_in.get_by_text("Arrives by itself v1")).to_have_count(0)
 
 
-def test_what_is_typed_survives_a_reload_until_it_is_sent(signed_in: Page, server: Server) -> None:
+def test_drafts_survive_a_reload_until_sent(signed_in: Page, server: Server) -> None:
     fields = "[{name: goal, label: Goal}, {name: amount, type: number, label: Amount}]"
     run_id = server.start(server.define(form_then_approval("Typed once", fields)))
     signed_in.goto(f"{server.address}/runs/{run_id}")
@@ -64,13 +64,13 @@ def test_what_is_typed_survives_a_reload_until_it_is_sent(signed_in: Page, serve
     expect(signed_in.get_by_label("What should change")).to_have_value("More of it")
 
 
-def test_what_changes_while_it_is_read_is_not_approved(signed_in: Page, server: Server) -> None:
-    """The digest that was shown is the one that is decided on."""
+def test_content_changed_while_reading_is_not_approved(signed_in: Page, server: Server) -> None:
+    """The decision carries the digest that was shown."""
     run_id = server.start(server.define(form_then_approval("Changes under the eyes")))
     answer(server, run_id, "The first")
     signed_in.goto(f"{server.address}/runs/{run_id}")
     expect(signed_in.get_by_role("button", name="Approve", exact=True)).to_be_visible()
-    # The tab does not see what happens in between, as with a machine that slept.
+    # The tab misses events, as after sleep.
     signed_in.route(re.compile(r"/api/(runs|executions)/[^/]+$"), lambda route: route.abort())
     revise(server, run_id, "Again")
     answer(server, run_id, "The second")
@@ -89,8 +89,8 @@ def test_what_changes_while_it_is_read_is_not_approved(signed_in: Page, server: 
     expect(signed_in.get_by_text("Run completed")).to_be_visible()
 
 
-def test_a_second_decision_is_told_who_was_first(signed_in: Page, server: Server) -> None:
-    """One decision counts. The words of the other are kept until it is clear that they are not needed."""
+def test_a_second_decision_shows_who_decided_first(signed_in: Page, server: Server) -> None:
+    """The first decision counts; the text of the second is kept."""
     run_id = server.start(server.define(form_then_approval("Decided twice")))
     answer(server, run_id, "Fewer mails")
     signed_in.goto(f"{server.address}/runs/{run_id}")
@@ -110,7 +110,7 @@ def test_a_second_decision_is_told_who_was_first(signed_in: Page, server: Server
     assert server.run(run_id)["status"] == "completed"
 
 
-def test_work_is_narrated_paused_and_stopped(signed_in: Page, server: Server) -> None:
+def test_a_run_is_announced_paused_and_stopped(signed_in: Page, server: Server) -> None:
     more = """
   - key: next
     checkpoint_name: Next
@@ -143,7 +143,7 @@ def test_numbers_are_shown_with_all_their_digits(signed_in: Page, server: Server
     assert "12345678901234567890" in download.value.path().read_text()
 
 
-def test_a_failure_says_why_and_can_be_retried(signed_in: Page, server: Server) -> None:
+def test_a_failed_run_shows_the_reason_and_can_be_retried(signed_in: Page, server: Server) -> None:
     run_id = server.start(server.define(one_function("Fails once", "e2e.fail_once", "{mark: failed}")))
     server.until(run_id, "paused")
     signed_in.goto(f"{server.address}/runs/{run_id}")
@@ -153,12 +153,12 @@ def test_a_failure_says_why_and_can_be_retried(signed_in: Page, server: Server) 
     expect(signed_in.get_by_text("Run completed")).to_be_visible()
 
 
-def test_a_lost_connection_is_told_and_made_good(signed_in: Page, server: Server) -> None:
+def test_the_page_catches_up_after_a_lost_connection(signed_in: Page, server: Server) -> None:
     run_id = server.start(server.define(form_then_approval("Cut off")))
     signed_in.goto(f"{server.address}/runs/{run_id}")
     expect(signed_in.get_by_text("Complete form: Goals")).to_be_visible()
     signed_in.context.set_offline(offline=True)
-    # Chromium keeps streams open while it is offline; a new one cannot be made.
+    # Chromium keeps streams open while offline, but cannot open new ones.
     signed_in.evaluate("""() => {
         Object.defineProperty(document, 'hidden', {configurable: true, get: () => window.away})
         window.away = true

@@ -1,4 +1,4 @@
-"""The live log of an execution: from its end, followed, read backwards, filtered, resumed and saved."""
+"""The live log of an execution: follow, scroll back, filter, resume and download."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.e2e.samples import one_function
 from tests.e2e.server import Server
 
-# What stands at the upper edge of the log, and how far below it: the place of whoever reads.
+# The first visible line of the log and its offset: the scroll position.
 PLACE = """(log) => {
   const edge = log.getBoundingClientRect().top
   const row = [...log.querySelectorAll('[data-index]')].find((one) => one.getBoundingClientRect().top >= edge)
@@ -19,8 +19,8 @@ PLACE = """(log) => {
 }"""
 
 
-def talking(page: Page, server: Server, name: str, lines: int) -> Locator:
-    """A run that has logged so many lines and can log more, with its log shown."""
+def open_log(page: Page, server: Server, name: str, lines: int) -> Locator:
+    """Start a run that has logged `lines` lines and can log more, and show its log."""
     run_id = server.start(server.define(one_function(name, "e2e.talk", f"{{gate: {gate(name)}, lines: {lines}}}")))
     page.goto(f"{server.address}/runs/{run_id}?tab=log")
     log = page.get_by_role("log", name="Log of Work")
@@ -33,7 +33,7 @@ def gate(name: str) -> str:
 
 
 def say(server: Server, name: str, lines: int) -> None:
-    """Let it log so many more."""
+    """Log more lines."""
     written = server.folder / f"{gate(name)}.tmp"
     written.write_text(str(lines))
     written.rename(server.folder / f"{gate(name)}.say")
@@ -44,7 +44,7 @@ def jump(page: Page) -> Locator:
 
 
 def at_rest(page: Page, log: Locator) -> Any:
-    """The place of the reader when the browser has scrolled there."""
+    """The scroll position once the browser has settled."""
     last, now = None, log.evaluate(PLACE)
     while last != now:
         page.wait_for_timeout(150)
@@ -52,8 +52,8 @@ def at_rest(page: Page, log: Locator) -> Any:
     return now
 
 
-def test_it_follows_until_somebody_scrolls_up(signed_in: Page, server: Server) -> None:
-    log = talking(signed_in, server, "Followed", 300)
+def test_the_log_follows_until_scrolled_up(signed_in: Page, server: Server) -> None:
+    log = open_log(signed_in, server, "Followed", 300)
     expect(jump(signed_in)).to_have_count(0)
     say(server, "Followed", 200)
     expect(log).to_contain_text("line 499 of what it says")
@@ -74,9 +74,9 @@ def test_it_follows_until_somebody_scrolls_up(signed_in: Page, server: Server) -
     expect(log).to_contain_text("line 620 of what it says")
 
 
-def test_older_lines_are_read_when_they_are_wanted(signed_in: Page, server: Server) -> None:
-    """Only what is seen is drawn, however long the log is."""
-    log = talking(signed_in, server, "Long", 5000)
+def test_older_lines_load_on_demand(signed_in: Page, server: Server) -> None:
+    """Only visible lines are rendered."""
+    log = open_log(signed_in, server, "Long", 5000)
     expect(signed_in.get_by_text("Latest 500 lines")).to_be_visible()
     signed_in.get_by_role("button", name="Load older lines").click()
     expect(signed_in.get_by_text("Latest 1000 lines")).to_be_visible()
@@ -96,10 +96,10 @@ def test_older_lines_are_read_when_they_are_wanted(signed_in: Page, server: Serv
     expect(jump(signed_in)).to_have_count(0)
 
 
-def test_a_lost_connection_is_made_good(signed_in: Page, server: Server) -> None:
-    """Each line once, whatever came while nobody listened."""
-    log = talking(signed_in, server, "Cut off", 10)
-    # A page that is looked away from lets go of its streams; it comes back while the network is away.
+def test_the_log_resumes_after_a_lost_connection(signed_in: Page, server: Server) -> None:
+    """Every line appears once, including those logged while offline."""
+    log = open_log(signed_in, server, "Cut off", 10)
+    # A hidden page closes its streams; it becomes visible again while offline.
     signed_in.context.set_offline(offline=True)
     signed_in.evaluate("""() => {
         Object.defineProperty(document, 'hidden', { configurable: true, get: () => window.away })
@@ -116,8 +116,8 @@ def test_a_lost_connection_is_made_good(signed_in: Page, server: Server) -> None
     expect(signed_in.get_by_text("Connection lost.")).to_have_count(0)
 
 
-def test_it_is_filtered_by_level_and_text(signed_in: Page, server: Server) -> None:
-    log = talking(signed_in, server, "Filtered", 1000)
+def test_the_log_is_filtered_by_level_and_text(signed_in: Page, server: Server) -> None:
+    log = open_log(signed_in, server, "Filtered", 1000)
     level = signed_in.get_by_label("Log level")
     level.select_option(label="Errors only")
     expect(signed_in.get_by_text("10 lines", exact=True)).to_be_visible()
@@ -141,8 +141,8 @@ def test_it_is_filtered_by_level_and_text(signed_in: Page, server: Server) -> No
     expect(log).to_contain_text("line 1099 of what it says")
 
 
-def test_it_is_copied_and_saved_whole(signed_in: Page, server: Server, tmp_path: Path) -> None:
-    talking(signed_in, server, "Saved", 700)
+def test_the_whole_log_is_copied_and_downloaded(signed_in: Page, server: Server, tmp_path: Path) -> None:
+    open_log(signed_in, server, "Saved", 700)
     with signed_in.expect_download() as download:
         signed_in.get_by_role("link", name="Download full log").click()
     saved = tmp_path / "saved.log"
@@ -163,8 +163,8 @@ def test_it_is_copied_and_saved_whole(signed_in: Page, server: Server, tmp_path:
     assert (len(rows), rows[-1].endswith(" error line 699 of what it says")) == (500, True)
 
 
-def test_long_lines_are_broken_or_run_on(signed_in: Page, server: Server) -> None:
-    log = talking(signed_in, server, "Wrapped", 40)
+def test_long_lines_wrap_or_scroll(signed_in: Page, server: Server) -> None:
+    log = open_log(signed_in, server, "Wrapped", 40)
     wider = "(log) => log.scrollWidth > log.clientWidth"
     signed_in.set_viewport_size({"width": 360, "height": 800})
     wrap = signed_in.get_by_role("button", name="Wrap long lines")
@@ -198,8 +198,8 @@ checkpoints:
 """
 
 
-def test_what_a_script_prints_is_marked(signed_in: Page, server: Server) -> None:
-    """Stdout and stderr, details beside what it logs; the end stands at the lower edge, on a phone too."""
+def test_script_output_is_labeled(signed_in: Page, server: Server) -> None:
+    """Stdout and stderr are labeled, fields are shown, and the end is at the lower edge, on a phone too."""
     run_id = server.start(server.define(PRINTING))
     server.until(run_id, "paused")
     signed_in.set_viewport_size({"width": 360, "height": 640})
@@ -219,14 +219,14 @@ def test_what_a_script_prints_is_marked(signed_in: Page, server: Server) -> None
     expect(signed_in.get_by_text("bubblewrap: access to its workspace only")).to_be_visible()
 
 
-def test_times_are_those_of_the_reader(server: Server, page: Page) -> None:
+def test_times_are_in_the_time_zone_of_the_reader(server: Server, page: Page) -> None:
     browser = page.context.browser
     assert browser is not None
     abroad = browser.new_context(timezone_id="Asia/Kolkata")
     there = abroad.new_page()
     there.goto(server.start_link)
     expect(there.get_by_role("navigation", name="Main")).to_be_visible()
-    log = talking(there, server, "Abroad", 3)
+    log = open_log(there, server, "Abroad", 3)
     stamp = log.locator("time").first
     told = str(stamp.get_attribute("datetime"))
     shown = there.evaluate("(at) => new Date(at).toLocaleTimeString('en-GB', {timeZone: 'Asia/Kolkata'})", told)

@@ -1,4 +1,4 @@
-"""What is looked at on every page: accessibility, overflow, and what the browser complains about."""
+"""Checks for every page: accessibility, overflow and console errors."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ axe.run(document, {iframes: false, resultTypes: ['violations']}).then((found) =>
 
 
 def axe(page: Page) -> list[str]:
-    """What axe objects to. Injected through the debugger, as the page's policy lets nothing else in.
+    """Violations that axe finds. Injected through the debugger, because the content security policy blocks scripts.
 
     A preview in a frame is closed to everybody, to axe too: it must not knock there.
     """
-    page.locator("h1").first.wait_for(state="attached")  # nothing is drawn before it
+    page.locator("h1").first.wait_for(state="attached")  # the page is rendered
     debugger: Any = page.context.new_cdp_session(page)
     debugger.send("Runtime.evaluate", {"expression": AXE.read_text()})
     answer = debugger.send("Runtime.evaluate", {"expression": _RUN, "awaitPromise": True, "returnByValue": True})
@@ -44,7 +44,7 @@ LOOKS: list[tuple[Literal["light", "dark"], int]] = [("light", 1440), ("dark", 1
 
 
 def look(page: Page, there: Locator | None = None) -> None:
-    """Nothing is wrong with what is shown, light and dark, on a desk and on a phone."""
+    """Check accessibility and overflow, light and dark, on a desktop and on a phone."""
     for scheme, width in LOOKS:
         page.emulate_media(color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": 900})
@@ -57,7 +57,7 @@ def look(page: Page, there: Locator | None = None) -> None:
 
 
 class Complaints:
-    """Everything that a browser says when a page does what its policy forbids, or breaks."""
+    """Collect page errors and violations of the content security policy."""
 
     def __init__(self, page: Page) -> None:
         self.found: list[str] = []
@@ -65,6 +65,6 @@ class Complaints:
         page.on("pageerror", lambda error: self.found.append(f"error: {error}"))
 
     def _console(self, message: ConsoleMessage) -> None:
-        # A refused request is part of what is tested; everything else in the console is a fault.
+        # Tests provoke failed requests; every other console error fails the test.
         if message.type in {"error", "warning"} and "Failed to load resource" not in message.text:
             self.found.append(f"{message.type}: {message.text}")

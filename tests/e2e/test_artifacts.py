@@ -1,4 +1,4 @@
-"""What an artifact holds, by its format, as far as a browser shows it safely, and what changed in it."""
+"""Previews and diffs of artifacts by format, isolated from the page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Error, Page, Route, expect
 
-from tests.e2e.looking import Complaints, look
+from tests.e2e.page_checks import Complaints, look
 from tests.e2e.server import Server
 
 FILES = """
@@ -31,7 +31,7 @@ checkpoints:
 """
 
 
-def test_each_format_has_a_look_of_its_own(signed_in: Page, server: Server, complaints: Complaints) -> None:
+def test_each_format_has_its_own_preview(signed_in: Page, server: Server, complaints: Complaints) -> None:
     run_id = server.start(server.define(FILES))
     server.until(run_id, "completed")
     asked: list[str] = []
@@ -42,7 +42,7 @@ def test_each_format_has_a_look_of_its_own(signed_in: Page, server: Server, comp
         route.abort()
 
     signed_in.on("request", lambda request: asked.append(request.url))
-    # What the policy stops is told of as a request, too, but never comes this far.
+    # A request blocked by the policy is reported, but never reaches the route.
     signed_in.context.route("https://elsewhere.invalid/**", leave)
     signed_in.goto(f"{server.address}/runs/{run_id}?tab=artifacts")
 
@@ -80,7 +80,7 @@ def test_each_format_has_a_look_of_its_own(signed_in: Page, server: Server, comp
     look(signed_in)
     frame.get_by_role("link", name="Leave for all").click()
     frame.get_by_role("link", name="Leave", exact=True).click()
-    expect(frame.get_by_role("heading", name="Hello")).not_to_be_visible()  # the frame is empty, and stays here
+    expect(frame.get_by_role("heading", name="Hello")).not_to_be_visible()  # the frame is empty and does not navigate
     signed_in.get_by_text("Source", exact=True).click()
     source = signed_in.get_by_role("region", name="Content of page.html")
     expect(source).to_contain_text("<script>document.title = 'broken'")
@@ -88,13 +88,13 @@ def test_each_format_has_a_look_of_its_own(signed_in: Page, server: Server, comp
     assert left == []
     with pytest.raises(Error, match="ERR_FAILED"):
         signed_in.context.new_page().goto("https://elsewhere.invalid/seen.png")
-    assert left == ["https://elsewhere.invalid/seen.png"]  # this is how one that left is seen
+    assert left == ["https://elsewhere.invalid/seen.png"]  # the check itself works
     blocked = [words for words in complaints.found if "srcdoc" in words or "elsewhere.invalid" in words]
     assert any("Blocked script execution" in words for words in blocked), complaints.found
     complaints.found[:] = [words for words in complaints.found if words not in blocked]
 
 
-def test_what_changed_since_the_version_before(signed_in: Page, server: Server) -> None:
+def test_the_diff_to_the_previous_version(signed_in: Page, server: Server) -> None:
     asked: list[str] = []
     signed_in.on("request", lambda request: asked.append(request.url))
     pipeline_id = server.define(REVISED)
@@ -115,7 +115,7 @@ def test_what_changed_since_the_version_before(signed_in: Page, server: Server) 
     expect(changes.locator("p[data-sign='+'] mark").first).to_have_text("Twelve")
     expect(signed_in.get_by_text("3 lines added, 1 removed.")).to_be_visible()
     look(signed_in)
-    signed_in.goto(f"{server.address}/approvals/{approval_id}")  # there, too, where it is decided on
+    signed_in.goto(f"{server.address}/approvals/{approval_id}")  # on the approval page too
     signed_in.get_by_text("Changes since v1", exact=True).click()
     expect(changes.locator("mark").first).to_have_text("Six")
-    assert [url for url in asked if "mermaid" in url] == []  # it is large: only a diagram brings it
+    assert [url for url in asked if "mermaid" in url] == []  # large: loaded for diagrams only

@@ -1,4 +1,4 @@
-"""A run whose conversation the test itself writes: what the browser makes of it needs no model."""
+"""A run with a mocked conversation: the browser needs no model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route
 from tests.e2e.samples import one_function
 from tests.e2e.server import Server
 
-# Streams that say what the test says.
+# Replace EventSource by one that the test feeds.
 STREAMS = """
 window.streams = []
 class Stream extends EventTarget {
@@ -51,16 +51,16 @@ def usage(**facts: Any) -> dict[str, Any]:
 
 
 class Talk:
-    """An agentic run as the browser sees it; what is said, used and allowed can be changed."""
+    """An agentic run with mocked messages, usage and budget."""
 
     def __init__(self, page: Page, server: Server, name: str) -> None:
         self.page = page
         self.messages: list[dict[str, Any]] = []
         self.is_hidden = False
-        self.pages: list[str] = []  # which were asked for
-        self.is_slow = False  # older pages wait until they are let come
+        self.pages: list[str] = []  # requested pages
+        self.is_slow = False  # older pages are held back until released
         self._waiting: list[Route] = []
-        self.run: dict[str, Any] = {}  # in place of what the server says
+        self.run: dict[str, Any] = {}  # overrides the response of the server
         run_id = server.start(server.define(one_function(name, "e2e.wait", "{gate: never}")))
         self.execution_id: str = server.run(run_id)["trail"][0]["execution_id"]
         self.address = f"{server.address}/runs/{run_id}"
@@ -98,7 +98,7 @@ class Talk:
         return said
 
     def hear(self, text: str, offset: int, **facts: Any) -> None:
-        """A piece of the message that comes next."""
+        """Send a part of the next message."""
         piece = {
             "execution_id": self.execution_id,
             "scope": "a1.r0.v0",

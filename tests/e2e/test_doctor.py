@@ -1,4 +1,4 @@
-"""The health page says what `cairn doctor` says, and repairs as it does."""
+"""The health page shows and repairs what `cairn doctor` does."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import axe, overflow
+from tests.e2e.page_checks import axe, overflow
 from tests.e2e.samples import one_function
 from tests.e2e.server import Server
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1440, "light"), (360, "dark")])
-def test_what_is_wrong_is_seen_and_repaired(page: Page, fresh_server: Server, width: int, scheme: str) -> None:
+def test_a_failed_check_is_shown_and_repaired(page: Page, fresh_server: Server, width: int, scheme: str) -> None:
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     pipeline_id = fresh_server.define(one_function("Done", "e2e.big_number"))
