@@ -129,5 +129,5 @@ def test_pipelines_that_a_change_breaks_are_listed(signed_in: Page, server: Serv
     told = signed_in.get_by_text("Counted things does not fit it any more")
     expect(told).to_be_visible()
     look(signed_in, told)
-    signed_in.get_by_role("button", name="Dismiss").click()
+    signed_in.get_by_role("main").get_by_role("button", name="Dismiss").click()
     expect(told).to_have_count(0)
