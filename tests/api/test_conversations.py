@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from cairn.ports import Conversation, Heard, Outcome, Work
-from cairn.services.views.events import Change
+from cairn.services.engine.event_bus import ChangeHint
 from tests.api.house import House, Json
 from tests.api.listening import Listener, Told, listening
 from tests.api.people import token_for
@@ -180,7 +180,7 @@ async def test_what_is_not_shown_is_for_admins_alone(house: House) -> None:
         async with listening(house, stream, token) as listener:
             assert "message" not in {told.event for told in await listener.until("run_completed")}
             await asyncio.sleep(0 if house.cairn.database.kind == "sqlite" else 1.2)  # when it would be told
-            house.cairn.hub.announce(Change(None, run, "log"))
+            house.cairn.hub.announce(ChangeHint(None, run, "log"))
             assert "message" not in await left(listener)
     narrowed = await token_for(house, "admin", scopes=["read"])
     async with house.visitor(narrowed) as somebody:

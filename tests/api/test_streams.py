@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from cairn.api import streaming
+from cairn.api import event_streams
+from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.errors import WrongInput
-from cairn.services.reading.places import Place
-from cairn.services.views.events import Change
+from cairn.services.runs.stream import Place
 from cairn.store import tables as t
 from tests.api.house import TOKEN, House, Json
 from tests.api.listening import Told, listening
@@ -96,7 +96,7 @@ async def test_a_client_may_begin_now(house: House) -> None:
         with pytest.raises(TimeoutError):
             await stream.next(0.1)
         await log(house, run, "after")
-        house.cairn.hub.announce(Change(run["pipeline_id"], run["run_id"], "log"))
+        house.cairn.hub.announce(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
         told = await stream.next()
         assert (told.event, told.data["message"]) == ("log", "after")
 
@@ -117,7 +117,7 @@ async def test_progress_is_told_as_it_moves(house: House) -> None:
         told = {"fraction": fraction, "text": text, "dispatch": dispatch}
         change = sa.update(e).where(e.c.execution_id == execution).values(progress=told, waiting_on=None)
         await house.cairn.database.transact(lambda c: c.execute(change))
-        house.cairn.hub.announce(Change(run["pipeline_id"], run["run_id"], "log"))
+        house.cairn.hub.announce(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
 
     number = (await house.get(f"/api/executions/{execution}"))["dispatch_number"]
     async with listening(house, f"/api/runs/{run['run_id']}/stream?last_event_id=now") as stream:
@@ -149,8 +149,8 @@ async def test_logs_come_with_every_digit(house: House) -> None:
 
 
 async def test_a_quiet_stream_is_kept_alive(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streaming, "HEARTBEAT", 0.05)
-    monkeypatch.setattr(streaming, "POLL", 0.02)
+    monkeypatch.setattr(event_streams, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(event_streams, "POLL", 0.02)
     run = await finished(house)
     async with listening(house, f"/api/runs/{run['run_id']}/stream") as stream:
         await stream.until("run_completed")
@@ -162,8 +162,8 @@ async def test_a_quiet_stream_is_kept_alive(house: House, monkeypatch: pytest.Mo
 async def test_a_stream_ends_when_its_listener_may_no_longer_look(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming, "HEARTBEAT", 0.05)
-    monkeypatch.setattr(streaming, "POLL", 0.02)
+    monkeypatch.setattr(event_streams, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(event_streams, "POLL", 0.02)
     token = await token_for(house, "viewer")
     async with listening(house, "/api/stream", token) as stream:
         assert (await stream.next()).event == "ping"
@@ -174,7 +174,7 @@ async def test_a_stream_ends_when_its_listener_may_no_longer_look(
 async def test_a_run_stream_ends_when_its_listener_may_no_longer_look(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(streaming, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(event_streams, "HEARTBEAT", 0.05)
     run = await finished(house)
     token = await token_for(house, "viewer")
     async with listening(house, f"/api/runs/{run['run_id']}/stream", token) as stream:
@@ -194,7 +194,7 @@ async def test_who_leaves_is_forgotten(house: House) -> None:
 
 async def test_a_slow_reader_is_waited_for(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Backpressure: no more is read than one batch while nothing is taken."""
-    monkeypatch.setattr(streaming, "BATCH", 5)
+    monkeypatch.setattr(event_streams, "BATCH", 5)
     run = await finished(house)
     await log(house, run, *(f"line {n}" for n in range(40)))
     asked: list[Any] = []

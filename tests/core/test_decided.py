@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from cairn.core import messages as m
+from cairn.core.commands import ApprovalExpired, CancelRun, Decide
 from cairn.core.errors import Stale
-from cairn.core.model import (
-    ApprovalStatus,
-    Policy,
-)
+from cairn.core.events import EventType
+from cairn.core.plan import Policy
+from cairn.core.states import ApprovalStatus
 from tests.core.desk import Desk, plan_of
 
 
@@ -20,22 +19,22 @@ def asked_completion() -> Desk:
 def test_one_decision_counts_and_the_others_get_a_clear_answer_h4() -> None:
     desk = asked_completion()
     approval = desk.asked("a").id
-    desk.send(m.Decide(approval, "approve"), "bob")
-    refused = desk.refuses(m.Decide(approval, "reject"))
+    desk.send(Decide(approval, "approve"), "bob")
+    refused = desk.refuses(Decide(approval, "reject"))
     assert refused.message == "It is not asked any more: the approval is approved by bob."
-    desk.refuses(m.Decide("nowhere", "approve"))
+    desk.refuses(Decide("nowhere", "approve"))
 
 
 def test_an_answer_that_does_not_fit_the_kind_is_refused_d22() -> None:
     desk = asked_completion()
-    refused = desk.refuses(m.Decide(desk.asked("a").id, "accept"))
+    refused = desk.refuses(Decide(desk.asked("a").id, "accept"))
     assert refused.message == "'accept' does not answer an approval of kind completion."
     assert refused.possible == ("approve", "revise", "reject")
 
 
 def test_a_decision_about_other_content_is_stale_d25() -> None:
     desk = asked_completion()
-    desk.refuses(m.Decide(desk.asked("a").id, "approve", "another"), Stale)
+    desk.refuses(Decide(desk.asked("a").id, "approve", "another"), Stale)
     desk.answer("a", "approve", digest="d")
     assert desk.states == {"a": "COMPLETED"}
 
@@ -43,9 +42,9 @@ def test_a_decision_about_other_content_is_stale_d25() -> None:
 def test_what_is_taken_away_withdraws_its_approval_d24() -> None:
     desk = asked_completion()
     approval = desk.asked("a").id
-    desk.send(m.CancelRun())
+    desk.send(CancelRun())
     assert desk.run.approvals[approval].status is ApprovalStatus.WITHDRAWN
-    assert desk.detail(m.EventType.APPROVAL_WITHDRAWN) == {"kind": "completion", "reason": "the run was cancelled"}
-    refused = desk.refuses(m.Decide(approval, "approve"))
+    assert desk.detail(EventType.APPROVAL_WITHDRAWN) == {"kind": "completion", "reason": "the run was cancelled"}
+    refused = desk.refuses(Decide(approval, "approve"))
     assert refused.message == "It is not asked any more: the approval is withdrawn."
-    desk.refuses(m.ApprovalExpired(approval, 1), Stale)
+    desk.refuses(ApprovalExpired(approval, 1), Stale)

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from cairn.core import messages as m
-from cairn.core.model import (
-    ApprovalStatus,
-    Fault,
-    Mode,
-    OnFailure,
-    OnInvalid,
-    Policy,
-    Ruling,
-    RunStatus,
-    State,
-    Vote,
-    WaitingOn,
-)
+from cairn.core.approval import Vote
+from cairn.core.commands import Decide, InputWanted, Invalid, LimitReached, RetryExecution
+from cairn.core.effects import MakeWorkspace, Stage
+from cairn.core.events import EventType
+from cairn.core.execution import Fault
+from cairn.core.plan import Policy
+from cairn.core.states import ApprovalStatus, Mode, OnFailure, OnInvalid, Ruling, RunStatus, State, WaitingOn
 from tests.core.desk import RESULT, Desk, plan_of
 
 
@@ -34,19 +27,19 @@ def asked_action() -> Desk:
 def asked_validation(policy: Policy | None = None) -> Desk:
     desk = Desk(plan_of("a", policies={"a": policy or Policy(on_invalid=OnInvalid.ASK_HUMAN)}))
     error = Fault("schema", "the title is missing")
-    desk.send(m.Invalid(desk.e("a").id, 1, "x", (RESULT,), error), "worker")
+    desk.send(Invalid(desk.e("a").id, 1, "x", (RESULT,), error), "worker")
     return desk
 
 
 def asked_escalation(digest: str | None = "x", policy: Policy | None = None) -> Desk:
     desk = Desk(plan_of("a", policies={"a": policy or Policy()}))
-    desk.send(m.LimitReached(desk.e("a").id, 1, digest, (RESULT,) if digest else ()), "worker")
+    desk.send(LimitReached(desk.e("a").id, 1, digest, (RESULT,) if digest else ()), "worker")
     return desk
 
 
 def asked_input(waiting_on: WaitingOn = WaitingOn.QUESTION) -> Desk:
     desk = Desk(plan_of("a"))
-    desk.send(m.InputWanted(desk.e("a").id, 1, waiting_on, "question"), "worker")
+    desk.send(InputWanted(desk.e("a").id, 1, waiting_on, "question"), "worker")
     return desk
 
 
@@ -59,7 +52,7 @@ def test_a_completion_is_asked_with_what_is_staged() -> None:
     desk = asked_completion()
     e = desk.e("a")
     assert (e.state, desk.asked("a").digest) == (State.COMPLETION_ASKED, "d")
-    assert desk.last.effects == (m.Stage(e.id),)
+    assert desk.last.effects == (Stage(e.id),)
     assert desk.told == ["artifacts_created", "execution_completion_asked", "approval_asked"]
 
 
@@ -70,7 +63,7 @@ def test_completion_approve() -> None:
     (approval,) = desk.run.approvals.values()
     assert (approval.status, approval.closed_at) == (ApprovalStatus.APPROVED, desk.at)
     assert approval.votes == (Vote("ann", desk.at, "approve", "fine", "d"),)
-    assert desk.detail(m.EventType.APPROVAL_APPROVED) == {
+    assert desk.detail(EventType.APPROVAL_APPROVED) == {
         "kind": "completion",
         "decision": "approve",
         "digest": "d",
@@ -85,12 +78,12 @@ def test_completion_revise_keeps_the_execution_and_counts_x3() -> None:
     e = desk.e("a")
     assert (e.id, e.revision, e.attempt, e.dispatch, e.state) == (before.id, 1, 1, 2, State.WORKING)
     assert status_of(desk) is ApprovalStatus.REVISION_REQUESTED
-    assert desk.detail(m.EventType.EXECUTION_REVISED) == {
+    assert desk.detail(EventType.EXECUTION_REVISED) == {
         "checkpoint": "a",
         "revision_iteration": 1,
         "feedback": "shorter",
     }
-    assert desk.did(m.MakeWorkspace) == []
+    assert desk.did(MakeWorkspace) == []
 
 
 def test_completion_revise_past_the_limit_follows_on_failure_x3_d63() -> None:
@@ -111,7 +104,7 @@ def test_completion_reject_fails_execution_and_run_and_skips_on_failure_d22() ->
     desk.answer("a", "reject", feedback="wrong customer")
     assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
     assert desk.e("a").last_error == Fault("rejected", "Rejected by ann. wrong customer")
-    assert desk.detail(m.EventType.RUN_FAILED)["reason"] == "Rejected by ann. wrong customer"
+    assert desk.detail(EventType.RUN_FAILED)["reason"] == "Rejected by ann. wrong customer"
     assert status_of(desk) is ApprovalStatus.REJECTED
 
 
@@ -135,8 +128,8 @@ def test_action_modify_binds_to_the_modified_parameters_d26() -> None:
 
 def test_action_modify_has_to_change_something() -> None:
     desk = asked_action()
-    desk.refuses(m.Decide(desk.asked("a").id, "modify"))
-    desk.refuses(m.Decide(desk.asked("a").id, "modify", modified="transfer"))
+    desk.refuses(Decide(desk.asked("a").id, "modify"))
+    desk.refuses(Decide(desk.asked("a").id, "modify", modified="transfer"))
 
 
 def test_action_revise_counts_as_a_revision_d68() -> None:
@@ -156,7 +149,7 @@ def test_validation_is_asked_with_the_finding() -> None:
     desk = asked_validation()
     assert desk.e("a").waiting_on is WaitingOn.VALIDATION_FEEDBACK
     assert (desk.asked("a").digest, desk.asked("a").reason) == ("x", "the title is missing")
-    assert desk.last.effects == (m.Stage(desk.e("a").id),)
+    assert desk.last.effects == (Stage(desk.e("a").id),)
     assert (desk.e("a").errors, desk.e("a").outputs) == (1, (RESULT.id,))
 
 
@@ -178,7 +171,7 @@ def test_validation_feedback_tries_again() -> None:
     e = desk.e("a")
     assert (e.state, e.attempt, e.validations_used, e.revision) == (State.WORKING, 2, 1, 0)
     assert status_of(desk) is ApprovalStatus.REVISION_REQUESTED
-    assert desk.detail(m.EventType.EXECUTION_REVALIDATED)["reason"] == "add a title"
+    assert desk.detail(EventType.EXECUTION_REVALIDATED)["reason"] == "add a title"
 
 
 def test_validation_reject() -> None:
@@ -190,7 +183,7 @@ def test_validation_reject() -> None:
 def test_max_validation_retries_count_for_asking_too_a5() -> None:
     desk = asked_validation(Policy(on_invalid=OnInvalid.ASK_HUMAN, max_validation_retries=1))
     desk.answer("a", "feedback")
-    desk.send(m.Invalid(desk.e("a").id, 2, "x"), "worker")
+    desk.send(Invalid(desk.e("a").id, 2, "x"), "worker")
     assert desk.states == {"a": "FAILED"}
 
 
@@ -203,7 +196,7 @@ def test_escalation_retry_renews_the_budgets_d61_d63() -> None:
     e = desk.e("a")
     assert (e.state, e.attempt) == (State.WORKING, 2)
     assert (e.retries_used, e.validations_used, e.interruptions, e.worked) == (0, 0, 0, 0.0)
-    assert desk.detail(m.EventType.EXECUTION_RETRIED) == {"checkpoint": "a", "attempt_number": 2}
+    assert desk.detail(EventType.EXECUTION_RETRIED) == {"checkpoint": "a", "attempt_number": 2}
 
 
 def test_escalation_retry_asks_a_form_again_d61() -> None:
@@ -216,7 +209,7 @@ def test_escalation_retry_asks_a_form_again_d61() -> None:
 
 def test_escalation_accept_completes_and_stands_for_the_approval_d61() -> None:
     desk = asked_escalation(policy=Policy(ask_completion=True))
-    assert desk.last.effects == (m.Stage(desk.e("a").id),)
+    assert desk.last.effects == (Stage(desk.e("a").id),)
     desk.answer("a", "accept")
     assert (desk.states, desk.run.status) == ({"a": "COMPLETED"}, RunStatus.COMPLETED)
 
@@ -224,7 +217,7 @@ def test_escalation_accept_completes_and_stands_for_the_approval_d61() -> None:
 def test_escalation_accept_without_a_result_is_refused_d61() -> None:
     desk = asked_escalation(digest=None)
     assert desk.last.effects == ()
-    refused = desk.refuses(m.Decide(desk.asked("a").id, "accept"))
+    refused = desk.refuses(Decide(desk.asked("a").id, "accept"))
     assert (refused.message, refused.possible) == ("There is no result to accept.", ("retry", "restart", "fail"))
 
 
@@ -267,7 +260,7 @@ def test_a_declined_form_follows_on_failure_and_a_retry_asks_it_again_d68() -> N
     desk = Desk(plan_of("a", policies={"a": Policy(mode=Mode.HUMAN_ONLY)}))
     desk.answer("a", "decline")
     assert desk.states == {"a": "FAILED"}
-    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    desk.send(RetryExecution(desk.e("a").id, 1))
     assert desk.e("a").waiting_on is WaitingOn.HUMAN_FORM
 
 

@@ -6,19 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from cairn.core import messages as m
+from cairn.core.commands import Failed, InputWanted, Interrupted, Invalid, RetryDue, StartExecution
+from cairn.core.effects import Archive, Dispatch, MakeWorkspace, MoveToErrored, SendLater, Stop
 from cairn.core.errors import Stale
-from cairn.core.model import (
-    Fault,
-    Mode,
-    OnFailure,
-    OnInvalid,
-    Policy,
-    RollbackTrigger,
-    RunStatus,
-    State,
-    WaitingOn,
-)
+from cairn.core.events import EventType
+from cairn.core.execution import Fault
+from cairn.core.plan import Policy
+from cairn.core.states import Mode, OnFailure, OnInvalid, RollbackTrigger, RunStatus, State, WaitingOn
 from tests.core.desk import BROKEN, RESULT, Desk, plan_of
 
 
@@ -42,18 +36,18 @@ def test_a_fault_is_tried_again_after_the_delay_with_the_same_id_and_workspace_x
         last_error=BROKEN,
         working_since=None,
     )
-    assert desk.last.effects == (m.SendLater(7.0, m.RetryDue(before.id, 1)),)
+    assert desk.last.effects == (SendLater(7.0, RetryDue(before.id, 1)),)
     assert desk.told == ["execution_retried", "execution_waiting"]
-    desk.refuses(m.RetryDue(before.id, 0), Stale)
+    desk.refuses(RetryDue(before.id, 0), Stale)
     desk.due("a")
     assert (desk.e("a").state, desk.e("a").dispatch, desk.e("a").due_at) == (State.WORKING, 2, None)
-    assert desk.did(m.MakeWorkspace) == []
+    assert desk.did(MakeWorkspace) == []
 
 
 def test_a_fault_that_would_come_again_is_not_retried_a7() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=3)}))
     e = desk.e("a")
-    desk.send(m.Failed(e.id, e.dispatch, Fault("authentication", "The key is wrong.", is_final=True)), "worker")
+    desk.send(Failed(e.id, e.dispatch, Fault("authentication", "The key is wrong.", is_final=True)), "worker")
     assert (desk.e("a").state, desk.e("a").attempt, desk.e("a").retries_used) == (State.FAILED, 1, 0)
     assert desk.e("a").last_error == Fault("authentication", "The key is wrong.")
 
@@ -73,19 +67,19 @@ def test_a_validation_retry_counts_as_an_attempt_but_only_its_own_limit_bounds_i
     desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=0, max_validation_retries=2)}))
     for attempt in (2, 3):
         e = desk.e("a")
-        desk.send(m.Invalid(e.id, e.dispatch, "x"), "worker")
+        desk.send(Invalid(e.id, e.dispatch, "x"), "worker")
         assert (desk.e("a").state, desk.e("a").attempt) == (State.WORKING, attempt)
         assert desk.told == ["execution_revalidated", "execution_dispatched"]
     e = desk.e("a")
-    desk.send(m.Invalid(e.id, e.dispatch, "x", (RESULT,)), "worker")
+    desk.send(Invalid(e.id, e.dispatch, "x", (RESULT,)), "worker")
     assert (desk.e("a").state, desk.e("a").attempt, desk.e("a").validations_used) == (State.FAILED, 3, 2)
 
 
 def test_a_validation_retry_is_a_new_attempt_with_its_own_time_and_interruptions_d64_d67() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(mode=Mode.HUMAN_ONLY, timeout=60.0)}))
     desk.answer("a", "answer")
-    desk.send(m.Interrupted(desk.e("a").id, 1), "worker")
-    desk.send(m.Invalid(desk.e("a").id, 2, "x"), "worker", after=30)
+    desk.send(Interrupted(desk.e("a").id, 1), "worker")
+    desk.send(Invalid(desk.e("a").id, 2, "x"), "worker", after=30)
     e = desk.e("a")
     assert (e.waiting_on, e.interruptions, e.worked, e.answered) == (WaitingOn.HUMAN_FORM, 0, 0.0, False)
 
@@ -93,9 +87,9 @@ def test_a_validation_retry_is_a_new_attempt_with_its_own_time_and_interruptions
 def test_validation_may_give_up_at_once_d63() -> None:
     policy = Policy(on_invalid=OnInvalid.FAIL_CHECKPOINT, max_auto_retries=3)
     desk = Desk(plan_of("a", policies={"a": policy}))
-    desk.send(m.Invalid(desk.e("a").id, 1, "x", error=Fault("schema", "no title")), "worker")
+    desk.send(Invalid(desk.e("a").id, 1, "x", error=Fault("schema", "no title")), "worker")
     assert desk.e("a").state is State.FAILED
-    assert desk.detail(m.EventType.EXECUTION_FAILED) == {
+    assert desk.detail(EventType.EXECUTION_FAILED) == {
         "checkpoint": "a",
         "attempt_number": 1,
         "error_type": "schema",
@@ -109,9 +103,9 @@ def test_only_faults_are_retried_automatically_d63() -> None:
     desk = Desk(plan_of(("a", "b", "c"), policies=dict.fromkeys("abc", policy)))
     desk.time_out("a")
     e = desk.e("b")
-    desk.send(m.Invalid(e.id, e.dispatch, "x"), "worker")
+    desk.send(Invalid(e.id, e.dispatch, "x"), "worker")
     e = desk.e("c")
-    desk.send(m.InputWanted(e.id, e.dispatch, WaitingOn.SCRIPT_INPUT), "worker")
+    desk.send(InputWanted(e.id, e.dispatch, WaitingOn.SCRIPT_INPUT), "worker")
     desk.answer("c", "decline")
     assert desk.states == {"a": "FAILED", "b": "FAILED", "c": "FAILED"}
 
@@ -121,8 +115,8 @@ def test_a_revision_renews_the_budgets_d63() -> None:
     desk = Desk(plan_of("a", policies={"a": policy}, max_interruptions=1))
     desk.fail("a")
     desk.due("a")
-    desk.send(m.Invalid(desk.e("a").id, 2, "x"), "worker")
-    desk.send(m.Interrupted(desk.e("a").id, 3), "worker")
+    desk.send(Invalid(desk.e("a").id, 2, "x"), "worker")
+    desk.send(Interrupted(desk.e("a").id, 3), "worker")
     desk.finish("a")
     e = desk.e("a")
     assert (e.retries_used, e.validations_used, e.interruptions, e.attempt) == (1, 1, 1, 3)
@@ -135,8 +129,8 @@ def test_a_revision_renews_the_budgets_d63() -> None:
 def test_a_dead_workers_dispatch_is_repeated_and_its_processes_are_stopped_d64() -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
-    desk.send(m.Interrupted(e.id, 1), "worker")
-    assert desk.last.effects == (m.Stop(e.id, 1), m.Dispatch(e.id, 2))
+    desk.send(Interrupted(e.id, 1), "worker")
+    assert desk.last.effects == (Stop(e.id, 1), Dispatch(e.id, 2))
     assert (desk.e("a").attempt, desk.e("a").interruptions, desk.e("a").errors) == (1, 1, 0)
     assert desk.told == ["execution_interrupted", "execution_dispatched"]
 
@@ -144,17 +138,17 @@ def test_a_dead_workers_dispatch_is_repeated_and_its_processes_are_stopped_d64()
 def test_three_times_an_attempt_then_it_is_a_fault_d64() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1)}))
     for dispatch in (1, 2, 3):
-        desk.send(m.Interrupted(desk.e("a").id, dispatch), "worker")
+        desk.send(Interrupted(desk.e("a").id, dispatch), "worker")
         assert desk.states == {"a": "WORKING"}
-    desk.send(m.Interrupted(desk.e("a").id, 4), "worker")
+    desk.send(Interrupted(desk.e("a").id, 4), "worker")
     e = desk.e("a")
     assert (e.waiting_on, e.attempt, e.interruptions) == (WaitingOn.RETRY_DELAY, 2, 0)
     assert e.last_error == Fault("interrupted", "The worker died 4 times while it carried out this attempt.")
     desk.due("a")
     for dispatch in (5, 6, 7):
-        desk.send(m.Interrupted(desk.e("a").id, dispatch), "worker")
+        desk.send(Interrupted(desk.e("a").id, dispatch), "worker")
     assert desk.states == {"a": "WORKING"}
-    desk.send(m.Interrupted(desk.e("a").id, 8), "worker")
+    desk.send(Interrupted(desk.e("a").id, 8), "worker")
     assert desk.states == {"a": "FAILED"}
 
 
@@ -164,8 +158,8 @@ def test_pause_pipeline_lets_running_ones_finish_starts_nothing_then_pauses_d17(
     desk.fail("a")
     assert (desk.run.status, desk.run.pause_requested) == (RunStatus.IN_PROGRESS, True)
     assert desk.states == {"a": "FAILED", "b": "WORKING"}
-    assert desk.did(m.MoveToErrored) == [m.MoveToErrored(desk.e("a").id)]
-    assert desk.did(m.Stop) == []
+    assert desk.did(MoveToErrored) == [MoveToErrored(desk.e("a").id)]
+    assert desk.did(Stop) == []
     desk.finish("b")
     assert (desk.run.status, desk.run.pause_requested) == (RunStatus.PAUSED, False)
     assert desk.states == {"a": "FAILED", "b": "COMPLETED"}
@@ -173,15 +167,15 @@ def test_pause_pipeline_lets_running_ones_finish_starts_nothing_then_pauses_d17(
 
 def test_fail_run_stops_and_cancels_what_is_open_d17() -> None:
     desk = failing(OnFailure.FAIL_RUN, ("a", "b", "c"))
-    desk.send(m.InputWanted(desk.e("c").id, 1, WaitingOn.QUESTION), "worker")
+    desk.send(InputWanted(desk.e("c").id, 1, WaitingOn.QUESTION), "worker")
     question = desk.asked("c")
     desk.fail("a")
     assert desk.states == {"a": "FAILED", "b": "CANCELLED", "c": "CANCELLED"}
     assert (desk.run.status, desk.run.completed_at) == (RunStatus.FAILED, desk.at)
     a, b, c = (desk.e(key).id for key in "abc")
-    assert desk.last.effects == (m.Stop(b, 1), m.MoveToErrored(a), m.MoveToErrored(b), m.MoveToErrored(c))
+    assert desk.last.effects == (Stop(b, 1), MoveToErrored(a), MoveToErrored(b), MoveToErrored(c))
     assert desk.run.approvals[question.id].status.value == "withdrawn"
-    assert desk.detail(m.EventType.RUN_FAILED) == {"from": "in_progress", "to": "failed", "reason": "a failed"}
+    assert desk.detail(EventType.RUN_FAILED) == {"from": "in_progress", "to": "failed", "reason": "a failed"}
 
 
 def test_rollback_checkpoint_archives_only_the_failed_one_and_the_redo_waits_for_a_person_d17() -> None:
@@ -200,13 +194,13 @@ def test_rollback_checkpoint_archives_only_the_failed_one_and_the_redo_waits_for
     )
     assert desk.e("b").by_hand
     assert desk.last.effects == (
-        m.MoveToErrored(failed.id),
-        m.Archive(rollback.id),
-        m.MakeWorkspace(desk.e("b").id),
+        MoveToErrored(failed.id),
+        Archive(rollback.id),
+        MakeWorkspace(desk.e("b").id),
     )
     desk.finish("c")
     assert desk.states["b"] == "PENDING"
-    desk.send(m.StartExecution(desk.e("b").id))
+    desk.send(StartExecution(desk.e("b").id))
     assert desk.states["b"] == "WORKING"
 
 
@@ -225,7 +219,7 @@ def test_on_timeout_is_its_own_choice_and_the_work_is_really_stopped_x5(on_timeo
     desk.time_out("a")
     error = desk.run.executions[e.id].last_error
     assert error == Fault("timeout", "It took longer than the 10 seconds it is allowed.")
-    assert desk.last.effects[0] == m.Stop(e.id, 1)
+    assert desk.last.effects[0] == Stop(e.id, 1)
     assert {
         OnFailure.PAUSE_PIPELINE: (RunStatus.IN_PROGRESS, True, {"a": "FAILED", "b": "WORKING"}),
         OnFailure.ROLLBACK_CHECKPOINT: (RunStatus.IN_PROGRESS, False, {"a": "PENDING", "b": "WORKING"}),

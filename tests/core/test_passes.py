@@ -6,9 +6,23 @@ from typing import Any
 
 import pytest
 
-from cairn.core import messages as m
+from cairn.core.commands import (
+    AskRework,
+    CancelRun,
+    Decide,
+    Finished,
+    Invalid,
+    PauseRun,
+    RestartRun,
+    ResumeRun,
+    RetryExecution,
+    StartExecution,
+)
+from cairn.core.effects import Dispatch, DropWorkspaces, MakeWorkspace, Promote, SetPassAside, Stage, Stop
 from cairn.core.errors import Repeated, Stale
-from cairn.core.model import OnFailure, OnInvalid, Policy, Ruling, RunStatus, State, WaitingOn
+from cairn.core.events import EventType
+from cairn.core.plan import Policy
+from cairn.core.states import OnFailure, OnInvalid, Ruling, RunStatus, State, WaitingOn
 from tests.core.desk import RESULT, Desk, plan_of
 
 
@@ -23,7 +37,7 @@ def test_complete_goes_on_or_ends_d33() -> None:
     desk = deciding()
     desk.finish("d", ruling=Ruling.COMPLETE)
     assert (desk.e("d").ruling, desk.states["z"]) == (Ruling.COMPLETE, "WORKING")
-    assert desk.detail(m.EventType.EXECUTION_COMPLETED)["decision"] == "COMPLETE"
+    assert desk.detail(EventType.EXECUTION_COMPLETED)["decision"] == "COMPLETE"
     desk.finish("z")
     assert (desk.run.status, desk.run.pass_number) == (RunStatus.COMPLETED, 1)
 
@@ -42,19 +56,19 @@ def test_who_does_not_decide_has_no_ruling() -> None:
 
 def test_restart_begins_the_next_pass_at_the_first_checkpoint_r5() -> None:
     desk = deciding(auto_advance=False)
-    desk.send(m.StartExecution(desk.e("d").id))
+    desk.send(StartExecution(desk.e("d").id))
     desk.finish("d", ruling=Ruling.RESTART)
     assert (desk.run.pass_number, desk.run.restart_count) == (2, 1)
     assert desk.states == {"a": "WORKING"}
     assert [e.pass_number for e in desk.run.executions.values()] == [1, 1, 2]
-    assert desk.detail(m.EventType.PASS_BEGUN) == {"pass_number": 2, "reason": "d decided RESTART"}
+    assert desk.detail(EventType.PASS_BEGUN) == {"pass_number": 2, "reason": "d decided RESTART"}
     first = [e.id for e in desk.run.executions.values() if e.pass_number == 1]
     assert desk.last.effects == (
-        m.Promote(first[1]),
-        m.DropWorkspaces((first[1],)),
-        m.SetPassAside(1),
-        m.MakeWorkspace(desk.e("a").id),
-        m.Dispatch(desk.e("a").id, 1),
+        Promote(first[1]),
+        DropWorkspaces((first[1],)),
+        SetPassAside(1),
+        MakeWorkspace(desk.e("a").id),
+        Dispatch(desk.e("a").id, 1),
     )
 
 
@@ -64,16 +78,16 @@ def test_restart_stops_and_cancels_what_is_open_d65() -> None:
     z = desk.e("z")
     desk.finish("d", ruling=Ruling.RESTART)
     assert desk.run.executions[z.id].state is State.CANCELLED
-    assert desk.last.effects[0] == m.Stop(z.id, 1)
-    desk.refuses(m.Finished(z.id, 1, "late"), Stale)
+    assert desk.last.effects[0] == Stop(z.id, 1)
+    desk.refuses(Finished(z.id, 1, "late"), Stale)
 
 
 def test_an_earlier_pass_cannot_be_retried_d65() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(on_failure=OnFailure.FAIL_RUN)}))
     desk.fail("a")
     failed = desk.e("a")
-    desk.send(m.RestartRun(1))
-    desk.refuses(m.RetryExecution(failed.id, 1), Stale)
+    desk.send(RestartRun(1))
+    desk.refuses(RetryExecution(failed.id, 1), Stale)
 
 
 def test_a_further_restart_becomes_an_escalation_d33() -> None:
@@ -83,7 +97,7 @@ def test_a_further_restart_becomes_an_escalation_d33() -> None:
     desk.finish("d", ruling=Ruling.RESTART)
     assert (desk.run.pass_number, desk.e("d").waiting_on) == (2, WaitingOn.ESCALATION)
     why = "It has been restarted 1 times, and no more is allowed."
-    assert desk.detail(m.EventType.RULING_CHANGED) == {"checkpoint": "d", "decision": "ESCALATE", "reason": why}
+    assert desk.detail(EventType.RULING_CHANGED) == {"checkpoint": "d", "decision": "ESCALATE", "reason": why}
     assert desk.asked("d").reason == why
 
 
@@ -103,7 +117,7 @@ def test_escalate_asks_before_completion_and_the_answer_stands_for_it_d61() -> N
     desk.finish("d", ruling=Ruling.ESCALATE)
     assert (desk.e("d").waiting_on, desk.e("d").ruling) == (WaitingOn.ESCALATION, Ruling.ESCALATE)
     assert desk.asked("d").reason == "The checkpoint decided that people have to."
-    assert desk.did(m.Stage) == [m.Stage(desk.e("d").id)]
+    assert desk.did(Stage) == [Stage(desk.e("d").id)]
     desk.answer("d", "accept")
     assert (desk.e("d").state, desk.e("d").ruling, desk.states["z"]) == (
         State.COMPLETED,
@@ -126,7 +140,7 @@ def test_a_first_pass_never_completes_r5() -> None:
     desk = deciding(require_second_pass=True)
     desk.finish("d", ruling=Ruling.COMPLETE)
     assert (desk.run.pass_number, desk.states) == (2, {"a": "WORKING"})
-    assert desk.detail(m.EventType.RULING_CHANGED) == {
+    assert desk.detail(EventType.RULING_CHANGED) == {
         "checkpoint": "d",
         "decision": "RESTART",
         "reason": "A second pass is required.",
@@ -142,7 +156,7 @@ def test_without_a_deciding_checkpoint_the_last_completion_counts_d33() -> None:
     desk.finish("a")
     desk.finish("b")
     assert (desk.run.status, desk.run.pass_number) == (RunStatus.IN_PROGRESS, 2)
-    assert desk.detail(m.EventType.PASS_BEGUN)["reason"] == "a second pass is required"
+    assert desk.detail(EventType.PASS_BEGUN)["reason"] == "a second pass is required"
     desk.finish("a")
     desk.finish("b")
     assert desk.run.status is RunStatus.COMPLETED
@@ -151,7 +165,7 @@ def test_without_a_deciding_checkpoint_the_last_completion_counts_d33() -> None:
 def test_people_cannot_accept_a_first_pass_as_complete_d61() -> None:
     desk = deciding(require_second_pass=True)
     desk.finish("d", ruling=Ruling.ESCALATE)
-    refused = desk.refuses(m.Decide(desk.asked("d").id, "accept"))
+    refused = desk.refuses(Decide(desk.asked("d").id, "accept"))
     assert refused.possible == ("retry", "restart", "fail")
     desk.answer("d", "restart")
     assert desk.run.pass_number == 2
@@ -160,7 +174,7 @@ def test_people_cannot_accept_a_first_pass_as_complete_d61() -> None:
 def test_accepting_an_invalid_decision_does_not_get_around_the_second_pass_r5() -> None:
     policies = {"d": Policy(on_invalid=OnInvalid.ASK_HUMAN)}
     desk = deciding(require_second_pass=True, policies=policies)
-    desk.send(m.Invalid(desk.e("d").id, 1, "x", (RESULT,)), "worker")
+    desk.send(Invalid(desk.e("d").id, 1, "x", (RESULT,)), "worker")
     desk.answer("d", "accept")
     assert desk.run.pass_number == 2
 
@@ -168,7 +182,7 @@ def test_accepting_an_invalid_decision_does_not_get_around_the_second_pass_r5() 
 def test_a_completion_that_is_approved_carries_its_ruling_out() -> None:
     desk = deciding(policies={"d": Policy(ask_completion=True)})
     desk.finish("d", ruling=Ruling.RESTART)
-    assert (desk.run.pass_number, desk.detail(m.EventType.EXECUTION_COMPLETION_ASKED)["decision"]) == (1, "RESTART")
+    assert (desk.run.pass_number, desk.detail(EventType.EXECUTION_COMPLETION_ASKED)["decision"]) == (1, "RESTART")
     desk.answer("d", "approve")
     assert desk.run.pass_number == 2
 
@@ -176,19 +190,19 @@ def test_a_completion_that_is_approved_carries_its_ruling_out() -> None:
 def test_a_revision_of_a_decision_forgets_the_first_one() -> None:
     desk = deciding(policies={"d": Policy(ask_completion=True)})
     desk.finish("d", ruling=Ruling.RESTART)
-    desk.send(m.PauseRun())
+    desk.send(PauseRun())
     desk.answer("d", "revise")
-    desk.send(m.ResumeRun())
+    desk.send(ResumeRun())
     assert (desk.run.pass_number, desk.e("d").state, desk.e("d").ruling) == (1, State.WORKING, None)
 
 
 def test_a_decision_that_is_being_reworked_does_not_restart() -> None:
     desk = deciding(policies={"d": Policy(ask_completion=True)})
     desk.finish("d", ruling=Ruling.RESTART)
-    desk.send(m.PauseRun())
+    desk.send(PauseRun())
     desk.answer("d", "approve")
-    desk.send(m.AskRework("d"))
-    desk.send(m.ResumeRun())
+    desk.send(AskRework("d"))
+    desk.send(ResumeRun())
     assert (desk.run.pass_number, desk.states["d"]) == (1, "WORKING")
     desk.finish("d", ruling=Ruling.COMPLETE)
     desk.answer("d", "approve")
@@ -206,29 +220,29 @@ def test_a_restart_by_hand_counts_and_is_not_bounded_r5(status: str) -> None:
     elif status != "in_progress":
         desk.fail("b")
     assert desk.run.status.value == status
-    desk.send(m.RestartRun(1))
+    desk.send(RestartRun(1))
     assert (desk.run.status, desk.run.pass_number, desk.run.restart_count) == (RunStatus.IN_PROGRESS, 2, 1)
     assert (desk.states, desk.run.completed_at, desk.run.paused_at) == ({"a": "WORKING"}, None, None)
-    assert desk.detail(m.EventType.PASS_BEGUN)["reason"] == "restarted by hand"
+    assert desk.detail(EventType.PASS_BEGUN)["reason"] == "restarted by hand"
 
 
 def test_a_restart_names_the_pass_it_leaves_so_that_sent_twice_it_counts_once_d59() -> None:
     desk = Desk(plan_of("a"))
-    desk.send(m.RestartRun(1))
-    desk.refuses(m.RestartRun(1), Repeated)
-    desk.refuses(m.RestartRun(3), Stale)
+    desk.send(RestartRun(1))
+    desk.refuses(RestartRun(1), Repeated)
+    desk.refuses(RestartRun(3), Stale)
 
 
 def test_a_run_that_was_not_started_or_was_cancelled_cannot_be_restarted() -> None:
     desk = Desk(plan_of("a"), started=False)
-    assert desk.refuses(m.RestartRun(1)).possible == ("start", "cancel")
-    desk.send(m.CancelRun())
-    assert desk.refuses(m.RestartRun(1)).possible == ("roll back",)
+    assert desk.refuses(RestartRun(1)).possible == ("start", "cancel")
+    desk.send(CancelRun())
+    assert desk.refuses(RestartRun(1)).possible == ("roll back",)
 
 
 def test_the_first_checkpoint_of_a_pass_starts_by_itself_without_auto_advance_x2() -> None:
     desk = Desk(plan_of("a", "b", auto_advance=False))
-    desk.send(m.RestartRun(1))
+    desk.send(RestartRun(1))
     assert desk.states == {"a": "WORKING"}
     desk.finish("a")
     assert desk.states == {"a": "COMPLETED", "b": "PENDING"}

@@ -7,11 +7,25 @@ from uuid import UUID
 
 import pytest
 
-from cairn.core import messages as m
+from cairn.core.commands import (
+    ActionProposed,
+    ApprovalExpired,
+    Decide,
+    EscalationDue,
+    Given,
+    HandOver,
+    InputWanted,
+    OutcomeUnknown,
+    ReminderDue,
+    RetryExecution,
+)
 from cairn.core.decide import decide
+from cairn.core.effects import SendLater, Stage
 from cairn.core.errors import NotAllowed, Refused, Stale
-from cairn.core.model import Action, ApprovalStatus, Kind, Policy, Risk, RunStatus, Terms, WaitingOn
-from cairn.core.verdict import Condition, Considered, Judge, Question, Verdict
+from cairn.core.events import EventType
+from cairn.core.plan import Policy
+from cairn.core.rule_verdict import Action, Condition, Considered, Judge, Question, Risk, Terms, Verdict
+from cairn.core.states import ApprovalStatus, Kind, RunStatus, WaitingOn
 from tests.core.desk import ACTION, BEGIN, RESULT, Desk, asking, plan_of
 
 MET = Considered("small", "global", "auto_approval", "approves", (Condition("amount", "<= 50", "35", True),))
@@ -49,7 +63,7 @@ def test_a_rule_approves_where_the_flag_asks_and_says_why_h6() -> None:
     assert desk.states == {"a": "WORKING"}  # the approval is the start
     desk.finish("a")
     assert desk.run.status is RunStatus.COMPLETED
-    assert desk.detail(m.EventType.APPROVAL_AUTO_APPROVED) == {
+    assert desk.detail(EventType.APPROVAL_AUTO_APPROVED) == {
         "kind": "completion",
         "decision": "approve",
         "digest": "d",
@@ -84,7 +98,7 @@ def test_the_question_names_the_approval_that_is_made_of_it() -> None:
 def test_no_rule_answers_a_form_or_an_escalation_but_it_sets_the_terms_h2() -> None:
     terms = Terms(period=60.0, approvers=("editors",))
     desk = Desk(plan_of("a"), judge=saying(replace(APPROVES, asks=None, terms=terms)))
-    desk.send(m.InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
+    desk.send(InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
     approval = desk.asked("a")
     assert (approval.status, approval.terms, approval.asked_of) == (ApprovalStatus.PENDING, terms, ("editors",))
 
@@ -111,9 +125,9 @@ def test_risks_are_ordered_d28() -> None:
 def test_what_was_made_so_far_is_shown_with_the_action_h1() -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
-    desk.send(m.ActionProposed(e.id, e.dispatch, "act", ACTION, "", "made", (RESULT,)), "worker")
+    desk.send(ActionProposed(e.id, e.dispatch, "act", ACTION, "", "made", (RESULT,)), "worker")
     assert (desk.e("a").digest, desk.e("a").outputs) == ("made", (RESULT.id,))
-    assert desk.did(m.Stage) == [m.Stage(e.id)]
+    assert desk.did(Stage) == [Stage(e.id)]
 
 
 def test_an_emergency_stop_holds_low_risk_too_h6() -> None:
@@ -129,7 +143,7 @@ def test_a_rule_approves_an_action_and_the_question_has_it_h6() -> None:
     desk.propose("a", "x", action)
     assert desk.states == {"a": "WORKING"}
     assert seen[-1].action == action
-    told = desk.detail(m.EventType.APPROVAL_AUTO_APPROVED)
+    told = desk.detail(EventType.APPROVAL_AUTO_APPROVED)
     assert (told["operation_type"], told["risk_level"], told["confidence"]) == ("refund", "medium", 0.92)
 
 
@@ -150,7 +164,7 @@ def doubtful() -> Desk:
     desk.propose("a")
     desk.answer("a", "approve")
     e = desk.e("a")
-    desk.send(m.OutcomeUnknown(e.id, e.dispatch, "The mail may have left."), "worker")
+    desk.send(OutcomeUnknown(e.id, e.dispatch, "The mail may have left."), "worker")
     return desk
 
 
@@ -172,14 +186,14 @@ def test_people_say_how_an_unknown_outcome_goes_on_r9(decision: str) -> None:
 def test_retrying_what_failed_in_doubt_begins_without_it_r9() -> None:
     desk = doubtful()
     desk.answer("a", "fail")
-    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    desk.send(RetryExecution(desk.e("a").id, 1))
     assert (desk.states, desk.e("a").doubts) == ({"a": "WORKING"}, False)
 
 
 # ---- who may decide ----------------------------------------------------------------------------------
 def answer_as(desk: Desk, by: str, *, counts_as: frozenset[str] | None, starter: str = "ann") -> None:
-    command = m.Decide(desk.asked("a").id, "approve")
-    given = m.Given(BEGIN, by, UUID(int=99), desk.judge, starter, counts_as)
+    command = Decide(desk.asked("a").id, "approve")
+    given = Given(BEGIN, by, UUID(int=99), desk.judge, starter, counts_as)
     desk.run = decide(desk.run, command, given).run
 
 
@@ -214,9 +228,9 @@ def test_nobody_decides_about_a_run_of_their_own_where_the_rule_says_so_d29() ->
 def test_an_approval_is_handed_over_h3() -> None:
     desk = held(approvers=("finance",))
     approval = desk.asked("a").id
-    desk.send(m.HandOver(approval, ("legal",), "a contract"))
+    desk.send(HandOver(approval, ("legal",), "a contract"))
     assert desk.asked("a").asked_of == ("legal",)
-    assert desk.detail(m.EventType.APPROVAL_ASSIGNED) == {
+    assert desk.detail(EventType.APPROVAL_ASSIGNED) == {
         "kind": "start",
         "from": ["finance"],
         "to": ["legal"],
@@ -224,56 +238,55 @@ def test_an_approval_is_handed_over_h3() -> None:
     }
     with pytest.raises(NotAllowed):
         answer_as(desk, "bob", counts_as=frozenset({"finance"}))
-    assert desk.refuses(m.HandOver(approval, ())).message == "Name whom it is to be handed over to."
+    assert desk.refuses(HandOver(approval, ())).message == "Name whom it is to be handed over to."
     desk.answer("a", "approve")
     assert (
-        desk.refuses(m.HandOver(approval, ("x",))).message
-        == "It is not asked any more: the approval is approved by ann."
+        desk.refuses(HandOver(approval, ("x",))).message == "It is not asked any more: the approval is approved by ann."
     )
-    desk.refuses(m.HandOver("none", ("x",)), Refused)
+    desk.refuses(HandOver("none", ("x",)), Refused)
 
 
 # ---- reminders and escalation --------------------------------------------------------------------------
 def test_people_are_reminded_once_a_period_h5() -> None:
     desk = held(period=60.0)
     approval = desk.asked("a")
-    desk.send(m.ReminderDue(approval.id, 1), "timer")
+    desk.send(ReminderDue(approval.id, 1), "timer")
     assert approval.expires_at is not None
-    assert desk.detail(m.EventType.APPROVAL_REMINDED) == {
+    assert desk.detail(EventType.APPROVAL_REMINDED) == {
         "kind": "start",
         "expires_at": approval.expires_at.isoformat(),
     }
-    desk.refuses(m.ReminderDue(approval.id, 1), Stale)
-    desk.refuses(m.ReminderDue(approval.id, 2), Stale)
+    desk.refuses(ReminderDue(approval.id, 1), Stale)
+    desk.refuses(ReminderDue(approval.id, 2), Stale)
 
 
 def test_others_are_brought_in_once_h5() -> None:
     desk = held(approvers=("finance",), escalate_after=30.0, escalate_to=("manager@example.com", "finance"))
     approval = desk.asked("a")
-    assert desk.did(m.SendLater) == [m.SendLater(30.0, m.EscalationDue(approval.id))]
-    desk.send(m.EscalationDue(approval.id), "timer")
+    assert desk.did(SendLater) == [SendLater(30.0, EscalationDue(approval.id))]
+    desk.send(EscalationDue(approval.id), "timer")
     assert desk.asked("a").asked_of == ("finance", "manager@example.com")
-    assert desk.detail(m.EventType.APPROVAL_ESCALATED) == {
+    assert desk.detail(EventType.APPROVAL_ESCALATED) == {
         "kind": "start",
         "to": ["manager@example.com", "finance"],
         "period": 1,
         "expires_at": None,
     }
-    desk.refuses(m.EscalationDue(approval.id), Stale)
+    desk.refuses(EscalationDue(approval.id), Stale)
     desk.answer("a", "approve")
-    desk.refuses(m.EscalationDue(approval.id), Stale)
+    desk.refuses(EscalationDue(approval.id), Stale)
 
 
 def test_an_escalation_that_was_due_is_told_before_the_deadline_ends_it_h5() -> None:
     """As after a start of the server, when both are due."""
     desk = held(period=60.0, escalate_after=30.0, escalate_to=("manager@example.com",))
     approval = desk.asked("a").id
-    desk.send(m.ApprovalExpired(approval, 1), "timer")
+    desk.send(ApprovalExpired(approval, 1), "timer")
     assert desk.told[:2] == ["approval_escalated", "approval_timeout"]
-    desk.refuses(m.EscalationDue(approval), Stale)
+    desk.refuses(EscalationDue(approval), Stale)
 
 
 def test_an_escalation_that_comes_after_the_deadline_is_not_told_h5() -> None:
     desk = held(period=60.0, escalate_after=90.0, escalate_to=("manager@example.com",))
-    desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
+    desk.send(ApprovalExpired(desk.asked("a").id, 1), "timer")
     assert "approval_escalated" not in desk.told

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cairn.definitions import mapping
-from cairn.definitions.mapping import MappingError, Path, PathError, parse_path, resolve
+from cairn.definitions import input_paths
+from cairn.definitions.input_paths import MappingError, Path, PathError, parse_path, resolve
 from cairn.documents import Value
 from cairn.documents.values import walk
 from tests.documents.values import exact, texts, values
@@ -80,7 +80,7 @@ def test_d8_every_missing_source_is_told_with_what_was_expected_where() -> None:
         "h": "input.text",
     }
     with pytest.raises(MappingError) as caught:
-        mapping.resolve(paths, CONTEXT)
+        input_paths.resolve(paths, CONTEXT)
     assert caught.value.faults == {
         "a": "input.txet expected the key 'txet' in input, which has the keys 'text', 'tags', 'empty'",
         "b": "input.tags[2] expected an item at position 2 in input.tags, which is a list of 2",

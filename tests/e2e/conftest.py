@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from cairn.api.web import STATIC
+from cairn.api.web_app import STATIC
 from tests.e2e.page_checks import Complaints
 from tests.e2e.server import Server
 

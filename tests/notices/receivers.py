@@ -13,13 +13,13 @@ from email.policy import default
 from pathlib import Path
 from typing import Any
 
+from cairn.core.rule_verdict import NO_VERDICT, Judge, Question, Terms, Verdict
 from cairn.core.states import Kind
-from cairn.core.verdict import NO_VERDICT, Judge, Question, Terms, Verdict
 from cairn.services.actors import ADMIN
-from cairn.services.notices.channels import Wanted
-from cairn.services.reading.filters import DeliveryFilter
-from cairn.services.views.notices import Delivery, DeliveryDetail
-from cairn.store.tables.notices import ChannelKind
+from cairn.services.filters import DeliveryFilter
+from cairn.services.notifications.channels import Wanted
+from cairn.services.notifications.views import Delivery, DeliveryDetail
+from cairn.store.tables.notifications import ChannelKind
 from tests.notices.shapes import faults
 from tests.outward.servers import Asked, MailServer, WebServer, answer, mail_server, web_server
 from tests.services.house import House, open_house
@@ -50,11 +50,12 @@ class Desk:
         def judge(question: Question) -> Verdict:
             return verdict if question.kind is kind else NO_VERDICT
 
-        def rules(*_: Any) -> Judge:
-            return judge
+        class Rules:
+            def judge(self, *_: Any) -> Judge:
+                return judge
 
         engine = self.house.cairn.engine
-        self.in_force, engine.judge = self.in_force or engine.judge, rules
+        self.in_force, engine.rules = self.in_force or engine.rules, Rules()
 
     def asks(self, **terms: Any) -> None:
         self.judged(Verdict(asks=True, rule="Asks", scope="global", terms=Terms(**terms)))
@@ -97,7 +98,7 @@ class Desk:
 
     async def clear(self) -> None:
         if self.in_force is not None:
-            self.house.cairn.engine.judge, self.in_force = self.in_force, None
+            self.house.cairn.engine.rules, self.in_force = self.in_force, None
         for channel in self.house.cairn.reading.channels(500, None).items:
             await self.house.cairn.telling.channels.remove(channel.channel_id, ADMIN)
         self.web.asked.clear()

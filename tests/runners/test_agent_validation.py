@@ -8,7 +8,7 @@ from typing import Any
 
 from cairn.ports import Finding, Produced, Resolved, Source, Unfit, Verdict
 from cairn.ports.conversation import Purpose
-from cairn.runners.agents.office import Office
+from cairn.runners.agents.resources import Office
 from cairn.runners.validating import ValidatingRunner
 from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, faulted, hands_over, texts
 from tests.runners.test_agent_resume import replay_every_prefix

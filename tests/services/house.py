@@ -16,22 +16,22 @@ import sqlalchemy as sa
 
 from cairn.bootstrap import Cairn, build
 from cairn.config import Settings
-from cairn.core.model import ExecutionStatus, RunStatus
+from cairn.core.states import ExecutionStatus, RunStatus
 from cairn.documents import decode_json
 from cairn.ports.models import Chosen, ModelFault, Models, Occasion, Tokens, Tried
 from cairn.runners import Ctx, FunctionRegistry
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.engine import Step
-from cairn.services.reading.filters import ArtifactFilter, EventFilter
-from cairn.services.rollbacks import Request
-from cairn.services.views.approvals import Approval
-from cairn.services.views.artifacts import Artifact
-from cairn.services.views.events import Event
-from cairn.services.views.executions import Execution
-from cairn.services.views.rollbacks import Rollback, RollbackPreview
-from cairn.services.views.runs import Run
+from cairn.services.approvals.views import Approval
+from cairn.services.artifacts.views import Artifact
+from cairn.services.engine.commit import Commit
+from cairn.services.events.views import Event
+from cairn.services.filters import ArtifactFilter, EventFilter
+from cairn.services.rollbacks.service import Request
+from cairn.services.rollbacks.views import Rollback, RollbackPreview
+from cairn.services.runs.execution_views import Execution
+from cairn.services.runs.views import Run
 from cairn.store import tables as t
-from cairn.store.verification import Broken, verify
+from cairn.store.events.verification import Broken, verify
 from cairn.worker import Worker
 from tests.databases import prepare
 from tests.outward.servers import MailServer, WebServer
@@ -198,12 +198,12 @@ class House:
         await self.until_run(run_id, RunStatus.COMPLETED)
         return run_id
 
-    async def fill(self, run_id: str, key: str, by: Actor = ADMIN, **fields: Any) -> Step:
+    async def fill(self, run_id: str, key: str, by: Actor = ADMIN, **fields: Any) -> Commit:
         """Submit the form as soon as it is asked for."""
         asked = await self.until(lambda: self._asked(run_id, key, "input"))
         return await self.cairn.approvals.decide(asked.approval_id, "answer", fields=fields, by=by)
 
-    async def decide(self, run_id: str, key: str, decision: str, feedback: str = "", by: Actor = ADMIN) -> Step:
+    async def decide(self, run_id: str, key: str, decision: str, feedback: str = "", by: Actor = ADMIN) -> Commit:
         """Answer what is asked about a checkpoint, as soon as it is."""
         asked = await self.until(lambda: self._asked(run_id, key))
         return await self.cairn.approvals.decide(
@@ -308,7 +308,8 @@ class House:
         while lanes:
             await asyncio.wait(tuple(lanes.values()), timeout=PATIENCE)
             await asyncio.sleep(0)
-        await self.cairn.engine.come_to_rest()
+        await self.cairn.engine.drain()
+        await self.cairn.folder_sync.drain()
 
     def _asked(self, run_id: str, key: str, kind: str | None = None) -> Approval | None:
         names = {e.execution_id for e in self.executions(run_id) if e.checkpoint_key == key}

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from cairn.core.budget import Budget
 from cairn.core.errors import Refused
-from cairn.core.model import Budget
 from cairn.ports import Conversation, Outcome, Purpose, Work
 from cairn.ports.models import Tokens
 from cairn.services.actors import ADMIN
-from cairn.services.budgets import money
-from cairn.services.reading.conversations import MessageFilter
-from cairn.services.reading.costs import Days, Wanted
-from cairn.services.reading.filters import RunFilter
+from cairn.services.conversations.queries import MessageFilter
+from cairn.services.conversations.views import Message
+from cairn.services.costs.budgets import money
+from cairn.services.costs.queries import Days, Wanted
+from cairn.services.costs.views import Bound, Limits, RunBudget, Usage
+from cairn.services.filters import RunFilter
 from cairn.services.retention import Days as Kept
 from cairn.services.retention import Retention
-from cairn.services.views.conversations import Message
-from cairn.services.views.costs import Bound, Limits, RunBudget, Usage
 from cairn.store import tables as t
 from tests.runners.agenting import FakeModels
 from tests.services.house import House, step
@@ -250,7 +250,7 @@ async def test_a_bill_outlives_a_test_run(house: House) -> None:
         run = await house.done(pipeline, test=True)
         await house.until_quiet()
     engine = house.cairn.engine
-    retention = Retention(engine, house.cairn.retention._tree, house.cairn.jobs, Kept(tests=1))  # pyright: ignore[reportPrivateUsage]
+    retention = Retention(engine, house.cairn.folder_sync, house.cairn.jobs, Kept(tests=1))
     await retention._remove_test(await _row(house, run))  # pyright: ignore[reportPrivateUsage]
     (line,) = house.cairn.reading.pipeline_costs(pipeline, Wanted("run", 50, None)).items
     assert (line.key, line.name, line.usage.calls) == (run, "test run, removed", 2)

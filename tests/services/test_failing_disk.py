@@ -12,7 +12,7 @@ import pytest
 from cairn.files import Tree
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.mending import Mending
+from cairn.services.folders.recovery import Mending
 from tests.services.house import House, form, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -41,7 +41,7 @@ def failing(house: House, *methods: str, error: Exception | None = None) -> Gene
 
 
 def left(house: House) -> set[str]:
-    return house.cairn.database.read(house.cairn.engine.effects.failed_pipelines)
+    return house.cairn.database.read(house.cairn.folder_sync.failed_pipelines)
 
 
 async def mended(house: House, pipeline: str) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 from cairn.ports import Heard
 from cairn.services.actors import ADMIN
-from cairn.services.hub import Hub
-from cairn.services.on_air import BATCH_SECONDS, LONGEST, Listener, OnAir
+from cairn.services.conversations.live_messages import BATCH_SECONDS, LONGEST, Listener, OnAir
+from cairn.services.conversations.views import Piece
+from cairn.services.engine.event_bus import EventBus
 from cairn.services.secrets import MASKED
-from cairn.services.views.conversations import Piece
 from cairn.store import Database
 from tests.services.household import Household
 
@@ -30,7 +30,7 @@ async def batch() -> None:
 
 
 async def test_each_listener_is_told_what_it_has_not_seen() -> None:
-    hub = Hub()
+    hub = EventBus()
     air, early, late = OnAir(hub, str, nothing), Listener(), Listener()
     with hub.subscribe("run") as hints, hub.subscribe() as lists, hub.subscribe("other") as others:
         for piece in ("One", ", two"):
@@ -63,7 +63,7 @@ async def test_each_listener_is_told_what_it_has_not_seen() -> None:
 
 
 async def test_what_is_whole_or_cut_off_is_no_longer_on_its_way() -> None:
-    air = OnAir(Hub(), str, nothing)
+    air = OnAir(EventBus(), str, nothing)
     for number in (1, 2):
         air.hear("run", "e", "s", heard("x", number))
         air.hear("run", "f", "s", heard("x", number))
@@ -79,7 +79,7 @@ async def test_what_is_whole_or_cut_off_is_no_longer_on_its_way() -> None:
 
 
 async def test_a_message_without_end_is_not_kept_whole_in_memory() -> None:
-    air, listener = OnAir(Hub(), str, nothing), Listener()
+    air, listener = OnAir(EventBus(), str, nothing), Listener()
     for _ in range(10):
         air.hear("run", "e", "s", heard("x" * (LONGEST // 4)))
     await batch()
@@ -91,7 +91,7 @@ async def test_no_part_of_a_secret_is_heard_s2(database: Database, tmp_path: Pat
     household = Household(database, tmp_path)
     await household.secrets.put("door", "open sesame", ADMIN)
     await household.secrets.put("gate", "open sesames and more", ADMIN)
-    air, listener = OnAir(Hub(), household.secrets.mask_remembered, household.secrets.begun), Listener()
+    air, listener = OnAir(EventBus(), household.secrets.mask_remembered, household.secrets.begun), Listener()
     text = ""
     for piece in ("The word: op", "en ", "sesa", "me!", " open", " doors, open sesames and mor", "e", " o"):
         air.hear("run", "e", "s", heard(piece))

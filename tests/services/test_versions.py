@@ -10,8 +10,8 @@ import pytest
 from cairn.core.errors import Refused
 from cairn.services.actors import ADMIN
 from cairn.services.errors import NotFound
-from cairn.services.rollbacks import Request
-from cairn.services.runs import Runs
+from cairn.services.rollbacks.service import Request
+from cairn.services.runs.service import Runs
 from tests.services.house import House, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -155,7 +155,7 @@ async def test_a_pipeline_that_cannot_be_run_says_why(house: House) -> None:
     with pytest.raises(Refused, match="no checkpoints yet"):
         await house.start(empty)
     agent = {"key": "think", "checkpoint_name": "Think", "prompt": "think", "outputs": ["thought.md"]}
-    modest = Runs(house.cairn.engine, modes=frozenset({"function"}), max_payload_bytes=1000)
+    modest = Runs(house.cairn.engine, house.cairn.folder_sync, modes=frozenset({"function"}), max_payload_bytes=1000)
     with pytest.raises(Refused, match="cannot carry out checkpoints of mode agentic: Think"):
         await modest.start(await house.pipeline(agent), by=ADMIN)
     with pytest.raises(NotFound):

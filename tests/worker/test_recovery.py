@@ -177,7 +177,7 @@ async def test_work_that_nobody_drives_is_adopted(house: House, monkeypatch: pyt
     await house.until_quiet()
     assert house.statuses(run) == {"goals": "in_progress", "design": "upcoming"}
     for _ in range(100):
-        await house.worker.adopt()
+        await house.cairn.orphans.resume_orphans()
         if house.execution(run, "goals").dispatch_number == 2:
             break
         await asyncio.sleep(0.05)
@@ -240,7 +240,7 @@ async def test_the_database_may_be_away_for_a_while(house: House, monkeypatch: p
         return await transact(change)
 
     monkeypatch.setattr(house.cairn.database, "transact", sometimes)
-    monkeypatch.setattr("cairn.services.patience.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("cairn.services.engine.retry.FIRST_WAIT", 0.01)
     pipeline = await house.pipeline(step("goals", "work"), step("design", "work"))
     run = await house.start(pipeline)
     await house.until_run(run, "completed")
@@ -277,6 +277,6 @@ async def test_a_stop_lets_what_is_being_saved_be_saved(house: House) -> None:
 
 
 def _all() -> Any:
-    from cairn.services.reading.filters import RunFilter
+    from cairn.services.filters import RunFilter
 
     return RunFilter(None, (), None, False, False)

@@ -4,35 +4,36 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+from cairn.cli import versions
 from cairn.cli.commands import (
     account,
     agents,
     approvals,
-    autonomy,
+    artifacts,
     conversations,
     costs,
-    deciding,
+    decisions,
     definitions,
-    diagnosis,
+    doctor,
     forms,
-    going_back,
-    letting_in,
     models,
-    notices,
-    people,
+    notifications,
     pipelines,
     projects,
-    records,
-    reworking,
+    rework,
+    rollbacks,
+    rule_autonomy,
+    run_control,
     runs,
     scripts,
-    steering,
+    server,
     templates,
-    upkeep,
+    tokens,
+    users,
 )
 
 app = typer.Typer(
@@ -44,6 +45,22 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 
+
+@app.callback()
+def root(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=versions.print_and_exit,
+            is_eager=True,
+            help="Print the versions of Cairn, Python and SQLite, and exit.",
+        ),
+    ] = False,
+) -> None:
+    """Options that belong to no command."""
+
+
 COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Define": (projects.init, definitions.validate, definitions.apply, definitions.diff),
     "Run": (
@@ -52,26 +69,26 @@ COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
         runs.show,
         runs.watch,
         runs.executions,
-        steering.start,
-        steering.pause,
-        steering.resume,
-        steering.cancel,
-        steering.retry,
-        steering.restart,
+        run_control.start,
+        run_control.pause,
+        run_control.resume,
+        run_control.cancel,
+        run_control.retry,
+        run_control.restart,
         costs.budget,
     ),
-    "Decide": (deciding.submit, deciding.approve, deciding.revise, deciding.reject),
-    "Go back": (going_back.rollback, going_back.undo, reworking.rework, reworking.rerun),
+    "Decide": (decisions.submit, decisions.approve, decisions.revise, decisions.reject),
+    "Go back": (rollbacks.rollback, rollbacks.undo, rework.rework, rework.rerun),
     "Look": (
-        reworking.lineage,
-        records.logs,
+        rework.lineage,
+        artifacts.logs,
         conversations.conversation,
         costs.costs,
-        records.context,
-        records.events,
+        artifacts.context,
+        artifacts.events,
     ),
     "People": (),
-    "Look after": (upkeep.serve, upkeep.status, diagnosis.doctor, upkeep.schema, upkeep.version),
+    "Look after": (server.serve, server.status, doctor.doctor, server.schema, server.version),
 }
 GROUPS: dict[str, dict[str, typer.Typer]] = {
     "Define": {
@@ -81,23 +98,23 @@ GROUPS: dict[str, dict[str, typer.Typer]] = {
         "templates": templates.templates_app,
         "agents": agents.agents_app,
     },
-    "Decide": {"approvals": approvals.approvals_app, "forms": forms.forms_app, "rules": autonomy.rules_app},
-    "Go back": {"rollbacks": going_back.rollbacks_app},
-    "Look": {"artifacts": records.artifacts_app, "audit": records.audit_app},
+    "Decide": {"approvals": approvals.approvals_app, "forms": forms.forms_app, "rules": rule_autonomy.rules_app},
+    "Go back": {"rollbacks": rollbacks.rollbacks_app},
+    "Look": {"artifacts": artifacts.artifacts_app, "audit": artifacts.audit_app},
     "People": {
         "users": account.users_app,
-        "groups": people.groups_app,
-        "delegations": people.delegations_app,
-        "tokens": letting_in.tokens_app,
-        "sessions": letting_in.sessions_app,
-        "secrets": letting_in.secrets_app,
+        "groups": users.groups_app,
+        "delegations": users.delegations_app,
+        "tokens": tokens.tokens_app,
+        "sessions": tokens.sessions_app,
+        "secrets": tokens.secrets_app,
     },
     "Look after": {
-        "config": upkeep.config_app,
+        "config": server.config_app,
         "models": models.models_app,
-        "channels": notices.channels_app,
-        "deliveries": notices.deliveries_app,
-        "preferences": notices.preferences_app,
+        "channels": notifications.channels_app,
+        "deliveries": notifications.deliveries_app,
+        "preferences": notifications.preferences_app,
     },
 }
 

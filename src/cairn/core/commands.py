@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from cairn.core.model import Budget, Fault, Ruling, WaitingOn
-from cairn.core.values import Changing
-from cairn.core.verdict import Action, Judge, no_rules
+from cairn.core.budget import Budget
+from cairn.core.execution import Fault
+from cairn.core.frozen import Changing
+from cairn.core.rule_verdict import Action, Judge, no_rules
+from cairn.core.states import Ruling, WaitingOn
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactRef:
+    """An artifact as events name it."""
+
+    id: str
+    name: str
+    format: str
+    checksum: str
+    size: int
+
+
+ArtifactLookup = Callable[[Sequence[str]], Sequence[ArtifactRef]]  # by record ids, in their order
+
+
+def no_artifacts(_: Sequence[str]) -> Sequence[ArtifactRef]:
+    return ()
 
 
 @dataclass(frozen=True)
 class Given(Changing):
-    """What comes with every command: when, who, the id that ids of new things are made from, the rules in force."""
+    """What comes with every command: when, who, the id that ids of new things are made from.
+
+    `judge` and `artifacts` answer as the transaction of the command sees things.
+    """
 
     at: datetime
     by: str
     command_id: UUID
-    judge: Judge = field(default=no_rules, compare=False)
+    judge: Judge = field(default=no_rules, compare=False)  # the rules in force
     starter: str = ""  # who started the run
     counts_as: frozenset[str] | None = None  # names that this person answers to; None: every one
     over_budget: str = ""  # why no model may be asked now; empty: the budget allows it
+    artifacts: ArtifactLookup = field(default=no_artifacts, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,18 +11,20 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from cairn.core.commands import CancelRun
 from cairn.core.errors import Refused
-from cairn.core.messages import CancelRun
-from cairn.files import Tree, layout
+from cairn.files import layout
 from cairn.ports import JobEngine
-from cairn.services import mending
-from cairn.services.engine import Engine
+from cairn.services.engine.engine import Engine
+from cairn.services.folders import recovery
+from cairn.services.folders.folder_sync import FolderSync
+from cairn.services.folders.system_log import keep
 from cairn.services.idempotency import KEPT
-from cairn.services.notices import delivery_rows
-from cairn.services.system_log import keep
-from cairn.store import blobs, events
+from cairn.services.notifications import deliveries as delivery_rows
+from cairn.store import blobs
 from cairn.store import tables as t
-from cairn.store.aggregate import Row
+from cairn.store.events import chain
+from cairn.store.runs.run_rows import Row
 
 log = logging.getLogger(__name__)
 
@@ -44,10 +46,11 @@ class Days:
 
 
 class Retention:
-    def __init__(self, engine: Engine, tree: Tree, jobs: JobEngine, days: Days) -> None:
+    def __init__(self, engine: Engine, folder_sync: FolderSync, jobs: JobEngine, days: Days) -> None:
         self._engine = engine
         self._database = engine.database
-        self._tree = tree
+        self._folder_sync = folder_sync
+        self._tree = folder_sync.tree
         self._jobs = jobs
         self._days = days
 
@@ -61,7 +64,7 @@ class Retention:
         now = self._engine.clock.now()
         await self.sweep_jobs()
         await self._sweep_rows(now)
-        for pipeline_id in await self._database.aread(mending.standing_pipelines):
+        for pipeline_id in await self._database.aread(recovery.standing_pipelines):
             if self._days.errored:
                 await self._sweep_errored(pipeline_id, now - timedelta(days=self._days.errored))
             if self._days.archives:
@@ -115,7 +118,7 @@ class Retention:
         row = await self._database.aread(lambda c: _rollback_at(c, pipeline_id, path))
         if row is not None:
             now = self._engine.clock.now()
-            async with self._engine.holding(row.target_run_id):
+            async with self._engine.lock(row.target_run_id):
                 await self._database.transact(lambda c: _forget_archive(c, row, path, now))
                 self._engine.forget(row.target_run_id)
         await self._discard(pipeline_id, (path,))
@@ -131,19 +134,19 @@ class Retention:
 
     async def _tell(self, pipeline_id: str, type: str, **metadata: Any) -> None:
         at = self._engine.clock.now()
-        await self._database.transact(lambda c: events.append_pipeline_event(c, pipeline_id, type, BY, at, metadata))
+        await self._database.transact(lambda c: chain.append_pipeline_event(c, pipeline_id, type, BY, at, metadata))
 
     # ---- test runs -----------------------------------------------------------------------------------
     async def _remove_test(self, row: Row) -> None:
         """Its folder first: cut off in between, it is written again, and removed the next time."""
         with suppress(Refused):  # it is over
-            await self._engine.send(row.run_id, CancelRun(), self._engine.given(BY))
-        async with self._engine.holding(row.pipeline_id), self._engine.holding(row.run_id):
+            await self._engine.send(row.run_id, CancelRun(), self._engine.context(BY))
+        async with self._engine.lock(row.pipeline_id), self._engine.lock(row.run_id):
             if not await self._discard(row.pipeline_id, (layout.run_folder(None, row.run_id),)):
                 return
             await self._database.transact(lambda c: _delete_run(c, row.run_id))
             self._engine.forget(row.run_id)
-            self._engine.effects.forget(row.run_id)
+            self._folder_sync.forget_run(row.run_id)
         await self._tell(row.pipeline_id, "test_run_removed", run_id=row.run_id)
 
 
@@ -169,8 +172,8 @@ def _rollback_at(connection: sa.Connection, pipeline_id: str, path: str) -> Row 
 def _forget_archive(connection: sa.Connection, row: Row, path: str, at: datetime) -> None:
     r = t.rollback_events
     connection.execute(sa.update(r).where(r.c.rollback_id == row.rollback_id).values(archive_location=""))
-    told = events.Told("archive_discarded", {"paths": [path]}, rollback_id=row.rollback_id)
-    events.append_run_event(connection, row.target_run_id, told, BY, at)
+    told = chain.Told("archive_discarded", {"paths": [path]}, rollback_id=row.rollback_id)
+    chain.append_run_event(connection, row.target_run_id, told, BY, at)
 
 
 def _old_tests(connection: sa.Connection, before: datetime) -> list[Row]:

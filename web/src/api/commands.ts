@@ -1,5 +1,5 @@
 import { asYaml, client, unwrap } from './client'
-import type { Approval, BudgetLimits, ReworkRequest, RollbackRequest } from './types'
+import type { Approval, BudgetLimits, CreateReworkRequest, CreateRollbackRequest } from './types'
 
 const pipelinePath = (pipeline_id: string) => ({ path: { pipeline_id } })
 const runPath = (run_id: string) => ({ path: { run_id } })
@@ -155,14 +155,14 @@ export const previewRework = (id: string, checkpoint: string, signal?: AbortSign
       signal,
     }),
   )
-export const createRework = (id: string, body: ReworkRequest) =>
+export const createRework = (id: string, body: CreateReworkRequest) =>
   unwrap(client.POST('/api/executions/{execution_id}/rework', { params: executionPath(id), body }))
 export const rerunExecution = (id: string) =>
   unwrap(client.POST('/api/executions/{execution_id}/rerun', { params: executionPath(id) }))
 
-export const previewRollback = (request: RollbackRequest, signal?: AbortSignal) =>
+export const previewRollback = (request: CreateRollbackRequest, signal?: AbortSignal) =>
   unwrap(client.POST('/api/rollback/preview', { body: request, signal }))
-export const createRollback = (request: RollbackRequest) =>
+export const createRollback = (request: CreateRollbackRequest) =>
   unwrap(client.POST('/api/rollback', { body: request }))
 export const undoRollback = (rollback_id: string) =>
   unwrap(client.POST('/api/rollback/{rollback_id}/undo', { params: { path: { rollback_id } } }))

@@ -1,6 +1,11 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { client, unwrap } from './client'
-import type { CreateOwnTokenRequest, CreateTokenRequest, InviteRequest, UpdateUserRequest } from './types'
+import type {
+  CreateInvitationRequest,
+  CreateOwnTokenRequest,
+  CreateTokenRequest,
+  UpdateUserRequest,
+} from './types'
 
 const ALL_ITEMS = { limit: 500 }
 const PAGE_SIZE = 50
@@ -93,7 +98,7 @@ export const secrets = () =>
 
 const namePath = (name: string) => ({ path: { name } })
 
-export const invite = (body: InviteRequest) => unwrap(client.POST('/api/invitations', { body }))
+export const invite = (body: CreateInvitationRequest) => unwrap(client.POST('/api/invitations', { body }))
 export const revokeInvitation = (invitation_id: string) =>
   unwrap(client.DELETE('/api/invitations/{invitation_id}', { params: { path: { invitation_id } } }))
 export const updateUser = (name: string, body: UpdateUserRequest) =>

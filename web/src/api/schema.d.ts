@@ -4,26 +4,6 @@
  */
 
 export interface paths {
-    "/api/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Health
-         * @description Whether the server is up, and what its last look at the folder tree found.
-         */
-        get: operations["getHealth"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/session": {
         parameters: {
             query?: never;
@@ -1474,6 +1454,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/executions/{execution_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload File
+         * @description Upload a file for a field of the form; submit the form with its `upload_id`.
+         */
+        post: operations["uploadFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/executions/{execution_id}/retry": {
         parameters: {
             query?: never;
@@ -1508,6 +1508,26 @@ export interface paths {
          * @description Cancel an open one, or dismiss a failed one; its checkpoint then waits for a start by hand.
          */
         post: operations["cancelExecution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/executions/{execution_id}/context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Context
+         * @description What its runner was told, or would be told if it started now.
+         */
+        get: operations["getContext"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1599,26 +1619,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/executions/{execution_id}/context": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Context
-         * @description What its runner was told, or would be told if it started now.
-         */
-        get: operations["getContext"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/runs/{run_id}/costs": {
         parameters: {
             query?: never;
@@ -1693,26 +1693,6 @@ export interface paths {
         get: operations["getCosts"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/executions/{execution_id}/files": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Upload File
-         * @description Upload a file for a field of the form; submit the form with its `upload_id`.
-         */
-        post: operations["uploadFile"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2765,6 +2745,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Health
+         * @description Whether the server is up, and what its last look at the folder tree found.
+         */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/doctor": {
         parameters: {
             query?: never;
@@ -2809,8 +2809,8 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** AcceptInvitation */
-        AcceptInvitation: {
+        /** AcceptInvitationRequest */
+        AcceptInvitationRequest: {
             /** Token */
             token: string;
             /** Password */
@@ -2862,8 +2862,8 @@ export interface components {
             /** Ended At */
             ended_at: string | null;
         };
-        /** AddComment */
-        AddComment: {
+        /** AddCommentRequest */
+        AddCommentRequest: {
             /** Text */
             text: string;
         };
@@ -3078,8 +3078,8 @@ export interface components {
          * @enum {string}
          */
         ApprovalStatus: "pending" | "approved" | "auto_approved" | "rejected" | "revision_requested" | "timeout" | "withdrawn";
-        /** Approve */
-        Approve: {
+        /** ApproveRequest */
+        ApproveRequest: {
             /**
              * Digest
              * @description Of what was looked at; if that has changed, the answer is 409.
@@ -3205,10 +3205,10 @@ export interface components {
             next_cursor: string | null;
         };
         /**
-         * Assign
+         * AssignRequest
          * @description Whom to hand it over to.
          */
-        Assign: {
+        AssignRequest: {
             /**
              * To
              * @description Persons, addresses, roles or groups.
@@ -3418,15 +3418,6 @@ export interface components {
             /** Artifacts */
             artifacts: string[];
         };
-        /** BeginSignIn */
-        BeginSignIn: {
-            /**
-             * Return To
-             * @description A page of this server to come back to.
-             * @default /
-             */
-            return_to?: string;
-        };
         /**
          * Bound
          * @description One limit, and how much of it is used.
@@ -3487,50 +3478,8 @@ export interface components {
             /** Difference */
             difference: number | null;
         };
-        /** ChangeChannel */
-        ChangeChannel: {
-            /** Name */
-            name?: string | null;
-            /**
-             * Url
-             * @description Of a webhook, or of a service of apprise's. Kept as a secret.
-             */
-            url?: string | null;
-            /**
-             * Signing Key
-             * @description That a webhook is signed with. Kept as a secret.
-             */
-            signing_key?: string | null;
-            /** Is Enabled */
-            is_enabled?: boolean | null;
-            /**
-             * Shows Details
-             * @description False: what it is about stays inside, only a link leaves.
-             */
-            shows_details?: boolean | null;
-            /**
-             * Kinds
-             * @description What goes there without a rule that names it; all but completed runs.
-             */
-            kinds?: components["schemas"]["NoticeKind"][] | null;
-            /**
-             * Pipelines
-             * @description Only what happens there; none: everywhere.
-             */
-            pipelines?: string[] | null;
-            /**
-             * Recipients
-             * @description Persons, addresses, roles, groups, where a rule names nobody.
-             */
-            recipients?: string[] | null;
-            /**
-             * Fallback
-             * @description Of another channel; an empty text takes it away.
-             */
-            fallback?: string | null;
-        };
-        /** ChangePassword */
-        ChangePassword: {
+        /** ChangePasswordRequest */
+        ChangePasswordRequest: {
             /**
              * Current
              * @description Empty for who has none yet.
@@ -3683,8 +3632,8 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** CheckpointOrder */
-        CheckpointOrder: {
+        /** CheckpointOrderRequest */
+        CheckpointOrderRequest: {
             /** Checkpoint Order */
             checkpoint_order: string[];
         };
@@ -3804,8 +3753,51 @@ export interface components {
              */
             bounds: components["schemas"]["Bound"][];
         };
-        /** CreateDelegation */
-        CreateDelegation: {
+        /** CreateChannelRequest */
+        CreateChannelRequest: {
+            /** Name */
+            name: string;
+            kind: components["schemas"]["ChannelKind"];
+            /**
+             * Url
+             * @description Of a webhook, or of a service of apprise's. Kept as a secret.
+             */
+            url?: string | null;
+            /**
+             * Signing Key
+             * @description That a webhook is signed with. Kept as a secret.
+             */
+            signing_key?: string | null;
+            /** Is Enabled */
+            is_enabled?: boolean | null;
+            /**
+             * Shows Details
+             * @description False: what it is about stays inside, only a link leaves.
+             */
+            shows_details?: boolean | null;
+            /**
+             * Kinds
+             * @description What goes there without a rule that names it; all but completed runs.
+             */
+            kinds?: components["schemas"]["NoticeKind"][] | null;
+            /**
+             * Pipelines
+             * @description Only what happens there; none: everywhere.
+             */
+            pipelines?: string[] | null;
+            /**
+             * Recipients
+             * @description Persons, addresses, roles, groups, where a rule names nobody.
+             */
+            recipients?: string[] | null;
+            /**
+             * Fallback
+             * @description The name of the channel that is taken when this one fails.
+             */
+            fallback?: string | null;
+        };
+        /** CreateDelegationRequest */
+        CreateDelegationRequest: {
             /**
              * To User
              * @description Who decides meanwhile.
@@ -3832,8 +3824,8 @@ export interface components {
              */
             reason?: string;
         };
-        /** CreateGroup */
-        CreateGroup: {
+        /** CreateGroupRequest */
+        CreateGroupRequest: {
             /**
              * Name
              * @description Small letters, digits and . _ - + @; it never changes.
@@ -3847,8 +3839,39 @@ export interface components {
             /** Members */
             members?: string[];
         };
-        /** CreateOwnToken */
-        CreateOwnToken: {
+        /**
+         * CreateInvitationRequest
+         * @description Somebody new; or with the name alone, somebody who is here and sets a new password.
+         */
+        CreateInvitationRequest: {
+            /**
+             * Name
+             * @description Small letters, digits and . _ - + @; it never changes.
+             */
+            name: string;
+            /**
+             * Display Name
+             * @default
+             */
+            display_name?: string;
+            /**
+             * Email
+             * @description Empty for none; no two users have the same.
+             * @default
+             */
+            email?: string;
+            /** Roles */
+            roles?: components["schemas"]["Role"][];
+            /** Groups */
+            groups?: string[];
+            /**
+             * Valid Hours
+             * @default 72
+             */
+            valid_hours?: number;
+        };
+        /** CreateOwnTokenRequest */
+        CreateOwnTokenRequest: {
             /**
              * Name
              * @description What it is for.
@@ -3865,8 +3888,108 @@ export interface components {
              */
             valid_days?: number;
         };
-        /** CreateToken */
-        CreateToken: {
+        /**
+         * CreateReworkRequest
+         * @description What is to be done again, and why.
+         */
+        CreateReworkRequest: {
+            /**
+             * Checkpoint
+             * @description Key or id of an earlier checkpoint of the run.
+             */
+            checkpoint: string;
+            /**
+             * Prompt
+             * @description What is to be done now; whoever does it again sees these words.
+             * @default
+             */
+            prompt?: string;
+            /**
+             * Reason
+             * @description Why the work is sent back.
+             * @default
+             */
+            reason?: string;
+        };
+        /**
+         * CreateRollbackRequest
+         * @description A checkpoint-level rollback stays in its run; a run-level one goes back to an earlier run.
+         */
+        CreateRollbackRequest: {
+            /**
+             * Rollback Type
+             * @enum {string}
+             */
+            rollback_type: "checkpoint_level" | "run_level";
+            /**
+             * Source Run Id
+             * Format: uuid
+             */
+            source_run_id: string;
+            /** Target Run Id */
+            target_run_id?: string | null;
+            /**
+             * Target Checkpoint Position
+             * @description The last checkpoint that is kept; -1 keeps none.
+             */
+            target_checkpoint_position?: number | null;
+            /** Target Checkpoint Id */
+            target_checkpoint_id?: string | null;
+            /** User Reason */
+            user_reason?: string | null;
+            /**
+             * Rollback Id
+             * @description Yours, to be able to send the request again.
+             */
+            rollback_id?: string | null;
+        };
+        /** CreateRunRequest */
+        CreateRunRequest: {
+            /**
+             * Pipeline Id
+             * Format: uuid
+             */
+            pipeline_id: string;
+            /**
+             * Input
+             * @description The run's JSON input.
+             */
+            input?: unknown;
+            /**
+             * Original Prompt
+             * @description What is asked for; without one, the pipeline's own.
+             */
+            original_prompt?: string | null;
+            /**
+             * Start
+             * @description Begin at once; false leaves it `not_started`.
+             * @default true
+             */
+            start?: boolean;
+            /**
+             * Test
+             * @description A test run takes no version number.
+             * @default false
+             */
+            test?: boolean;
+        };
+        /**
+         * CreateSessionRequest
+         * @description With a token, or with a name and a password.
+         */
+        CreateSessionRequest: {
+            /** Token */
+            token?: string | null;
+            /**
+             * Name
+             * @description Of the user, or the address.
+             */
+            name?: string | null;
+            /** Password */
+            password?: string | null;
+        };
+        /** CreateTokenRequest */
+        CreateTokenRequest: {
             /**
              * Name
              * @description What it is for.
@@ -3889,8 +4012,8 @@ export interface components {
              */
             valid_days?: number | null;
         };
-        /** CreateUser */
-        CreateUser: {
+        /** CreateUserRequest */
+        CreateUserRequest: {
             /**
              * Name
              * @description Small letters, digits and . _ - + @; it never changes.
@@ -3912,8 +4035,27 @@ export interface components {
             /** Groups */
             groups?: string[];
         };
-        /** Decide */
-        Decide: {
+        /**
+         * DecideBatchRequest
+         * @description The same decision on several approvals of one kind; each is decided or refused by itself.
+         */
+        DecideBatchRequest: {
+            /**
+             * Decision
+             * @enum {string}
+             */
+            decision: "approve" | "revise" | "reject";
+            /**
+             * Feedback
+             * @description Why; required to send back and to reject.
+             * @default
+             */
+            feedback?: string;
+            /** Items */
+            items: components["schemas"]["BatchItem"][];
+        };
+        /** DecideRequest */
+        DecideRequest: {
             /**
              * Digest
              * @description Of what was looked at; if that has changed, the answer is 409.
@@ -3944,25 +4086,6 @@ export interface components {
             modified_params?: {
                 [key: string]: unknown;
             } | null;
-        };
-        /**
-         * DecideBatch
-         * @description The same decision on several approvals of one kind; each is decided or refused by itself.
-         */
-        DecideBatch: {
-            /**
-             * Decision
-             * @enum {string}
-             */
-            decision: "approve" | "revise" | "reject";
-            /**
-             * Feedback
-             * @description Why; required to send back and to reject.
-             * @default
-             */
-            feedback?: string;
-            /** Items */
-            items: components["schemas"]["BatchItem"][];
         };
         /**
          * Decided
@@ -4402,6 +4525,26 @@ export interface components {
              */
             attempts: components["schemas"]["AttemptError"][];
         };
+        /**
+         * ErrorLocation
+         * @description One fault and where it is: a JSON pointer into the body, or `?name` for a query parameter.
+         */
+        ErrorLocation: {
+            /** Path */
+            path: string;
+            /** Message */
+            message: string;
+            /**
+             * Line
+             * @default null
+             */
+            line?: number | null;
+            /**
+             * Column
+             * @default null
+             */
+            column?: number | null;
+        };
         /** Event */
         Event: {
             /**
@@ -4620,8 +4763,8 @@ export interface components {
             /** Column */
             column: number | null;
         };
-        /** FinishSignIn */
-        FinishSignIn: {
+        /** FinishSignInRequest */
+        FinishSignInRequest: {
             /**
              * Code
              * @description As the provider gave it to the page.
@@ -4872,37 +5015,6 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
-        };
-        /**
-         * Invite
-         * @description Somebody new; or with the name alone, somebody who is here and sets a new password.
-         */
-        Invite: {
-            /**
-             * Name
-             * @description Small letters, digits and . _ - + @; it never changes.
-             */
-            name: string;
-            /**
-             * Display Name
-             * @default
-             */
-            display_name?: string;
-            /**
-             * Email
-             * @description Empty for none; no two users have the same.
-             * @default
-             */
-            email?: string;
-            /** Roles */
-            roles?: components["schemas"]["Role"][];
-            /** Groups */
-            groups?: string[];
-            /**
-             * Valid Hours
-             * @default 72
-             */
-            valid_hours?: number;
         };
         /** Kept */
         Kept: {
@@ -5158,11 +5270,6 @@ export interface components {
              */
             next_cursor: string | null;
         };
-        /** LookAtInvitation */
-        LookAtInvitation: {
-            /** Token */
-            token: string;
-        };
         /** MadeChannel */
         MadeChannel: {
             /**
@@ -5226,49 +5333,6 @@ export interface components {
              * @description Of a webhook whose key Cairn has made: shown this once, then never again.
              */
             signing_key: string | null;
-        };
-        /** MakeChannel */
-        MakeChannel: {
-            /** Name */
-            name: string;
-            kind: components["schemas"]["ChannelKind"];
-            /**
-             * Url
-             * @description Of a webhook, or of a service of apprise's. Kept as a secret.
-             */
-            url?: string | null;
-            /**
-             * Signing Key
-             * @description That a webhook is signed with. Kept as a secret.
-             */
-            signing_key?: string | null;
-            /** Is Enabled */
-            is_enabled?: boolean | null;
-            /**
-             * Shows Details
-             * @description False: what it is about stays inside, only a link leaves.
-             */
-            shows_details?: boolean | null;
-            /**
-             * Kinds
-             * @description What goes there without a rule that names it; all but completed runs.
-             */
-            kinds?: components["schemas"]["NoticeKind"][] | null;
-            /**
-             * Pipelines
-             * @description Only what happens there; none: everywhere.
-             */
-            pipelines?: string[] | null;
-            /**
-             * Recipients
-             * @description Persons, addresses, roles, groups, where a rule names nobody.
-             */
-            recipients?: string[] | null;
-            /**
-             * Fallback
-             * @description The name of the channel that is taken when this one fails.
-             */
-            fallback?: string | null;
         };
         /**
          * Message
@@ -5515,16 +5579,6 @@ export interface components {
             /** Items */
             items: components["schemas"]["ModificationRate"][];
         };
-        /** Modify */
-        Modify: {
-            /**
-             * Modified Params
-             * @description Those that are to be others; null takes one away.
-             */
-            modified_params: {
-                [key: string]: unknown;
-            };
-        };
         /**
          * ModifyPreview
          * @description What a modification would make of an action, without doing it.
@@ -5542,6 +5596,16 @@ export interface components {
             /** Diff */
             diff: components["schemas"]["Change"][];
             validation: components["schemas"]["ModifyValidation"];
+        };
+        /** ModifyRequest */
+        ModifyRequest: {
+            /**
+             * Modified Params
+             * @description Those that are to be others; null takes one away.
+             */
+            modified_params: {
+                [key: string]: unknown;
+            };
         };
         /** ModifyValidation */
         ModifyValidation: {
@@ -5923,26 +5987,6 @@ export interface components {
             /** Waiting */
             waiting: number;
         };
-        /**
-         * Place
-         * @description One fault and where it is: a JSON pointer into the body, or `?name` for a query parameter.
-         */
-        Place: {
-            /** Path */
-            path: string;
-            /** Message */
-            message: string;
-            /**
-             * Line
-             * @default null
-             */
-            line?: number | null;
-            /**
-             * Column
-             * @default null
-             */
-            column?: number | null;
-        };
         /** Preferences */
         Preferences: {
             /** User */
@@ -5965,6 +6009,11 @@ export interface components {
              */
             available: components["schemas"]["AvailableChannel"][];
         };
+        /** PreviewInvitationRequest */
+        PreviewInvitationRequest: {
+            /** Token */
+            token: string;
+        };
         /**
          * Problem
          * @description Problem details.
@@ -5982,7 +6031,7 @@ export interface components {
             /** Detail */
             detail: string;
             /** Errors */
-            errors?: components["schemas"]["Place"][];
+            errors?: components["schemas"]["ErrorLocation"][];
             /**
              * Possible
              * @description What is possible now instead.
@@ -6015,13 +6064,13 @@ export interface components {
              */
             title: string;
         };
-        /** PutSecret */
-        PutSecret: {
+        /** PutSecretRequest */
+        PutSecretRequest: {
             /** Value */
             value: string;
         };
-        /** Quiet */
-        Quiet: {
+        /** QuietHours */
+        QuietHours: {
             /**
              * Start
              * @description Such as 22:00.
@@ -6038,8 +6087,8 @@ export interface components {
              */
             time_zone: string;
         };
-        /** QuietHours */
-        QuietHours: {
+        /** QuietHoursInput */
+        QuietHoursInput: {
             /**
              * Start
              * @description Such as 22:00.
@@ -6098,8 +6147,8 @@ export interface components {
             /** Size Bytes */
             size_bytes: number;
         };
-        /** Rerun */
-        Rerun: {
+        /** RerunRequest */
+        RerunRequest: {
             /**
              * Reason
              * @description Why it is done again.
@@ -6107,8 +6156,8 @@ export interface components {
              */
             reason?: string;
         };
-        /** RestartRun */
-        RestartRun: {
+        /** RestartRunRequest */
+        RestartRunRequest: {
             /**
              * Pass Number
              * @description The pass that is left.
@@ -6167,24 +6216,24 @@ export interface components {
             /** Is Simulated */
             is_simulated: boolean;
         };
-        /** RetryExecution */
-        RetryExecution: {
+        /** RetryExecutionRequest */
+        RetryExecutionRequest: {
             /**
              * Attempt
              * @description The attempt that failed.
              */
             attempt?: number | null;
         };
-        /** Revert */
-        Revert: {
+        /** RevertRequest */
+        RevertRequest: {
             /** Revision */
             revision: number;
         };
         /**
-         * Review
+         * ReviewAuditRequest
          * @description What a person says of an automatic approval afterwards.
          */
-        Review: {
+        ReviewAuditRequest: {
             /** Agrees */
             agrees: boolean;
             /**
@@ -6193,8 +6242,8 @@ export interface components {
              */
             comment?: string;
         };
-        /** Revise */
-        Revise: {
+        /** ReviseRequest */
+        ReviseRequest: {
             /**
              * Feedback
              * @description What has to change; not needed to refuse a start.
@@ -6257,29 +6306,6 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
-        };
-        /**
-         * Rework
-         * @description What is to be done again, and why.
-         */
-        Rework: {
-            /**
-             * Checkpoint
-             * @description Key or id of an earlier checkpoint of the run.
-             */
-            checkpoint: string;
-            /**
-             * Prompt
-             * @description What is to be done now; whoever does it again sees these words.
-             * @default
-             */
-            prompt?: string;
-            /**
-             * Reason
-             * @description Why the work is sent back.
-             * @default
-             */
-            reason?: string;
         };
         /**
          * ReworkItem
@@ -6411,38 +6437,6 @@ export interface components {
          * @enum {string}
          */
         Role: "viewer" | "editor" | "approver" | "admin";
-        /**
-         * RollBack
-         * @description A checkpoint-level rollback stays in its run; a run-level one goes back to an earlier run.
-         */
-        RollBack: {
-            /**
-             * Rollback Type
-             * @enum {string}
-             */
-            rollback_type: "checkpoint_level" | "run_level";
-            /**
-             * Source Run Id
-             * Format: uuid
-             */
-            source_run_id: string;
-            /** Target Run Id */
-            target_run_id?: string | null;
-            /**
-             * Target Checkpoint Position
-             * @description The last checkpoint that is kept; -1 keeps none.
-             */
-            target_checkpoint_position?: number | null;
-            /** Target Checkpoint Id */
-            target_checkpoint_id?: string | null;
-            /** User Reason */
-            user_reason?: string | null;
-            /**
-             * Rollback Id
-             * @description Yours, to be able to send the request again.
-             */
-            rollback_id?: string | null;
-        };
         /** Rollback */
         Rollback: {
             /**
@@ -7218,10 +7212,10 @@ export interface components {
             data_dir: string | null;
         };
         /**
-         * SetBudget
+         * SetBudgetRequest
          * @description What a run may use; what is left out is as the definition says.
          */
-        SetBudget: {
+        SetBudgetRequest: {
             /**
              * Max Cost Usd
              * @description Cost in US dollars.
@@ -7238,8 +7232,22 @@ export interface components {
              */
             max_calls?: number | null;
         };
-        /** SetPreferences */
-        SetPreferences: {
+        /**
+         * SetEmergencyStopRequest
+         * @description The emergency stop of automatic approvals.
+         */
+        SetEmergencyStopRequest: {
+            /** Stopped */
+            stopped: boolean;
+            /**
+             * Reason
+             * @description Required to stop.
+             * @default
+             */
+            reason?: string;
+        };
+        /** SetPreferencesRequest */
+        SetPreferencesRequest: {
             /**
              * Channels
              * @description Names or kinds that may reach you; null: all.
@@ -7251,7 +7259,7 @@ export interface components {
              */
             kinds?: components["schemas"]["NoticeKind"][] | null;
             /** @description Hours in which nothing is sent to you; it comes afterwards. */
-            quiet?: components["schemas"]["Quiet"] | null;
+            quiet?: components["schemas"]["QuietHoursInput"] | null;
         };
         /**
          * Share
@@ -7268,21 +7276,6 @@ export interface components {
             low: number;
             /** High */
             high: number;
-        };
-        /**
-         * SignIn
-         * @description With a token, or with a name and a password.
-         */
-        SignIn: {
-            /** Token */
-            token?: string | null;
-            /**
-             * Name
-             * @description Of the user, or the address.
-             */
-            name?: string | null;
-            /** Password */
-            password?: string | null;
         };
         /**
          * SignInWays
@@ -7337,10 +7330,10 @@ export interface components {
             replaced_by: string | null;
         };
         /**
-         * StartExecution
+         * StartExecutionRequest
          * @description An execution by its id, or by its run and checkpoint.
          */
-        StartExecution: {
+        StartExecutionRequest: {
             /** Execution Id */
             execution_id?: string | null;
             /** Run Id */
@@ -7348,35 +7341,14 @@ export interface components {
             /** Checkpoint Id */
             checkpoint_id?: string | null;
         };
-        /** StartRun */
-        StartRun: {
+        /** StartSignInRequest */
+        StartSignInRequest: {
             /**
-             * Pipeline Id
-             * Format: uuid
+             * Return To
+             * @description A page of this server to come back to.
+             * @default /
              */
-            pipeline_id: string;
-            /**
-             * Input
-             * @description The run's JSON input.
-             */
-            input?: unknown;
-            /**
-             * Original Prompt
-             * @description What is asked for; without one, the pipeline's own.
-             */
-            original_prompt?: string | null;
-            /**
-             * Start
-             * @description Begin at once; false leaves it `not_started`.
-             * @default true
-             */
-            start?: boolean;
-            /**
-             * Test
-             * @description A test run takes no version number.
-             * @default false
-             */
-            test?: boolean;
+            return_to?: string;
         };
         /**
          * Step
@@ -7401,20 +7373,6 @@ export interface components {
             /** Seconds */
             seconds: number | null;
         };
-        /**
-         * StopAll
-         * @description The emergency stop of automatic approvals.
-         */
-        StopAll: {
-            /** Stopped */
-            stopped: boolean;
-            /**
-             * Reason
-             * @description Required to stop.
-             * @default
-             */
-            reason?: string;
-        };
         /** StoppedExecution */
         StoppedExecution: {
             /**
@@ -7425,8 +7383,8 @@ export interface components {
             /** Checkpoint Name */
             checkpoint_name: string;
         };
-        /** Submit */
-        Submit: {
+        /** SubmitFormRequest */
+        SubmitFormRequest: {
             /**
              * Fields
              * @description Answers by field name; a file field takes an upload id.
@@ -7504,8 +7462,16 @@ export interface components {
             /** Channels */
             channels: string[];
         };
-        /** TestModel */
-        TestModel: {
+        /** TestChannelRequest */
+        TestChannelRequest: {
+            /**
+             * Recipient
+             * @description Of an e-mail channel: whom the test goes to; yourself unless said.
+             */
+            recipient?: string | null;
+        };
+        /** TestModelRequest */
+        TestModelRequest: {
             /**
              * Model
              * @description `provider:model`; without one, the default.
@@ -7644,42 +7610,76 @@ export interface components {
              */
             is_stale: boolean;
         };
-        /** TryChannel */
-        TryChannel: {
-            /**
-             * Recipient
-             * @description Of an e-mail channel: whom the test goes to; yourself unless said.
-             */
-            recipient?: string | null;
-        };
         /**
          * TryOutcome
          * @enum {string}
          */
         TryOutcome: "sent" | "not_sent" | "unknown";
-        /**
-         * UpdateGroup
-         * @description What is left out stays as it is.
-         */
-        UpdateGroup: {
-            /** Description */
-            description?: string | null;
-            /** Members */
-            members?: string[] | null;
-        };
-        /** UpdateMe */
-        UpdateMe: {
+        /** UpdateAccountRequest */
+        UpdateAccountRequest: {
             /**
              * Display Name
              * @description How you are shown; empty is your name.
              */
             display_name: string;
         };
+        /** UpdateChannelRequest */
+        UpdateChannelRequest: {
+            /** Name */
+            name?: string | null;
+            /**
+             * Url
+             * @description Of a webhook, or of a service of apprise's. Kept as a secret.
+             */
+            url?: string | null;
+            /**
+             * Signing Key
+             * @description That a webhook is signed with. Kept as a secret.
+             */
+            signing_key?: string | null;
+            /** Is Enabled */
+            is_enabled?: boolean | null;
+            /**
+             * Shows Details
+             * @description False: what it is about stays inside, only a link leaves.
+             */
+            shows_details?: boolean | null;
+            /**
+             * Kinds
+             * @description What goes there without a rule that names it; all but completed runs.
+             */
+            kinds?: components["schemas"]["NoticeKind"][] | null;
+            /**
+             * Pipelines
+             * @description Only what happens there; none: everywhere.
+             */
+            pipelines?: string[] | null;
+            /**
+             * Recipients
+             * @description Persons, addresses, roles, groups, where a rule names nobody.
+             */
+            recipients?: string[] | null;
+            /**
+             * Fallback
+             * @description Of another channel; an empty text takes it away.
+             */
+            fallback?: string | null;
+        };
         /**
-         * UpdateUser
+         * UpdateGroupRequest
          * @description What is left out stays as it is.
          */
-        UpdateUser: {
+        UpdateGroupRequest: {
+            /** Description */
+            description?: string | null;
+            /** Members */
+            members?: string[] | null;
+        };
+        /**
+         * UpdateUserRequest
+         * @description What is left out stays as it is.
+         */
+        UpdateUserRequest: {
             /** Display Name */
             display_name?: string | null;
             /** Email */
@@ -7914,62 +7914,6 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-    getHealth: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Health"];
-                };
-            };
-            /** @description The body cannot be read */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not a name of this server */
-            421: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Something went wrong inside */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The database does not answer */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     getSession: {
         parameters: {
             query?: never;
@@ -8067,7 +8011,7 @@ export interface operations {
                  *       "token": "the token of the start link"
                  *     }
                  */
-                "application/json": components["schemas"]["SignIn"];
+                "application/json": components["schemas"]["CreateSessionRequest"];
             };
         };
         responses: {
@@ -8250,7 +8194,7 @@ export interface operations {
                  *       "new": "several other words"
                  *     }
                  */
-                "application/json": components["schemas"]["ChangePassword"];
+                "application/json": components["schemas"]["ChangePasswordRequest"];
             };
         };
         responses: {
@@ -8444,7 +8388,7 @@ export interface operations {
                  *       "return_to": "/approvals"
                  *     }
                  */
-                "application/json": components["schemas"]["BeginSignIn"];
+                "application/json": components["schemas"]["StartSignInRequest"];
             };
         };
         responses: {
@@ -8594,7 +8538,7 @@ export interface operations {
                  *       "state": "as the provider gave it"
                  *     }
                  */
-                "application/json": components["schemas"]["FinishSignIn"];
+                "application/json": components["schemas"]["FinishSignInRequest"];
             };
         };
         responses: {
@@ -8948,7 +8892,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["CreateUser"];
+                "application/json": components["schemas"]["CreateUserRequest"];
             };
         };
         responses: {
@@ -9200,7 +9144,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["UpdateUser"];
+                "application/json": components["schemas"]["UpdateUserRequest"];
             };
         };
         responses: {
@@ -9688,7 +9632,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["CreateGroup"];
+                "application/json": components["schemas"]["CreateGroupRequest"];
             };
         };
         responses: {
@@ -9940,7 +9884,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["UpdateGroup"];
+                "application/json": components["schemas"]["UpdateGroupRequest"];
             };
         };
         responses: {
@@ -10303,7 +10247,7 @@ export interface operations {
                  *       "reason": "On holiday"
                  *     }
                  */
-                "application/json": components["schemas"]["CreateDelegation"];
+                "application/json": components["schemas"]["CreateDelegationRequest"];
             };
         };
         responses: {
@@ -10773,7 +10717,7 @@ export interface operations {
                  *       "valid_hours": 72
                  *     }
                  */
-                "application/json": components["schemas"]["Invite"];
+                "application/json": components["schemas"]["CreateInvitationRequest"];
             };
         };
         responses: {
@@ -11032,7 +10976,7 @@ export interface operations {
                  *       "token": "cairn_3mXk1Vn0m0Qb2cJ4t8uYp6s7wE5rT9zA1xC3vB5nM7"
                  *     }
                  */
-                "application/json": components["schemas"]["LookAtInvitation"];
+                "application/json": components["schemas"]["PreviewInvitationRequest"];
             };
         };
         responses: {
@@ -11179,7 +11123,7 @@ export interface operations {
                  *       "password": "several plain words"
                  *     }
                  */
-                "application/json": components["schemas"]["AcceptInvitation"];
+                "application/json": components["schemas"]["AcceptInvitationRequest"];
             };
         };
         responses: {
@@ -11432,7 +11376,7 @@ export interface operations {
                  *       "valid_days": 90
                  *     }
                  */
-                "application/json": components["schemas"]["CreateToken"];
+                "application/json": components["schemas"]["CreateTokenRequest"];
             };
         };
         responses: {
@@ -12037,7 +11981,7 @@ export interface operations {
                  *       "display_name": "A reviewer"
                  *     }
                  */
-                "application/json": components["schemas"]["UpdateMe"];
+                "application/json": components["schemas"]["UpdateAccountRequest"];
             };
         };
         responses: {
@@ -12278,7 +12222,7 @@ export interface operations {
                  *       "valid_days": 30
                  *     }
                  */
-                "application/json": components["schemas"]["CreateOwnToken"];
+                "application/json": components["schemas"]["CreateOwnTokenRequest"];
             };
         };
         responses: {
@@ -12639,7 +12583,7 @@ export interface operations {
                  *       "value": "a long random text"
                  *     }
                  */
-                "application/json": components["schemas"]["PutSecret"];
+                "application/json": components["schemas"]["PutSecretRequest"];
             };
         };
         responses: {
@@ -14719,7 +14663,7 @@ export interface operations {
                  *       "revision": 1
                  *     }
                  */
-                "application/json": components["schemas"]["Revert"];
+                "application/json": components["schemas"]["RevertRequest"];
             };
         };
         responses: {
@@ -16586,7 +16530,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["CheckpointOrder"];
+                "application/json": components["schemas"]["CheckpointOrderRequest"];
             };
         };
         responses: {
@@ -17340,7 +17284,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["StartRun"];
+                "application/json": components["schemas"]["CreateRunRequest"];
             };
         };
         responses: {
@@ -18304,7 +18248,7 @@ export interface operations {
                  *       "pass_number": 1
                  *     }
                  */
-                "application/json": components["schemas"]["RestartRun"] | null;
+                "application/json": components["schemas"]["RestartRunRequest"] | null;
             };
         };
         responses: {
@@ -18571,7 +18515,7 @@ export interface operations {
                  *       "execution_id": "dd85124d-5cb3-5aeb-bf98-a188a703a4ab"
                  *     }
                  */
-                "application/json": components["schemas"]["StartExecution"];
+                "application/json": components["schemas"]["StartExecutionRequest"];
             };
         };
         responses: {
@@ -18814,7 +18758,7 @@ export interface operations {
         requestBody?: {
             content: {
                 /** @example {} */
-                "application/json": components["schemas"]["Approve"] | null;
+                "application/json": components["schemas"]["ApproveRequest"] | null;
             };
         };
         responses: {
@@ -18957,7 +18901,7 @@ export interface operations {
                  *       "digest": "6c1f0d0f7b1f9f1d2a6a1f4c9f0a5f0e8f9f2d4b6a7c8e9d0b1a2c3d4e5f6071"
                  *     }
                  */
-                "application/json": components["schemas"]["Approve"] | null;
+                "application/json": components["schemas"]["ApproveRequest"] | null;
             };
         };
         responses: {
@@ -19100,7 +19044,7 @@ export interface operations {
                  *       "digest": "6c1f0d0f7b1f9f1d2a6a1f4c9f0a5f0e8f9f2d4b6a7c8e9d0b1a2c3d4e5f6071"
                  *     }
                  */
-                "application/json": components["schemas"]["Approve"] | null;
+                "application/json": components["schemas"]["ApproveRequest"] | null;
             };
         };
         responses: {
@@ -19244,7 +19188,7 @@ export interface operations {
                  *       "digest": "6c1f0d0f7b1f9f1d2a6a1f4c9f0a5f0e8f9f2d4b6a7c8e9d0b1a2c3d4e5f6071"
                  *     }
                  */
-                "application/json": components["schemas"]["Revise"] | null;
+                "application/json": components["schemas"]["ReviseRequest"] | null;
             };
         };
         responses: {
@@ -19388,7 +19332,7 @@ export interface operations {
                  *       "digest": "6c1f0d0f7b1f9f1d2a6a1f4c9f0a5f0e8f9f2d4b6a7c8e9d0b1a2c3d4e5f6071"
                  *     }
                  */
-                "application/json": components["schemas"]["Revise"] | null;
+                "application/json": components["schemas"]["ReviseRequest"] | null;
             };
         };
         responses: {
@@ -19533,7 +19477,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Submit"];
+                "application/json": components["schemas"]["SubmitFormRequest"];
             };
         };
         responses: {
@@ -19544,6 +19488,147 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Execution"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not possible now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a media type that is taken here */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    uploadFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the execution. */
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Upload"];
                 };
             };
             /** @description The body cannot be read */
@@ -19676,7 +19761,7 @@ export interface operations {
                  *       "attempt": 1
                  *     }
                  */
-                "application/json": components["schemas"]["RetryExecution"] | null;
+                "application/json": components["schemas"]["RetryExecutionRequest"] | null;
             };
         };
         responses: {
@@ -19870,6 +19955,110 @@ export interface operations {
             };
             /** @description Too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something does not fit */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many attempts */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getContext: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the execution. */
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Context"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not signed in */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not allowed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -20381,110 +20570,6 @@ export interface operations {
             };
         };
     };
-    getContext: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the execution. */
-                execution_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Context"];
-                };
-            };
-            /** @description The body cannot be read */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not signed in */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not a name of this server */
-            421: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Something does not fit */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many attempts */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Something went wrong inside */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The database does not answer */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     getRunCosts: {
         parameters: {
             query?: {
@@ -20616,7 +20701,7 @@ export interface operations {
                  *       "max_cost_usd": 2.5
                  *     }
                  */
-                "application/json": components["schemas"]["SetBudget"];
+                "application/json": components["schemas"]["SetBudgetRequest"];
             };
         };
         responses: {
@@ -20957,147 +21042,6 @@ export interface operations {
             };
         };
     };
-    uploadFile: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Yours, to be able to send the request again: the same key and body get the same answer. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                /** @description Id of the execution. */
-                execution_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "multipart/form-data": {
-                    /** Format: binary */
-                    file: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Upload"];
-                };
-            };
-            /** @description The body cannot be read */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not signed in */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not possible now */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not a media type that is taken here */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not a name of this server */
-            421: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Something does not fit */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many attempts */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Something went wrong inside */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The database does not answer */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     listApprovals: {
         parameters: {
             query?: {
@@ -21338,7 +21282,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": components["schemas"]["DecideBatch"];
+                "application/json": components["schemas"]["DecideBatchRequest"];
             };
         };
         responses: {
@@ -21483,7 +21427,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["Modify"];
+                "application/json": components["schemas"]["ModifyRequest"];
             };
         };
         responses: {
@@ -21629,7 +21573,7 @@ export interface operations {
                  *       "reason": "They know the account"
                  *     }
                  */
-                "application/json": components["schemas"]["Assign"];
+                "application/json": components["schemas"]["AssignRequest"];
             };
         };
         responses: {
@@ -21772,7 +21716,7 @@ export interface operations {
                  *       "text": "Verified with the policy"
                  *     }
                  */
-                "application/json": components["schemas"]["AddComment"];
+                "application/json": components["schemas"]["AddCommentRequest"];
             };
         };
         responses: {
@@ -21920,7 +21864,7 @@ export interface operations {
                  *       "feedback": "Good"
                  *     }
                  */
-                "application/json": components["schemas"]["Decide"] | null;
+                "application/json": components["schemas"]["DecideRequest"] | null;
             };
         };
         responses: {
@@ -22326,7 +22270,7 @@ export interface operations {
                  *       "model": "house:qwen3"
                  *     }
                  */
-                "application/json": components["schemas"]["TestModel"];
+                "application/json": components["schemas"]["TestModelRequest"];
             };
         };
         responses: {
@@ -22563,7 +22507,7 @@ export interface operations {
                  *       "fallback": "Mail"
                  *     }
                  */
-                "application/json": components["schemas"]["MakeChannel"];
+                "application/json": components["schemas"]["CreateChannelRequest"];
             };
         };
         responses: {
@@ -22818,7 +22762,7 @@ export interface operations {
                  *       "shows_details": false
                  *     }
                  */
-                "application/json": components["schemas"]["ChangeChannel"];
+                "application/json": components["schemas"]["UpdateChannelRequest"];
             };
         };
         responses: {
@@ -23090,7 +23034,7 @@ export interface operations {
         requestBody: {
             content: {
                 /** @example {} */
-                "application/json": components["schemas"]["TryChannel"];
+                "application/json": components["schemas"]["TestChannelRequest"];
             };
         };
         responses: {
@@ -23531,7 +23475,7 @@ export interface operations {
                  *       }
                  *     }
                  */
-                "application/json": components["schemas"]["SetPreferences"];
+                "application/json": components["schemas"]["SetPreferencesRequest"];
             };
         };
         responses: {
@@ -23671,7 +23615,7 @@ export interface operations {
                  *       "user_reason": "The market has changed"
                  *     }
                  */
-                "application/json": components["schemas"]["RollBack"];
+                "application/json": components["schemas"]["CreateRollbackRequest"];
             };
         };
         responses: {
@@ -23913,7 +23857,7 @@ export interface operations {
                  *       "user_reason": "The market has changed"
                  *     }
                  */
-                "application/json": components["schemas"]["RollBack"];
+                "application/json": components["schemas"]["CreateRollbackRequest"];
             };
         };
         responses: {
@@ -24298,7 +24242,7 @@ export interface operations {
                  *       "reason": "The requirements ask for two markets, the goals name one."
                  *     }
                  */
-                "application/json": components["schemas"]["Rework"];
+                "application/json": components["schemas"]["CreateReworkRequest"];
             };
         };
         responses: {
@@ -24443,7 +24387,7 @@ export interface operations {
                  *       "reason": "The requirements ask for two markets, the goals name one."
                  *     }
                  */
-                "application/json": components["schemas"]["Rework"];
+                "application/json": components["schemas"]["CreateReworkRequest"];
             };
         };
         responses: {
@@ -24588,7 +24532,7 @@ export interface operations {
                  *       "reason": "The goals have changed."
                  *     }
                  */
-                "application/json": components["schemas"]["Rerun"] | null;
+                "application/json": components["schemas"]["RerunRequest"] | null;
             };
         };
         responses: {
@@ -26750,7 +26694,7 @@ export interface operations {
                  *       "comment": ""
                  *     }
                  */
-                "application/json": components["schemas"]["Review"];
+                "application/json": components["schemas"]["ReviewAuditRequest"];
             };
         };
         responses: {
@@ -26974,7 +26918,7 @@ export interface operations {
                  *       "reason": "Refunds look odd"
                  *     }
                  */
-                "application/json": components["schemas"]["StopAll"];
+                "application/json": components["schemas"]["SetEmergencyStopRequest"];
             };
         };
         responses: {
@@ -27985,6 +27929,62 @@ export interface operations {
             };
             /** @description Too many attempts */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something went wrong inside */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description The body cannot be read */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not a name of this server */
+            421: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -3,7 +3,7 @@ import { IconArrowBackUp } from '@tabler/icons-react'
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { createRollback, previewRollback } from '~/api/commands'
-import type { Rollback, RollbackRequest, Run } from '~/api/types'
+import type { CreateRollbackRequest, Rollback, Run } from '~/api/types'
 import { pluralize } from '~/lib/formatting'
 import { newId } from '~/lib/ids'
 import { DialogActions } from '~/ui/DialogActions'
@@ -46,7 +46,7 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
   const request = rollbackRequest(run, level, position, target)
   const preview = useQuery({
     queryKey: ['run', run.run_id, 'rollback preview', request],
-    queryFn: ({ signal }) => previewRollback(request as RollbackRequest, signal),
+    queryFn: ({ signal }) => previewRollback(request as CreateRollbackRequest, signal),
     enabled: request !== null,
     placeholderData: keepPreviousData,
     retry: false,
@@ -61,7 +61,7 @@ function Content({ run, onClose, onDone }: Omit<Props, 'opened'>) {
     confirmed
 
   const rollback = useMutation({
-    mutationFn: (body: RollbackRequest) =>
+    mutationFn: (body: CreateRollbackRequest) =>
       createRollback({ ...body, user_reason: reason.trim() || undefined, rollback_id: rollbackId }),
     onSuccess: (created) => {
       onDone(created)
@@ -155,7 +155,7 @@ function rollbackRequest(
   level: Level,
   position: number | null,
   target: Target | null,
-): RollbackRequest | null {
+): CreateRollbackRequest | null {
   if (level === 'checkpoint_level') {
     return position === null
       ? null

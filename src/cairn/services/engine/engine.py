@@ -1,0 +1,258 @@
+"""The only way to change a run: load, decide and save in one transaction, then run what follows a commit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+from uuid import UUID, uuid4
+
+import sqlalchemy as sa
+
+from cairn.core.commands import Command, Given, Report, Timer
+from cairn.core.decide import Decision, decide
+from cairn.core.effects import SendLater
+from cairn.core.errors import Refused
+from cairn.core.execution import Execution
+from cairn.core.states import CLOSED
+from cairn.ports import Clock, JobEngine
+from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit, Participants
+from cairn.services.engine.file_plan import plan as plan_files
+from cairn.services.engine.file_plan import write_moves
+from cairn.services.engine.job_ids import driven_by, drivers_of, timer_id
+from cairn.services.engine.locks import Locks
+from cairn.services.engine.plans import Plans
+from cairn.services.errors import NotFound
+from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, find_artifacts, load_run, save_run
+from cairn.store import tables as t
+
+WARM = 256  # runs that are kept loaded
+T = TypeVar("T")
+
+
+class Engine:
+    def __init__(
+        self,
+        database: Database,
+        jobs: JobEngine,
+        plans: Plans,
+        clock: Clock,
+        locks: Locks,
+        participants: Participants,
+    ) -> None:
+        self.database = database
+        self.plans = plans
+        self.clock = clock
+        self._jobs = jobs
+        self.rules = participants.rules
+        self._budget = participants.budget
+        self._outbox = participants.outbox
+        self._writes = participants.writes
+        self._synced_revision = participants.synced_revision
+        self._run_after_commit = participants.after_commit
+        self._locks = locks
+        self._warm = OrderedDict[str, Loaded]()
+        self._under_way: set[asyncio.Task[Any]] = set()
+
+    def context(self, by: str, command_id: UUID | None = None) -> Given:
+        return Given(self.clock.now(), by, command_id or uuid4())
+
+    def lock(self, *ids: str) -> AbstractAsyncContextManager[None]:
+        """Nobody else in this process changes these runs or pipelines, or their files, meanwhile."""
+        return self._locks.holding(*ids)
+
+    # ---- whole, whoever waits for it -----------------------------------------------------------------
+    async def shielded(self, work: Coroutine[Any, Any, T]) -> T:
+        """From a commit to the last of its effects nothing is left out, also when the caller has gone."""
+        return await asyncio.shield(self._start(work))
+
+    def _start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+        return task
+
+    async def drain(self) -> None:
+        """Wait for what is under way."""
+        while self._under_way:
+            await asyncio.wait(tuple(self._under_way))
+
+    # ---- one command ---------------------------------------------------------------------------------
+    async def send(
+        self,
+        run_id: str,
+        command: Command,
+        context: Given,
+        *,
+        lane: str | None = None,
+        attachments: Attachments = NO_ATTACHMENTS,
+    ) -> Commit:
+        """Apply the command and everything that follows its commit."""
+        return await self.shielded(self.send_unshielded(run_id, command, context, lane=lane, attachments=attachments))
+
+    async def send_unshielded(
+        self,
+        run_id: str,
+        command: Command,
+        context: Given,
+        *,
+        lane: str | None = None,
+        attachments: Attachments = NO_ATTACHMENTS,
+    ) -> Commit:
+        """The same, for a caller that is not cancelled meanwhile."""
+
+        def body(connection: sa.Connection) -> Commit:
+            return self.apply(connection, run_id, command, context, lane=lane, attachments=attachments)
+
+        async with self.lock(run_id):
+            commit = await self._commit(run_id, body)
+            await self.after_commit(commit)
+        return commit
+
+    async def _commit(self, run_id: str, body: Callable[[sa.Connection], Commit]) -> Commit:
+        try:
+            return await self.database.transact(body)
+        except (LostRace, Fenced):
+            self.forget(run_id)
+        except Refused:
+            # Another process may have moved the run on since it was loaded here.
+            if run_id not in self._warm or self.database.kind == "sqlite":
+                raise
+            self.forget(run_id)
+        return await self.database.transact(body)
+
+    async def transact(self, run_ids: Sequence[str], body: Callable[[sa.Connection], T]) -> T:
+        """Several commands in one transaction; a lost race is run once more."""
+        try:
+            return await self.database.transact(body)
+        except (LostRace, Fenced):
+            for run_id in run_ids:
+                self.forget(run_id)
+        return await self.database.transact(body)
+
+    async def after_commit(self, *commits: Commit) -> None:
+        """Run what follows a commit."""
+        for commit in commits:
+            self._keep_warm(commit.after)
+        await self._run_after_commit(commits)
+
+    # ---- in the transaction --------------------------------------------------------------------------
+    def apply(
+        self,
+        connection: sa.Connection,
+        run_id: str,
+        command: Command,
+        context: Given,
+        *,
+        lane: str | None = None,
+        attachments: Attachments = NO_ATTACHMENTS,
+        loaded: Loaded | None = None,
+    ) -> Commit:
+        """Load, decide and save; several may share one transaction. Call `after_commit` with each when it is committed.
+
+        `loaded` is the run as it is in this transaction, where the caller has it.
+        """
+        before = loaded or self._warm.get(run_id) or self.load(connection, run_id)
+        context = self._complete(connection, before, context, attachments.artifacts)
+        decision = _decide(connection, before, command, context)
+        file_plan = plan_files(connection, before, decision, context, attachments.artifacts)
+        drivers, jobs = drivers_of(decision, lane)
+        after = save_run(
+            connection,
+            before,
+            decision,
+            context,
+            drivers=drivers,
+            artifacts=file_plan.artifacts,
+            promoted=file_plan.promoted,
+            files_through=self._synced_revision(run_id),
+        )
+        write_moves(connection, file_plan, context)
+        commit = Commit(before, after, decision, context, file_plan, jobs, lane)
+        for write in (*attachments.writes, *self._writes):
+            write(connection, commit)
+        self._enqueue(connection, commit)
+        return replace(commit, outbox=self._outbox.add(connection, commit))
+
+    def _enqueue(self, connection: sa.Connection, commit: Commit) -> None:
+        """Lanes and timers; a lane that drives nothing any more ends."""
+        for job in commit.jobs:
+            self._jobs.enqueue_lane(connection, job, commit.run_id)
+        if commit.lane is not None and driven_by(commit.after, commit.lane) is None:
+            self._jobs.end_lane(connection, commit.lane)
+        for effect in commit.decision.effects:
+            if isinstance(effect, SendLater):
+                timer = timer_id(commit.run_id, effect.command)
+                self._jobs.enqueue_timer(connection, timer, commit.run_id, effect.command, effect.after)
+
+    def simulate(self, connection: sa.Connection, run_id: str, command: Command, context: Given) -> Commit:
+        """What the command would do, without doing it."""
+        before = self.load(connection, run_id, lock=False)
+        decision = _decide(connection, before, command, self._complete(connection, before, context, ()))
+        return Commit(before, before, decision, context, plan_files(connection, before, decision, context, ()))
+
+    def _complete(self, connection: sa.Connection, before: Loaded, context: Given, new: Sequence[NewArtifact]) -> Given:
+        """With rules, budget and artifacts as this transaction sees them; `new` come with the command."""
+        spent = self._budget.spent(connection, before.facts.run_id) if before.run.over_budget else ""
+        return context.changed(
+            judge=self.rules.judge(connection, before, new),
+            artifacts=partial(find_artifacts, connection, new=new),
+            starter=before.facts.created_by,
+            over_budget=spent,
+        )
+
+    def load(self, connection: sa.Connection, run_id: str, *, lock: bool = True) -> Loaded:
+        loaded = load_run(connection, run_id, self.plans, lock=lock and self.database.kind == "postgresql")
+        if loaded is None:
+            raise NotFound("run", run_id)
+        return loaded
+
+    # ---- what is kept loaded -------------------------------------------------------------------------
+    async def read_run(self, run_id: str) -> Loaded:
+        if self.database.kind == "sqlite" and (warm := self._warm.get(run_id)) is not None:
+            return warm
+        return await self.database.aread(lambda c: self.load(c, run_id, lock=False))
+
+    def is_current(self, run_id: str, e: Execution) -> bool:
+        """Whether this dispatch still holds, as far as this process knows."""
+        warm = self._warm.get(run_id)
+        now = warm.run.executions.get(e.id) if warm is not None else None
+        return now is None or (now.dispatch, now.state, now.archived_by) == (e.dispatch, e.state, e.archived_by)
+
+    def _keep_warm(self, loaded: Loaded) -> None:
+        run_id = loaded.facts.run_id
+        self._warm[run_id] = loaded
+        self._warm.move_to_end(run_id)
+        if len(self._warm) > WARM:
+            self._warm.popitem(last=False)
+
+    def forget(self, run_id: str) -> None:
+        self._warm.pop(run_id, None)
+
+    def forget_pipeline(self, pipeline_id: str) -> None:
+        """Its definition has changed: what is loaded of its runs is old."""
+        self._budget.forget_all()
+        for run_id in [r for r, loaded in self._warm.items() if loaded.facts.pipeline_id == pipeline_id]:
+            self.forget(run_id)
+
+
+def _decide(connection: sa.Connection, before: Loaded, command: Command, context: Given) -> Decision:
+    if before.run.status in CLOSED and not isinstance(command, Report | Timer):
+        _check_line(connection, before)
+    return decide(before.run, command, context)
+
+
+def _check_line(connection: sa.Connection, before: Loaded) -> None:
+    """A run that is over can be taken up again while its pipeline and its definition stand (P2, P4, D4)."""
+    p = t.pipelines.c
+    row = connection.execute(
+        sa.select(p.deleted_at, p.pipeline_definition_version).where(p.pipeline_id == before.facts.pipeline_id)
+    ).one()
+    if row.deleted_at is not None:
+        raise Refused("The pipeline is deleted: its runs can only be read.", ("restore the pipeline",))
+    if row.pipeline_definition_version != before.facts.definition_version:
+        raise Refused("The run is of an earlier definition of the pipeline: it can only be read.", ("start a new run",))
