@@ -1,7 +1,9 @@
-export type ActionDetail = NonNullable<ApprovalDetail['action']>
 /** The API types that the app uses, with their names in the app. */
 import type { components } from './schema'
+
 type Schemas = components['schemas']
+
+export type ActionDetail = NonNullable<ApprovalDetail['action']>
 export type Approval = Schemas['Approval']
 export type ApprovalDetail = Schemas['ApprovalDetail']
 export type ApprovalKind = Schemas['Kind']
