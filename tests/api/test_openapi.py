@@ -10,11 +10,12 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from cairn.api.app import describe, operation_routes
+from cairn.api.app import operation_routes
 from cairn.api.operations import operation_id
 from cairn.documents import decode_json, encode_json
+from tests.api.house import specification
 
-SPEC: dict[str, Any] = describe().openapi()
+SPEC = specification()
 OPERATIONS: dict[str, dict[str, Any]] = {
     operation["operationId"]: operation for methods in SPEC["paths"].values() for operation in methods.values()
 }

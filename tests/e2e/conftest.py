@@ -14,7 +14,7 @@ from cairn.api.web_app import STATIC
 from tests.e2e.page_checks import Complaints
 from tests.e2e.server import Server
 
-PATIENCE = 15_000  # milliseconds: the tests share their machine
+PATIENCE = 40_000  # milliseconds: the tests share their machine
 expect.set_options(timeout=PATIENCE)
 
 FLAGS = [
@@ -70,7 +70,7 @@ def complaints(page: Page) -> Generator[Complaints]:
     heard = Complaints(page)
     yield heard
     page.unroute_all(behavior="ignoreErrors")  # a mocked response may still be in flight
-    assert heard.found == []
+    assert heard.faults == []
 
 
 @pytest.fixture

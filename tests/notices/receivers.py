@@ -20,6 +20,7 @@ from cairn.services.filters import DeliveryFilter
 from cairn.services.notifications.channels import Wanted
 from cairn.services.notifications.views import Delivery, DeliveryDetail
 from cairn.store.tables.notifications import ChannelKind
+from tests.isolation import PATIENCE
 from tests.notices.shapes import faults
 from tests.outward.servers import Asked, MailServer, WebServer, answer, mail_server, web_server
 from tests.services.house import House, open_house
@@ -66,7 +67,7 @@ class Desk:
 
     async def until_got(self, name: str, count: int = 1) -> list[Any]:
         """What a receiver has got; each fits the schema of its kind."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while len(self.got(name)) < count:
                 self.web.arrived.clear()
                 await self.web.arrived.wait()

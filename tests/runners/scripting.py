@@ -17,6 +17,7 @@ from cairn.ports import Bounds, Call, Faulted, Level, Outcome, Produced, Sandbox
 from cairn.runners.limits import Limits
 from cairn.runners.scripts.policy import ScriptRules
 from cairn.runners.scripts.runner import ScriptRunner
+from tests.isolation import PATIENCE
 from tests.runners.works import Told, checkpoint, stored, work
 
 BOUNDS = Bounds(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
@@ -125,7 +126,7 @@ def running(mark: str) -> list[int]:
     return found
 
 
-def until(probe: Any, seconds: float = 10.0) -> Any:
+def until(probe: Any, seconds: float = PATIENCE) -> Any:
     deadline = time.monotonic() + seconds
     while not (found := probe()):
         assert time.monotonic() < deadline

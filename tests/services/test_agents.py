@@ -14,6 +14,7 @@ from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.errors import WrongInput
 from cairn.store import tables as t
+from tests.isolation import PATIENCE, limit
 from tests.runners.agenting import Asked, FakeModels, Mind, Reply, Uses, hands_over
 from tests.services.house import House, retries, step, timeout
 from tests.services.test_scripts import script
@@ -250,7 +251,7 @@ async def test_several_agents_discuss_in_a_run(house: House) -> None:
     }
     pipeline = await house.pipeline(agent("plan", "plan.md", config=config))
     run = await house.start(pipeline)
-    await asyncio.wait_for(held.wait(), 20)
+    await asyncio.wait_for(held.wait(), PATIENCE)
     assert len(models.asked) == 5
     stopped.set()
     await house.reopen()
@@ -436,14 +437,14 @@ async def test_cancelling_a_run_hangs_up_within_a_second(house: House) -> None:
 
     thinking(house, mind)
     run = await house.start(await house.pipeline(agent("text", "text.md")))
-    await asyncio.wait_for(begun.wait(), 20)
+    await asyncio.wait_for(begun.wait(), PATIENCE)
     started = asyncio.get_running_loop().time()
     await house.cairn.runs.cancel(run, by=ADMIN)
-    await asyncio.wait_for(ended.wait(), 1)
-    assert asyncio.get_running_loop().time() - started < 1
+    await asyncio.wait_for(ended.wait(), PATIENCE)
+    assert asyncio.get_running_loop().time() - started < limit(1.0)
     begun.clear()
     ended.clear()
     slow = agent("text", "text.md", execution=timeout(0.3, "fail_run"))
     run = await house.start(await house.pipeline(slow))
     await house.until_run(run, "failed")
-    await asyncio.wait_for(ended.wait(), 1)
+    await asyncio.wait_for(ended.wait(), PATIENCE)

@@ -25,6 +25,7 @@ from cairn.services.filters import RunFilter
 from cairn.services.retention import Days as Kept
 from cairn.services.retention import Retention
 from cairn.store import tables as t
+from tests.isolation import PATIENCE
 from tests.runners.agenting import FakeModels
 from tests.services.house import House, step
 from tests.services.talking import AT, agents, answered, produced, talking
@@ -130,13 +131,13 @@ async def test_a_budget_that_comes_later_holds_from_the_next_call_on(house: Hous
             await conversation.keep(answered(number=number, **given))
             if number == 3:
                 said.set()
-                await asyncio.wait_for(heard.wait(), 20)
+                await asyncio.wait_for(heard.wait(), PATIENCE)
         return produced(work)
 
     with talking(house.cairn, talk):
         pipeline = await house.pipeline(step("talk"))
         run = await house.start(pipeline)
-        await asyncio.wait_for(said.wait(), 20)
+        await asyncio.wait_for(said.wait(), PATIENCE)
         if how == "of the run":
             await house.cairn.runs.set_budget(run, Budget(max_calls=4), by=ADMIN)
         else:

@@ -133,6 +133,8 @@ class Briefing:
 
     async def told(self, work: Work) -> Told:
         """The context that the work was given, where it is to be kept (X9), and what it has read (R3)."""
+        if work.checkpoint.execution.mode is Mode.SCRIPT:
+            await self._logbook.flush()  # the sandbox is recorded before the execution completes
         material = work.material
         if not isinstance(material, Gathered):
             return UNTOLD

@@ -1,16 +1,16 @@
-"""Rollback, at both levels: previewed, carried out, undone (R1, D30, D51)."""
+"""Rollbacks of checkpoints and of runs: preview, create, undo."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 import sqlalchemy as sa
 
-from cairn.core.commands import CancelRun, Command, RollBack, TakeRunAway, UndoRollback
+from cairn.core.commands import CancelRun, Command, Given, RollBack, TakeRunAway, UndoRollback
 from cairn.core.decide import Decision
 from cairn.core.effects import Unarchive
 from cairn.core.errors import Refused, Repeated
@@ -21,7 +21,7 @@ from cairn.services.engine.engine import Engine
 from cairn.services.errors import Gone, NotFound, WrongInput
 from cairn.services.pipelines import pipeline_rows as rows
 from cairn.services.rollbacks.records import Taken, items, record, taken
-from cairn.store import Loaded
+from cairn.store import Loaded, RunFacts
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
 
@@ -93,16 +93,16 @@ class Rollbacks:
 
     # ---- doing it ------------------------------------------------------------------------------------
     async def roll_back(self, request: Request, *, by: Actor, command_id: UUID | None = None) -> tuple[str, list[str]]:
-        given = self._engine.context(by.name, command_id)
+        context = self._engine.context(by.name, command_id)
 
-        def body(connection: sa.Connection) -> list[Commit]:
-            plan = self._plan(connection, request)
-            commits = [self._engine.apply(connection, run_id, command, given) for run_id, command in plan.commands]
-            target, *others = [taken(commit) for commit in commits]
+        def body(connection: sa.Connection, plan: _Plan) -> list[Commit]:
+            self._verify(connection, plan)
+            commits = self._apply(connection, plan, context)
+            target, *others = map(taken, commits)
             record(
                 connection,
                 request.rollback_id,
-                given,
+                context,
                 plan.source.facts,
                 target,
                 others,
@@ -112,133 +112,186 @@ class Rollbacks:
             return commits
 
         pipeline_id = (await self._engine.read_run(request.source_run_id)).facts.pipeline_id
-        plan = partial(self._plan, request=request)
-        commits = await self._engine.shielded(
-            self._carry_out(pipeline_id, lambda c: [run for run, _ in plan(c).commands], body)
-        )
+        commits = await self._engine.shielded(self._send(pipeline_id, partial(self._plan, request=request), body))
         return request.rollback_id, [warning for commit in commits for warning in commit.warnings]
 
     async def undo(self, rollback_id: str, *, by: Actor, command_id: UUID | None = None) -> list[str]:
-        """Put everything back while nothing newer stands in its place (D51)."""
-        given = self._engine.context(by.name, command_id)
+        """Put everything back while nothing newer stands in its place."""
+        context = self._engine.context(by.name, command_id)
 
-        def body(connection: sa.Connection) -> list[Commit]:
-            commits = [
-                self._engine.apply(connection, run_id, command, given)
-                for run_id, command in self._undoing(connection, rollback_id)
-            ]
+        def body(connection: sa.Connection, plan: _UndoPlan) -> list[Commit]:
+            self._verify_undo(connection, plan)
+            commits = self._apply(connection, plan, context)
             connection.execute(
                 sa.update(t.rollback_events)
                 .where(t.rollback_events.c.rollback_id.in_(_put_back(commits)))
-                .values(undone_at=given.at, files_done=False)
+                .values(undone_at=context.at, files_done=False)
             )
             return commits
 
         pipeline_id = await self._engine.database.aread(lambda c: _pipeline_of(c, rollback_id))
         commits = await self._engine.shielded(
-            self._carry_out(pipeline_id, lambda c: [run for run, _ in self._undoing(c, rollback_id)], body)
+            self._send(pipeline_id, partial(self._plan_undo, rollback_id=rollback_id), body)
         )
         return [warning for commit in commits for warning in commit.warnings]
 
-    async def _carry_out(
+    async def _send(
         self,
         pipeline_id: str,
-        runs_of: Callable[[sa.Connection], list[str]],
-        body: Callable[[sa.Connection], list[Commit]],
+        make_plan: Callable[[sa.Connection], P],
+        body: Callable[[sa.Connection, P], list[Commit]],
     ) -> list[Commit]:
-        """While no run of the pipeline begins: what is taken away is what was found."""
+        """While no run of the pipeline begins. It is planned once, unless the runs of the plan have changed since."""
+        async with self._engine.lock(pipeline_id):
+            while True:
+                plan = await self._engine.database.aread(make_plan)
+                try:
+                    return await self._send_plan(pipeline_id, plan, body)
+                except _PlanOutdated:
+                    continue
 
+    async def _send_plan(
+        self, pipeline_id: str, plan: P, body: Callable[[sa.Connection, P], list[Commit]]
+    ) -> list[Commit]:
         def locked(connection: sa.Connection) -> list[Commit]:
             rows.lock(connection, pipeline_id)
-            return body(connection)
+            return body(connection, plan)
 
-        async with self._engine.lock(pipeline_id):
-            runs = await self._engine.database.aread(runs_of)
-            async with self._engine.lock(*runs):
-                commits = await self._engine.transact(runs, locked)
-                await self._engine.after_commit(*commits)
+        run_ids = [run_id for run_id, _ in plan.commands]
+        async with self._engine.lock(*run_ids):
+            commits = await self._engine.transact(run_ids, locked)
+            await self._engine.after_commit(*commits)
         return commits
+
+    def _apply(self, connection: sa.Connection, plan: _Plan | _UndoPlan, context: Given) -> list[Commit]:
+        return [self._engine.apply(connection, run_id, command, context) for run_id, command in plan.commands]
 
     # ---- what has to be sent to which run -----------------------------------------------------------------
     def _plan(self, connection: sa.Connection, request: Request) -> _Plan:
-        if _exists(connection, request.rollback_id):
-            raise Repeated("This rollback has been carried out already.")
+        _check_new(connection, request.rollback_id)
         source = self._engine.load(connection, request.source_run_id, lock=False)
-        if request.rollback_type == "checkpoint_level":
-            if request.target_run_id not in (None, request.source_run_id):
-                raise WrongInput([("/target_run_id", "A checkpoint-level rollback stays in its run; leave this out.")])
-            position = _position(source, request)
-            return _Plan(source, position, [(request.source_run_id, RollBack(request.rollback_id, position))])
-        return self._run_level(connection, request, source)
+        if request.rollback_type == "run_level":
+            return self._run_level(connection, request, source)
+        if request.target_run_id not in (None, request.source_run_id):
+            raise WrongInput([("/target_run_id", "A checkpoint-level rollback stays in its run; leave this out.")])
+        position = _position(source, request)
+        command = RollBack(request.rollback_id, position)
+        return _Plan(request.rollback_id, source, None, position, [(request.source_run_id, command)])
 
     def _run_level(self, connection: sa.Connection, request: Request, source: Loaded) -> _Plan:
         if request.target_run_id is None:
             raise WrongInput([("/target_run_id", "Name the run to go back to.")])
         target = self._engine.load(connection, request.target_run_id, lock=False)
         _check_same_line(source, target)
-        r = t.pipeline_runs.c
-        later = connection.execute(
-            sa.select(r.run_id)
-            .where(
-                r.pipeline_id == target.facts.pipeline_id,
-                r.pipeline_definition_version == target.facts.definition_version,
-                r.archived_by.is_(None),
-                r.run_version > target.facts.run_version,
-            )
-            .order_by(r.run_version)
-        ).scalars()
         position = _position(target, request)
         commands: list[tuple[str, Command]] = [(target.facts.run_id, RollBack(request.rollback_id, position, True))]
+        later = _later_runs(connection, target.facts)
         commands += [(run_id, TakeRunAway(request.rollback_id)) for run_id in later]
-        return _Plan(source, position, commands)
+        return _Plan(request.rollback_id, source, target, position, commands)
 
-    def _undoing(self, connection: sa.Connection, rollback_id: str) -> list[tuple[str, Command]]:
-        r, i = t.rollback_events.c, t.archived_items.c
-        row = connection.execute(sa.select(t.rollback_events).where(r.rollback_id == rollback_id)).one_or_none()
-        if row is None:
-            raise NotFound("rollback", rollback_id)
-        if row.undone_at is not None:
-            raise Repeated("This rollback has been undone already.")
-        if not row.archive_location:
-            raise Gone("The archive of this rollback was kept for its time and is gone: it cannot be undone any more.")
+    def _verify(self, connection: sa.Connection, plan: _Plan) -> None:
+        """In the transaction: the later runs are still those of the plan."""
+        _check_new(connection, plan.rollback_id)
+        if plan.target is not None:
+            later = _later_runs(connection, plan.target.facts)
+            if later != [run_id for run_id, _ in plan.commands[1:]]:
+                raise _PlanOutdated
+
+    def _plan_undo(self, connection: sa.Connection, rollback_id: str) -> _UndoPlan:
+        row, i = _undoable(connection, rollback_id), t.archived_items.c
         target: str = row.target_run_id or row.source_run_id
-        runs = connection.execute(
+        archived = connection.execute(
             sa.select(i.item_id).where(i.rollback_id == rollback_id, i.item_type == "run")
         ).scalars()
-        commands: list[tuple[str, Command]] = [(target, UndoRollback(rollback_id))]
-        commands += [(run_id, UndoRollback(rollback_id)) for run_id in runs]
-        if row.rollback_type == "run_level":
-            commands += self._newer(connection, row, {run_id for run_id, _ in commands})
-        return commands
+        own = (target, *archived)
+        newer = _newer_runs(connection, row, own)
+        commands: list[tuple[str, Command]] = [(run_id, UndoRollback(rollback_id)) for run_id in own]
+        return _UndoPlan(rollback_id, own, newer, [*commands, *((run_id, CancelRun()) for run_id in newer)])
 
-    def _newer(self, connection: sa.Connection, row: Row, own: set[str]) -> list[tuple[str, Command]]:
-        """Runs begun since: open ones are cancelled, one that completed anything stands in the way (D51)."""
-        r, e = t.pipeline_runs.c, t.checkpoint_executions.c
-        newer = connection.execute(
-            sa.select(r.run_id, r.run_version, r.status).where(
-                r.pipeline_id == row.pipeline_id,
-                r.created_at > row.created_at,
-                r.archived_by.is_(None),
-                r.run_version.is_not(None),
-                r.run_id.not_in(own),
-            )
-        ).all()
-        for run in newer:
-            done = connection.execute(
-                sa.select(e.execution_id)
-                .where(e.run_id == run.run_id, e.state == State.COMPLETED.value, e.archived_by.is_(None))
-                .limit(1)
-            ).first()
-            if done is not None:
-                raise Refused(f"v{run.run_version} has completed work since: this rollback can no longer be undone.")
-        return [(run.run_id, CancelRun()) for run in newer if run.status in OPEN]
+    def _verify_undo(self, connection: sa.Connection, plan: _UndoPlan) -> None:
+        """In the transaction: it can still be undone, and the newer runs are still those of the plan."""
+        row = _undoable(connection, plan.rollback_id)
+        if _newer_runs(connection, row, plan.own) != plan.newer:
+            raise _PlanOutdated
+
+
+class _PlanOutdated(Exception):
+    """The runs that a rollback is about have changed before they were locked."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
+    rollback_id: str
     source: Loaded
+    target: Loaded | None  # of a run-level rollback
     position: int
-    commands: Sequence[tuple[str, Command]]  # the target run's comes first
+    commands: Sequence[tuple[str, Command]]  # the target run's comes first, then those of later runs
+
+
+@dataclass(frozen=True, slots=True)
+class _UndoPlan:
+    rollback_id: str
+    own: tuple[str, ...]  # the runs that it has changed
+    newer: list[str]  # open runs that began since
+    commands: Sequence[tuple[str, Command]]
+
+
+P = TypeVar("P", _Plan, _UndoPlan)
+
+
+def _later_runs(connection: sa.Connection, target: RunFacts) -> list[str]:
+    r = t.pipeline_runs.c
+    return list(
+        connection.execute(
+            sa.select(r.run_id)
+            .where(
+                r.pipeline_id == target.pipeline_id,
+                r.pipeline_definition_version == target.definition_version,
+                r.archived_by.is_(None),
+                r.run_version > target.run_version,
+            )
+            .order_by(r.run_version)
+        ).scalars()
+    )
+
+
+def _undoable(connection: sa.Connection, rollback_id: str) -> Row:
+    r = t.rollback_events
+    row = connection.execute(sa.select(r).where(r.c.rollback_id == rollback_id)).one_or_none()
+    if row is None:
+        raise NotFound("rollback", rollback_id)
+    if row.undone_at is not None:
+        raise Repeated("This rollback has been undone already.")
+    if not row.archive_location:
+        raise Gone("The archive of this rollback was kept for its time and is gone: it cannot be undone any more.")
+    return row
+
+
+def _newer_runs(connection: sa.Connection, row: Row, own: Sequence[str]) -> list[str]:
+    """Open runs begun since a run-level rollback; one that has completed anything stands in the way."""
+    if row.rollback_type != "run_level":
+        return []
+    r, e = t.pipeline_runs.c, t.checkpoint_executions.c
+    newer = connection.execute(
+        sa.select(r.run_id, r.run_version, r.status)
+        .where(
+            r.pipeline_id == row.pipeline_id,
+            r.created_at > row.created_at,
+            r.archived_by.is_(None),
+            r.run_version.is_not(None),
+            r.run_id.not_in(own),
+        )
+        .order_by(r.run_version)
+    ).all()
+    for run in newer:
+        done = connection.execute(
+            sa.select(e.execution_id)
+            .where(e.run_id == run.run_id, e.state == State.COMPLETED.value, e.archived_by.is_(None))
+            .limit(1)
+        ).first()
+        if done is not None:
+            raise Refused(f"v{run.run_version} has completed work since: this rollback can no longer be undone.")
+    return [run.run_id for run in newer if run.status in OPEN]
 
 
 def _position(loaded: Loaded, request: Request) -> int:
@@ -254,9 +307,10 @@ def _position(loaded: Loaded, request: Request) -> int:
     raise NotFound("checkpoint in this run", request.target_checkpoint_id)
 
 
-def _exists(connection: sa.Connection, rollback_id: str) -> bool:
+def _check_new(connection: sa.Connection, rollback_id: str) -> None:
     r = t.rollback_events.c
-    return connection.execute(sa.select(r.rollback_id).where(r.rollback_id == rollback_id)).first() is not None
+    if connection.execute(sa.select(r.rollback_id).where(r.rollback_id == rollback_id)).first() is not None:
+        raise Repeated("This rollback has been carried out already.")
 
 
 def _check_same_line(source: Loaded, target: Loaded) -> None:
