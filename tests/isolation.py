@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from cairn.adapters.jobs.dbos_engine import DbosJobs
-from cairn.ports import LaneJob, NoticeJob, TimerJob
+from cairn.ports import LaneJob, NotificationJob, TimerJob
 
 PATIENCE = 60.0  # seconds until a test gives up waiting for a condition: the machine may be busy
 CLEANING_UP = 0.75  # of the time of a test; the rest is left for setting up and cleaning up
@@ -52,16 +52,16 @@ async def end_leftover_engine() -> None:
     """What a test that broke off has left running would make every later start fail."""
     from dbos import DBOS
 
-    from cairn.adapters.jobs.dbos_workflows import Calls
+    from cairn.adapters.jobs.dbos_workflows import JobHandlers
 
-    Calls.lane = Calls.timer = Calls.notice = None
+    JobHandlers.lane = JobHandlers.timer = JobHandlers.notice = None
     await asyncio.to_thread(DBOS.destroy, workflow_completion_timeout_sec=0)
 
 
 _start = DbosJobs.start
 
 
-async def _start_alone(self: DbosJobs, lane: LaneJob, timer: TimerJob, notice: NoticeJob) -> None:
+async def _start_alone(self: DbosJobs, lane: LaneJob, timer: TimerJob, notice: NotificationJob) -> None:
     await end_leftover_engine()
     await _start(self, lane, timer, notice)
 

@@ -14,7 +14,7 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 
 from cairn.api import problems
 from cairn.api.middleware import KnownHosts, SecurityHeaders
-from cairn.core.errors import Refused, Stale
+from cairn.core.errors import CommandRefused, StaleCommand
 from cairn.definitions import DefinitionError, Finding
 from cairn.documents import DocumentError
 from cairn.services import errors
@@ -46,7 +46,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
         {"type": "urn:cairn:problem:not-found", "title": "Not found", "status": 404, "detail": "There is no run 7."},
     ),
     (
-        Refused("The run is paused.", ("resume",)),
+        CommandRefused("The run is paused.", ("resume",)),
         {
             "type": "urn:cairn:problem:refused",
             "title": "Not possible now",
@@ -56,7 +56,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
         },
     ),
     (
-        Stale("What you looked at has changed."),
+        StaleCommand("What you looked at has changed."),
         {
             "type": "urn:cairn:problem:refused",
             "title": "Not possible now",
@@ -65,7 +65,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
         },
     ),
     (
-        errors.WrongInput([("/fields/weight", "This has to be a number.")], "The form does not fit."),
+        errors.InvalidInput([("/fields/weight", "This has to be a number.")], "The form does not fit."),
         {
             "type": "urn:cairn:problem:wrong-input",
             "title": "Something does not fit",

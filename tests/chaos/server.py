@@ -23,7 +23,7 @@ TOKEN = "chaos"
 class Server:
     """One data folder, and the processes that serve it one after the other."""
 
-    def __init__(self, folder: Path, *, is_prepared: bool = True, **environment: str) -> None:
+    def __init__(self, folder: Path, is_prepared: bool = True, /, **environment: str) -> None:
         """Prepared, its first start finds a migrated database."""
         self.folder = folder
         self.data = folder / "data"

@@ -278,6 +278,6 @@ async def test_a_stop_lets_what_is_being_saved_be_saved(house: House) -> None:
 
 
 def _all() -> Any:
-    from cairn.services.filters import RunFilter
+    from cairn.services.runs.queries.lists import RunFilter
 
     return RunFilter(None, (), None, False, False)

@@ -47,7 +47,7 @@ from cairn.api.routes import (
 )
 
 if TYPE_CHECKING:
-    from cairn.bootstrap import Cairn
+    from cairn.bootstrap import AppServices
 
 ROUTERS = (
     session.router,
@@ -90,7 +90,7 @@ def operation_routes() -> list[OperationRoute]:
     return [route for router in ROUTERS for route in router.routes if isinstance(route, OperationRoute)]
 
 
-def create_app(cairn: Cairn) -> FastAPI:
+def create_app(cairn: AppServices) -> FastAPI:
     app = describe(names=(cairn.settings.host, *cairn.settings.allowed_hosts))
     app.state.cairn = cairn
     return app

@@ -10,8 +10,8 @@ from cairn.api.operations import Media
 from cairn.api.parameters import etag
 from cairn.api.request_body import JSON, BoundedRequest, DecodedBody
 from cairn.definitions import Finding as Found
-from cairn.services.pipelines.definition_writer import Saved
-from cairn.services.pipelines.views import Finding, Pipeline
+from cairn.services.pipelines.definition_writer import SavedDefinition
+from cairn.services.pipelines.views import DefinitionFinding, Pipeline
 
 DEFINITION_MEDIA: Media = {
     JSON: {
@@ -29,8 +29,8 @@ async def read_definition(request: Request) -> DecodedBody:
     return await incoming.document()
 
 
-def finding(found: Found) -> Finding:
-    return Finding(
+def finding(found: Found) -> DefinitionFinding:
+    return DefinitionFinding(
         path=found.path,
         message=found.message,
         severity=found.severity.value,
@@ -39,7 +39,7 @@ def finding(found: Found) -> Finding:
     )
 
 
-async def saved_pipeline(services: Services, response: Response, saved: Saved) -> Pipeline:
+async def saved_pipeline(services: Services, response: Response, saved: SavedDefinition) -> Pipeline:
     """A pipeline as it was saved, with its warnings. The ETag names the revision."""
     warnings = [finding(found) for found in saved.warnings]
     view = await run_in_threadpool(services.reading.pipeline, saved.pipeline_id, warnings)

@@ -10,13 +10,14 @@ from starlette.concurrency import run_in_threadpool
 
 from cairn.documents import encode_json
 from cairn.services.actors import Actor
-from cairn.services.conversations.live_messages import HEARD, Coming, Listener
+from cairn.services.conversations.live_messages import HEARD, LiveMessage, LiveMessageCursor
 from cairn.services.conversations.views import Message
 from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.errors import Unauthenticated
-from cairn.services.events.views import Event, LogLine
+from cairn.services.events.views import Event
+from cairn.services.logs.views import LogLine
 from cairn.services.runs.execution_views import ExecutionProgress
-from cairn.services.runs.stream import Place, Told
+from cairn.services.runs.stream import StreamBatch, StreamPosition
 
 HEARTBEAT = 15.0  # seconds without news until a ping shows the client that the stream is alive
 POLL = 1.0  # seconds: on PostgreSQL other processes write too and send no hints
@@ -26,7 +27,7 @@ PING = b"event: ping\ndata: {}\n\n"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
-def message(event: str, data: bytes, id: Place | None = None) -> bytes:
+def message(event: str, data: bytes, id: StreamPosition | None = None) -> bytes:
     name = f"id: {id}\n" if id is not None else ""
     return f"{name}event: {event}\ndata: ".encode() + data + b"\n\n"
 
@@ -61,7 +62,9 @@ class HeartbeatTimer:
         return needs_check
 
 
-async def follow_run(services: Any, run_id: str, place: Place, by: Actor, check: Check) -> AsyncIterator[bytes]:
+async def follow_run(
+    services: Any, run_id: str, place: StreamPosition, by: Actor, check: Check
+) -> AsyncIterator[bytes]:
     """Events, log lines and messages of a run, each once and in order, until the client leaves or loses access.
 
     Progress and pieces of messages are not part of that order: they are sent as they are, and again when they change.
@@ -91,12 +94,12 @@ async def follow_run(services: Any, run_id: str, place: Place, by: Actor, check:
 class RunWatcher:
     """What one client has received of a run."""
 
-    def __init__(self, services: Any, run_id: str, place: Place, by: Actor) -> None:
+    def __init__(self, services: Any, run_id: str, place: StreamPosition, by: Actor) -> None:
         self._services = services
         self._run_id = run_id
         self._place = place
         self._by = by
-        self._listener = Listener()
+        self._listener = LiveMessageCursor()
         self._progress: dict[str, ExecutionProgress] = {}
         self._hidden: dict[str, bool] = {}  # by execution: whether its conversation is hidden from this client
         self._looked_at = 0.0
@@ -115,7 +118,7 @@ class RunWatcher:
 
     async def listen(self) -> list[bytes]:
         """Pieces of messages being streamed that the client does not have yet."""
-        coming: list[Coming] = self._services.conversations.on_air.now(self._run_id)
+        coming: list[LiveMessage] = self._services.conversations.on_air.now(self._run_id)
         hidden = await self._hidden_of({one.key.execution_id for one in coming})
         pieces = self._listener.take([one for one in coming if one.key.execution_id not in hidden])
         return [message("piece", piece.model_dump_json().encode()) for piece in pieces]
@@ -123,7 +126,7 @@ class RunWatcher:
     async def look(self) -> list[bytes]:
         """The next batch from the database that the client does not have yet."""
         reading, self._looked_at = self._services.reading, monotonic()
-        found: Told = await run_in_threadpool(reading.after, self._run_id, self._place, BATCH)
+        found: StreamBatch = await run_in_threadpool(reading.after, self._run_id, self._place, BATCH)
         if found.events:
             self._hidden.clear()  # another attempt may have another definition
         hidden = await self._hidden_of({said.execution_id for said, _ in found.messages})

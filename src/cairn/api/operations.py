@@ -23,9 +23,9 @@ from cairn.api.parameters import is_id
 from cairn.api.problems import RequestRejected
 from cairn.api.request_body import BoundedRequest
 from cairn.documents import decode_json, encode_json
-from cairn.services.actors import ALL_ROLES, ALL_SCOPES, Actor, Allowed, Role, Scope
+from cairn.services.actors import ALL_ROLES, ALL_SCOPES, Actor, Permission, Role, Scope
 from cairn.services.errors import NotFound
-from cairn.services.idempotency import Answered, Asked, Idempotency
+from cairn.services.idempotency import IdempotencyKeys, IdempotentRequest, StoredResponse
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 Media = Mapping[str, dict[str, Any]]  # a JSON Schema by media type
@@ -36,12 +36,12 @@ H = TypeVar("H", bound=Callable[..., Any])
 
 # ---- permissions: admins may do everything ---------------------------------------------------------------
 _EDITORS = frozenset({Role.EDITOR.value})
-OPEN: Allowed | None = None  # no sign-in needed
-READ = Allowed(ALL_ROLES, ALL_SCOPES)
-DEFINE = Allowed(_EDITORS, frozenset({Scope.DEFINE.value}))
-RUN = Allowed(_EDITORS, frozenset({Scope.RUN.value}))
-OWN = Allowed(ALL_ROLES, frozenset({Scope.ADMIN.value}))  # your own account; admins manage those of others too
-ADMIN = Allowed(frozenset({Role.ADMIN.value}), frozenset({Scope.ADMIN.value}))
+OPEN: Permission | None = None  # no sign-in needed
+READ = Permission(ALL_ROLES, ALL_SCOPES)
+DEFINE = Permission(_EDITORS, frozenset({Scope.DEFINE.value}))
+RUN = Permission(_EDITORS, frozenset({Scope.RUN.value}))
+OWN = Permission(ALL_ROLES, frozenset({Scope.ADMIN.value}))  # your own account; admins manage those of others too
+ADMIN = Permission(frozenset({Role.ADMIN.value}), frozenset({Scope.ADMIN.value}))
 
 
 # ---- what an operation declares --------------------------------------------------------------------------
@@ -49,7 +49,7 @@ ADMIN = Allowed(frozenset({Role.ADMIN.value}), frozenset({Scope.ADMIN.value}))
 class Operation:
     """What `@operation` declares about a handler."""
 
-    permission: Allowed | None
+    permission: Permission | None
     idempotent: bool = True
     streams_body: bool = False
     request_media: Media | None = None
@@ -61,7 +61,7 @@ class Operation:
 
 
 def operation(  # noqa: PLR0913 - one option for each thing that an operation declares
-    permission: Allowed | None,
+    permission: Permission | None,
     *,
     idempotent: bool = True,
     streams_body: bool = False,
@@ -161,7 +161,7 @@ def _check_ids(params: dict[str, Any]) -> None:
             raise NotFound(name.removesuffix("_id").replace("_", " "), repr(value)[:80])
 
 
-async def _keyed(request: BoundedRequest, actor: Actor, declared: Operation) -> Asked | None:
+async def _keyed(request: BoundedRequest, actor: Actor, declared: Operation) -> IdempotentRequest | None:
     key = request.headers.get("idempotency-key")
     if key is None:
         return None
@@ -172,11 +172,11 @@ async def _keyed(request: BoundedRequest, actor: Actor, declared: Operation) -> 
     is_streamed = declared.streams_body
     body = request.headers.get("content-length", "").encode() if is_streamed else await request.read()
     path = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
-    return Asked(actor.name, key, request.method, path, hashlib.sha256(head + body).hexdigest())
+    return IdempotentRequest(actor.name, key, request.method, path, hashlib.sha256(head + body).hexdigest())
 
 
 async def _answer_once(
-    keys: Idempotency, keyed: Asked, handle: Callable[[], Coroutine[Any, Any, Response]]
+    keys: IdempotencyKeys, keyed: IdempotentRequest, handle: Callable[[], Coroutine[Any, Any, Response]]
 ) -> Response:
     if stored := await keys.claim(keyed):
         return _unpack(stored)
@@ -197,7 +197,7 @@ def _pack(response: Response) -> bytes:
     return encode_json({**headers}) + b"\n" + bytes(response.body)
 
 
-def _unpack(stored: Answered) -> Response:
+def _unpack(stored: StoredResponse) -> Response:
     head, _, body = stored.response.partition(b"\n")
     headers: Any = decode_json(head)
     return Response(body, stored.status, {**headers, "Idempotency-Replayed": "true"})

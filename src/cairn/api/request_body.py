@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from cairn.api.parameters import Text
 from cairn.api.problems import RequestRejected, place_of
-from cairn.documents import MAX_JSON_BYTES, MAX_YAML_BYTES, DocumentError, Positions, Value, decode_json, decode_yaml
+from cairn.documents import MAX_JSON_BYTES, MAX_YAML_BYTES, DocumentError, SourceMap, Value, decode_json, decode_yaml
 from cairn.services.errors import TooLarge
 
 JSON = "application/json"
@@ -32,7 +32,7 @@ class DecodedBody:
     """A decoded document, with source positions where it is YAML."""
 
     value: Value
-    positions: Positions | None = None
+    positions: SourceMap | None = None
 
 
 class BoundedRequest(Request):

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 
-from cairn.core.errors import Repeated
+from cairn.core.errors import AlreadyApplied
 from cairn.services.actors import Actor
 from cairn.services.runs.execution_views import Execution
 from cairn.services.runs.views import Run
@@ -25,7 +25,7 @@ async def command_warnings(command: Awaitable[HasWarnings]) -> list[str]:
     """The warnings of a command; none where it was applied before, so that a repetition succeeds."""
     try:
         return list((await command).warnings)
-    except Repeated:
+    except AlreadyApplied:
         return []
 
 

@@ -2818,54 +2818,20 @@ export interface components {
             /** Display Name */
             display_name?: string | null;
         };
-        /**
-         * Action
-         * @description What is proposed, why, and what came of it.
-         */
-        Action: {
-            /** Operation Type */
-            operation_type: string;
-            /** Parameters */
-            parameters: {
-                [key: string]: unknown;
-            };
-            /** Current Parameters */
-            current_parameters: {
-                [key: string]: unknown;
-            };
-            /** Approved Parameters */
-            approved_parameters: {
-                [key: string]: unknown;
-            } | null;
-            /** Parameters Schema */
-            parameters_schema: {
-                [key: string]: unknown;
-            } | boolean | null;
-            /** Reasoning */
-            reasoning: string;
-            /** Confidence */
-            confidence: number | null;
-            risk_level: components["schemas"]["Risk"];
-            claimed_risk: components["schemas"]["Risk"] | null;
-            /** Risk Reasons */
-            risk_reasons: string[];
-            /** Supporting Data */
-            supporting_data: unknown;
-            /** Is Carried Out */
-            is_carried_out: boolean;
-            /** Outcome */
-            outcome: string;
-            /** Result */
-            result: unknown;
-            /** Begun At */
-            begun_at: string | null;
-            /** Ended At */
-            ended_at: string | null;
-        };
         /** AddCommentRequest */
         AddCommentRequest: {
             /** Text */
             text: string;
+        };
+        /** AgentUsage */
+        AgentUsage: {
+            /**
+             * Pipeline Id
+             * Format: uuid
+             */
+            pipeline_id: string;
+            /** Pipeline Name */
+            pipeline_name: string;
         };
         /**
          * Approval
@@ -2879,7 +2845,7 @@ export interface components {
             approval_id: string;
             /** Title */
             title: string;
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["ApprovalKind"];
             status: components["schemas"]["ApprovalStatus"];
             /** Digest */
             digest: string;
@@ -2948,7 +2914,7 @@ export interface components {
             escalated: boolean;
             /** Operation Type */
             operation_type: string | null;
-            risk_level: components["schemas"]["Risk"] | null;
+            risk_level: components["schemas"]["RiskLevel"] | null;
             /** Confidence */
             confidence: number | null;
             /** Artifact Count */
@@ -2966,7 +2932,7 @@ export interface components {
             approval_id: string;
             /** Title */
             title: string;
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["ApprovalKind"];
             status: components["schemas"]["ApprovalStatus"];
             /** Digest */
             digest: string;
@@ -3035,7 +3001,7 @@ export interface components {
             escalated: boolean;
             /** Operation Type */
             operation_type: string | null;
-            risk_level: components["schemas"]["Risk"] | null;
+            risk_level: components["schemas"]["RiskLevel"] | null;
             /** Confidence */
             confidence: number | null;
             /** Artifact Count */
@@ -3048,18 +3014,46 @@ export interface components {
             rule_scope: string | null;
             /** Rules Revision */
             rules_revision: number | null;
-            terms: components["schemas"]["Terms"];
-            action: components["schemas"]["Action"] | null;
+            terms: components["schemas"]["ApprovalTerms"];
+            action: components["schemas"]["ProposedAction"] | null;
             /** Artifacts */
             artifacts: components["schemas"]["Artifact"][];
             form: components["schemas"]["Form"] | null;
             /** Steps */
-            steps: components["schemas"]["Step"][];
+            steps: components["schemas"]["PriorExecution"][];
             /** Comments */
             comments: components["schemas"]["Comment"][];
             /** Context Available */
             context_available: boolean;
         };
+        /**
+         * ApprovalExplanation
+         * @description Why an approval was asked, or given without people.
+         */
+        ApprovalExplanation: {
+            /**
+             * Approval Id
+             * Format: uuid
+             */
+            approval_id: string;
+            kind: components["schemas"]["ApprovalKind"];
+            status: components["schemas"]["ApprovalStatus"];
+            /** Rule */
+            rule: string | null;
+            /** Scope */
+            scope: string | null;
+            /** Rules Revision */
+            rules_revision: number | null;
+            /** Reason */
+            reason: string;
+            /** Considered */
+            considered: components["schemas"]["EvaluatedRule"][];
+        };
+        /**
+         * ApprovalKind
+         * @enum {string}
+         */
+        ApprovalKind: "start" | "completion" | "action" | "validation" | "escalation" | "input";
         /**
          * ApprovalPage
          * @description The queue.
@@ -3078,6 +3072,23 @@ export interface components {
          * @enum {string}
          */
         ApprovalStatus: "pending" | "approved" | "auto_approved" | "rejected" | "revision_requested" | "timeout" | "withdrawn";
+        /**
+         * ApprovalTerms
+         * @description Under which it is asked.
+         */
+        ApprovalTerms: {
+            on_timeout: components["schemas"]["OnExpiry"] | null;
+            /** Period Seconds */
+            period_seconds: number | null;
+            /** Escalate After Seconds */
+            escalate_after_seconds: number | null;
+            /** Escalate To */
+            escalate_to: string[];
+            /** Not By Starter */
+            not_by_starter: boolean;
+            /** Channels */
+            channels: string[];
+        };
         /** ApproveRequest */
         ApproveRequest: {
             /**
@@ -3192,6 +3203,54 @@ export interface components {
             stale: boolean;
         };
         /**
+         * ArtifactFlow
+         * @description An artifact, who made it and who read it.
+         */
+        ArtifactFlow: {
+            /**
+             * Artifact Record Id
+             * Format: uuid
+             */
+            artifact_record_id: string;
+            /** Artifact Name */
+            artifact_name: string;
+            /**
+             * Checksum
+             * @description SHA-256, hex
+             */
+            checksum: string;
+            /**
+             * Producer Execution Id
+             * Format: uuid
+             */
+            producer_execution_id: string;
+            /**
+             * Producer Run Id
+             * Format: uuid
+             */
+            producer_run_id: string;
+            /** Producer Checkpoint */
+            producer_checkpoint: string;
+            /**
+             * Consumer Execution Id
+             * Format: uuid
+             */
+            consumer_execution_id: string;
+            /** Consumer Checkpoint */
+            consumer_checkpoint: string;
+            /**
+             * Consumed At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            consumed_at: string;
+            /**
+             * Stale
+             * @description A newer version stands: who read this one is not up to date.
+             */
+            stale: boolean;
+        };
+        /**
          * ArtifactPage
          * @description Artifacts, oldest first.
          */
@@ -3267,7 +3326,7 @@ export interface components {
             execution_id: string;
             /** Checkpoint Name */
             checkpoint_name: string;
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["ApprovalKind"];
             /** Operation Type */
             operation_type: string | null;
             /**
@@ -3329,7 +3388,7 @@ export interface components {
              * @description Approvals that were decided, by people or by rules.
              */
             decided: number;
-            automatic: components["schemas"]["Share"];
+            automatic: components["schemas"]["Proportion"];
             /** Rules */
             rules: components["schemas"]["RuleAutonomy"][];
         };
@@ -3356,7 +3415,7 @@ export interface components {
             agreed: number;
             /** Disagreed */
             disagreed: number;
-            false_approve: components["schemas"]["Share"];
+            false_approve: components["schemas"]["Proportion"];
             /** Rules */
             rules: components["schemas"]["RuleScore"][];
             /**
@@ -3374,14 +3433,28 @@ export interface components {
              */
             complete: boolean;
         };
-        /** BatchDecided */
-        BatchDecided: {
+        /**
+         * BatchDecisionResult
+         * @description What came of one of several decisions.
+         */
+        BatchDecisionResult: {
+            /**
+             * Approval Id
+             * Format: uuid
+             */
+            approval_id: string;
+            status: components["schemas"]["ApprovalStatus"] | null;
+            /** Error */
+            error: string | null;
+        };
+        /** BatchDecisionResults */
+        BatchDecisionResults: {
             /** Decided */
             decided: number;
             /** Refused */
             refused: number;
             /** Items */
-            items: components["schemas"]["Decided"][];
+            items: components["schemas"]["BatchDecisionResult"][];
         };
         /** BatchItem */
         BatchItem: {
@@ -3396,33 +3469,35 @@ export interface components {
              */
             digest?: string | null;
         };
-        /**
-         * BecomesStale
-         * @description An execution that has read what is to be replaced.
-         */
-        BecomesStale: {
+        /** BrokenLink */
+        BrokenLink: {
             /**
-             * Execution Id
-             * Format: uuid
+             * Chain
+             * @description Id of the run or the pipeline, or `global`.
              */
-            execution_id: string;
-            /**
-             * Run Id
-             * Format: uuid
-             */
-            run_id: string;
-            /** Run Version */
-            run_version: number | null;
-            /** Checkpoint Name */
-            checkpoint_name: string;
-            /** Artifacts */
-            artifacts: string[];
+            chain: string;
+            /** Seq */
+            seq: number;
+            /** Reason */
+            reason: string;
         };
         /**
-         * Bound
+         * BudgetLimits
+         * @description What may be used; null is no limit.
+         */
+        BudgetLimits: {
+            /** Max Cost Usd */
+            max_cost_usd: number | null;
+            /** Max Tokens */
+            max_tokens: number | null;
+            /** Max Calls */
+            max_calls: number | null;
+        };
+        /**
+         * BudgetStatus
          * @description One limit, and how much of it is used.
          */
-        Bound: {
+        BudgetStatus: {
             /**
              * Of
              * @description Of this run, or of all runs in this calendar month.
@@ -3448,35 +3523,19 @@ export interface components {
             /** Words */
             words: string;
         };
-        /** BrokenLink */
-        BrokenLink: {
-            /**
-             * Chain
-             * @description Id of the run or the pipeline, or `global`.
-             */
-            chain: string;
-            /** Seq */
-            seq: number;
-            /** Reason */
-            reason: string;
-        };
         /**
-         * Change
-         * @description A field that was changed; `difference` is of numbers.
+         * ChainVerification
+         * @description Whether the chain of events is as it was written.
          */
-        Change: {
-            /** Field */
-            field: string;
-            /** Path */
-            path: string;
-            /** Original */
-            original: unknown;
-            /** Modified */
-            modified: unknown;
-            /** Change Type */
-            change_type: string;
-            /** Difference */
-            difference: number | null;
+        ChainVerification: {
+            /** Valid */
+            valid: boolean;
+            /** Chains */
+            chains: number;
+            /** Events */
+            events: number;
+            /** Broken */
+            broken: components["schemas"]["BrokenLink"][];
         };
         /** ChangePasswordRequest */
         ChangePasswordRequest: {
@@ -3510,7 +3569,7 @@ export interface components {
              * Kinds
              * @description What goes there without a rule that names it.
              */
-            kinds: components["schemas"]["NoticeKind"][];
+            kinds: components["schemas"]["NotificationKind"][];
             /**
              * Pipelines
              * @description Ids; none: all of them.
@@ -3751,7 +3810,7 @@ export interface components {
              * Bounds
              * @description The budgets that hold, and how much of them is used.
              */
-            bounds: components["schemas"]["Bound"][];
+            bounds: components["schemas"]["BudgetStatus"][];
         };
         /** CreateChannelRequest */
         CreateChannelRequest: {
@@ -3779,7 +3838,7 @@ export interface components {
              * Kinds
              * @description What goes there without a rule that names it; all but completed runs.
              */
-            kinds?: components["schemas"]["NoticeKind"][] | null;
+            kinds?: components["schemas"]["NotificationKind"][] | null;
             /**
              * Pipelines
              * @description Only what happens there; none: everywhere.
@@ -4035,6 +4094,117 @@ export interface components {
             /** Groups */
             groups?: string[];
         };
+        /** CreatedChannel */
+        CreatedChannel: {
+            /**
+             * Channel Id
+             * Format: uuid
+             */
+            channel_id: string;
+            /** Name */
+            name: string;
+            kind: components["schemas"]["ChannelKind"];
+            /** Is Enabled */
+            is_enabled: boolean;
+            /**
+             * Shows Details
+             * @description False: only what is waiting, and a link.
+             */
+            shows_details: boolean;
+            /**
+             * Kinds
+             * @description What goes there without a rule that names it.
+             */
+            kinds: components["schemas"]["NotificationKind"][];
+            /**
+             * Pipelines
+             * @description Ids; none: all of them.
+             */
+            pipelines: string[];
+            /**
+             * Recipients
+             * @description Of an e-mail channel, where a rule names nobody.
+             */
+            recipients: string[];
+            /**
+             * Host
+             * @description Where its address leads to; the address itself is a secret.
+             */
+            host: string;
+            /**
+             * Fallback
+             * @description The name of the channel that is taken when this one fails.
+             */
+            fallback: string | null;
+            /** Revision */
+            revision: number;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /**
+             * Updated At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            updated_at: string;
+            /**
+             * Signing Key
+             * @description Of a webhook whose key Cairn has made: shown this once, then never again.
+             */
+            signing_key: string | null;
+        };
+        /**
+         * CreatedToken
+         * @description A token with what is shown only once.
+         */
+        CreatedToken: {
+            /**
+             * Token Id
+             * Format: uuid
+             */
+            token_id: string;
+            /**
+             * User
+             * @description Of the user; it never changes.
+             */
+            user: string;
+            /**
+             * Name
+             * @description What it is for.
+             */
+            name: string;
+            /**
+             * Scopes
+             * @description What it may be used for; null narrows nothing.
+             */
+            scopes: components["schemas"]["Scope"][] | null;
+            /**
+             * Created At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            created_at: string;
+            /** Created By */
+            created_by: string;
+            /** Expires At */
+            expires_at: string | null;
+            /**
+             * Last Used At
+             * @description To within five minutes.
+             */
+            last_used_at: string | null;
+            /** Revoked At */
+            revoked_at: string | null;
+            /** Is Valid */
+            is_valid: boolean;
+            /** Token */
+            token: string;
+        };
         /**
          * DecideBatchRequest
          * @description The same decision on several approvals of one kind; each is decided or refused by itself.
@@ -4088,20 +4258,6 @@ export interface components {
             } | null;
         };
         /**
-         * Decided
-         * @description What came of one of several decisions.
-         */
-        Decided: {
-            /**
-             * Approval Id
-             * Format: uuid
-             */
-            approval_id: string;
-            status: components["schemas"]["ApprovalStatus"] | null;
-            /** Error */
-            error: string | null;
-        };
-        /**
          * DefinitionChange
          * @description One difference between two revisions.
          */
@@ -4126,6 +4282,34 @@ export interface components {
             changes: components["schemas"]["DefinitionChange"][];
             /** Text */
             text: string;
+        };
+        /**
+         * DefinitionFinding
+         * @description A fault of a definition, or a warning, with its place.
+         */
+        DefinitionFinding: {
+            /** Path */
+            path: string;
+            /** Message */
+            message: string;
+            /**
+             * Severity
+             * @enum {string}
+             */
+            severity: "error" | "warning";
+            /** Line */
+            line: number | null;
+            /** Column */
+            column: number | null;
+        };
+        /** DefinitionValidation */
+        DefinitionValidation: {
+            /** Valid */
+            valid: boolean;
+            /** Errors */
+            errors: components["schemas"]["DefinitionFinding"][];
+            /** Warnings */
+            warnings: components["schemas"]["DefinitionFinding"][];
         };
         /** Delegation */
         Delegation: {
@@ -4189,16 +4373,6 @@ export interface components {
              */
             next_cursor: string | null;
         };
-        /** Deleted */
-        Deleted: {
-            /**
-             * Pipeline Id
-             * Format: uuid
-             */
-            pipeline_id: string;
-            /** Archive Location */
-            archive_location: string;
-        };
         /** DeletedExecution */
         DeletedExecution: {
             /**
@@ -4216,6 +4390,16 @@ export interface components {
             /** Checkpoint Position */
             checkpoint_position: number;
             status: components["schemas"]["ExecutionStatus"];
+        };
+        /** DeletedPipeline */
+        DeletedPipeline: {
+            /**
+             * Pipeline Id
+             * Format: uuid
+             */
+            pipeline_id: string;
+            /** Archive Location */
+            archive_location: string;
         };
         /** DeletedRun */
         DeletedRun: {
@@ -4239,7 +4423,7 @@ export interface components {
              * Format: uuid
              */
             notice_id: string;
-            kind: components["schemas"]["NoticeKind"];
+            kind: components["schemas"]["NotificationKind"];
             /** Channel Id */
             channel_id: string | null;
             /** Channel */
@@ -4286,6 +4470,26 @@ export interface components {
             /** Ended At */
             ended_at: string | null;
         };
+        /** DeliveryAttempt */
+        DeliveryAttempt: {
+            /** Number */
+            number: number;
+            /**
+             * Began At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            began_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /** @description Null while it is under way. */
+            outcome: components["schemas"]["DeliveryOutcome"] | null;
+            /**
+             * Told
+             * @description What it was answered.
+             */
+            told: string;
+        };
         /** DeliveryDetail */
         DeliveryDetail: {
             /**
@@ -4298,7 +4502,7 @@ export interface components {
              * Format: uuid
              */
             notice_id: string;
-            kind: components["schemas"]["NoticeKind"];
+            kind: components["schemas"]["NotificationKind"];
             /** Channel Id */
             channel_id: string | null;
             /** Channel */
@@ -4352,8 +4556,13 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /** History */
-            history: components["schemas"]["DeliveryTry"][];
+            history: components["schemas"]["DeliveryAttempt"][];
         };
+        /**
+         * DeliveryOutcome
+         * @enum {string}
+         */
+        DeliveryOutcome: "sent" | "not_sent" | "unknown";
         /**
          * DeliveryPage
          * @description Newest first.
@@ -4372,26 +4581,6 @@ export interface components {
          * @enum {string}
          */
         DeliveryStatus: "waiting" | "sending" | "sent" | "unknown" | "failed" | "skipped";
-        /** DeliveryTry */
-        DeliveryTry: {
-            /** Number */
-            number: number;
-            /**
-             * Began At
-             * Format: date-time
-             * @example 2026-03-02T09:30:00.000000Z
-             */
-            began_at: string;
-            /** Ended At */
-            ended_at: string | null;
-            /** @description Null while it is under way. */
-            outcome: components["schemas"]["TryOutcome"] | null;
-            /**
-             * Told
-             * @description What it was answered.
-             */
-            told: string;
-        };
         /** Dependency */
         Dependency: {
             /**
@@ -4409,25 +4598,6 @@ export interface components {
              * @constant
              */
             dependency_type: "success";
-        };
-        /**
-         * Diagnosis
-         * @description Everything that was looked at.
-         */
-        Diagnosis: {
-            /**
-             * Checked At
-             * Format: date-time
-             * @example 2026-03-02T09:30:00.000000Z
-             */
-            checked_at: string;
-            /**
-             * Well
-             * @description Whether nothing is a fault; warnings do not count.
-             */
-            well: boolean;
-            /** Findings */
-            findings: components["schemas"]["HealthCheck"][];
         };
         /**
          * Disagreement
@@ -4448,7 +4618,7 @@ export interface components {
             pipeline_name: string;
             /** Checkpoint Name */
             checkpoint_name: string;
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["ApprovalKind"];
             /** Operation Type */
             operation_type: string | null;
             /**
@@ -4467,10 +4637,10 @@ export interface components {
             feedback: string;
         };
         /**
-         * DriftReport
+         * DriftStatus
          * @description What the last look at the folder tree found.
          */
-        DriftReport: {
+        DriftStatus: {
             /**
              * Checked At
              * Format: date-time
@@ -4509,8 +4679,8 @@ export interface components {
              */
             next_cursor: string | null;
         };
-        /** Ended */
-        Ended: {
+        /** EndedSessions */
+        EndedSessions: {
             /** Count */
             count: number;
         };
@@ -4544,6 +4714,27 @@ export interface components {
              * @default null
              */
             column?: number | null;
+        };
+        /**
+         * EvaluatedRule
+         * @description A rule that was looked at, and what came of it.
+         */
+        EvaluatedRule: {
+            /** Rule */
+            rule: string;
+            /**
+             * Scope
+             * @description `global`, or the pipeline's id.
+             */
+            scope: string;
+            /** Section */
+            section: string;
+            /** Outcome */
+            outcome: string;
+            /** Shadow */
+            shadow: boolean;
+            /** Conditions */
+            conditions: components["schemas"]["RuleCondition"][];
         };
         /** Event */
         Event: {
@@ -4631,7 +4822,7 @@ export interface components {
             checkpoint_description: string;
             /** Checkpoint Position */
             checkpoint_position: number;
-            mode: components["schemas"]["Mode"];
+            mode: components["schemas"]["ExecutionMode"];
             status: components["schemas"]["ExecutionStatus"];
             waiting_on: components["schemas"]["WaitingOn"] | null;
             /**
@@ -4703,6 +4894,11 @@ export interface components {
             warnings: string[];
         };
         /**
+         * ExecutionMode
+         * @enum {string}
+         */
+        ExecutionMode: "agentic" | "script" | "function" | "human_only";
+        /**
          * ExecutionPage
          * @description Executions, in the order they were made.
          */
@@ -4721,48 +4917,6 @@ export interface components {
          * @enum {string}
          */
         ExecutionStatus: "pending" | "waiting_approval_to_start" | "in_progress" | "waiting_approval_to_complete" | "completed" | "failed" | "cancelled";
-        /**
-         * Explanation
-         * @description Why an approval was asked, or given without people.
-         */
-        Explanation: {
-            /**
-             * Approval Id
-             * Format: uuid
-             */
-            approval_id: string;
-            kind: components["schemas"]["Kind"];
-            status: components["schemas"]["ApprovalStatus"];
-            /** Rule */
-            rule: string | null;
-            /** Scope */
-            scope: string | null;
-            /** Rules Revision */
-            rules_revision: number | null;
-            /** Reason */
-            reason: string;
-            /** Considered */
-            considered: components["schemas"]["RuleConsidered"][];
-        };
-        /**
-         * Finding
-         * @description A fault of a definition, or a warning, with its place.
-         */
-        Finding: {
-            /** Path */
-            path: string;
-            /** Message */
-            message: string;
-            /**
-             * Severity
-             * @enum {string}
-             */
-            severity: "error" | "warning";
-            /** Line */
-            line: number | null;
-            /** Column */
-            column: number | null;
-        };
         /** FinishSignInRequest */
         FinishSignInRequest: {
             /**
@@ -4775,54 +4929,6 @@ export interface components {
              * @description As the provider gave it to the page.
              */
             state: string;
-        };
-        /**
-         * Flow
-         * @description An artifact, who made it and who read it.
-         */
-        Flow: {
-            /**
-             * Artifact Record Id
-             * Format: uuid
-             */
-            artifact_record_id: string;
-            /** Artifact Name */
-            artifact_name: string;
-            /**
-             * Checksum
-             * @description SHA-256, hex
-             */
-            checksum: string;
-            /**
-             * Producer Execution Id
-             * Format: uuid
-             */
-            producer_execution_id: string;
-            /**
-             * Producer Run Id
-             * Format: uuid
-             */
-            producer_run_id: string;
-            /** Producer Checkpoint */
-            producer_checkpoint: string;
-            /**
-             * Consumer Execution Id
-             * Format: uuid
-             */
-            consumer_execution_id: string;
-            /** Consumer Checkpoint */
-            consumer_checkpoint: string;
-            /**
-             * Consumed At
-             * Format: date-time
-             * @example 2026-03-02T09:30:00.000000Z
-             */
-            consumed_at: string;
-            /**
-             * Stale
-             * @description A newer version stands: who read this one is not up to date.
-             */
-            stale: boolean;
         };
         /** Form */
         Form: {
@@ -4861,19 +4967,6 @@ export interface components {
             validation: string | {
                 [key: string]: unknown;
             } | null;
-        };
-        /**
-         * GoesOn
-         * @description How the run goes on after the rollback.
-         */
-        GoesOn: {
-            /** Checkpoint Name */
-            checkpoint_name: string | null;
-            /**
-             * Begins
-             * @enum {string}
-             */
-            begins: "at once" | "asks first" | "waits for a start" | "completes";
         };
         /** Group */
         Group: {
@@ -4920,7 +5013,7 @@ export interface components {
              * @enum {string}
              */
             database: "sqlite" | "postgresql";
-            drift: components["schemas"]["DriftReport"] | null;
+            drift: components["schemas"]["DriftStatus"] | null;
         };
         /**
          * HealthCheck
@@ -4941,6 +5034,25 @@ export interface components {
              * @description What to do about it; empty if all is well.
              */
             remedy: string;
+        };
+        /**
+         * HealthReport
+         * @description Everything that was looked at.
+         */
+        HealthReport: {
+            /**
+             * Checked At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            checked_at: string;
+            /**
+             * Well
+             * @description Whether nothing is a fault; warnings do not count.
+             */
+            well: boolean;
+            /** Findings */
+            findings: components["schemas"]["HealthCheck"][];
         };
         /**
          * Interaction
@@ -5016,18 +5128,27 @@ export interface components {
              */
             next_cursor: string | null;
         };
-        /** Kept */
-        Kept: {
-            /** Checkpoints */
-            checkpoints: number;
-            /** Artifacts */
-            artifacts: number;
-        };
         /**
-         * Kind
-         * @enum {string}
+         * InvitationPreview
+         * @description Whom an invitation is for.
          */
-        Kind: "start" | "completion" | "action" | "validation" | "escalation" | "input";
+        InvitationPreview: {
+            /**
+             * User
+             * @description Of the user; it never changes.
+             */
+            user: string;
+            /** Display Name */
+            display_name: string;
+            /** Email */
+            email: string;
+            /**
+             * Expires At
+             * Format: date-time
+             * @example 2026-03-02T09:30:00.000000Z
+             */
+            expires_at: string;
+        };
         /** LastError */
         LastError: {
             /** Timestamp */
@@ -5070,7 +5191,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /** Changes */
-            changes: components["schemas"]["Change"][];
+            changes: components["schemas"]["ParameterChange"][];
             /** Feedback */
             feedback: string;
             /** By */
@@ -5094,14 +5215,6 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
-        };
-        /** LeaveFor */
-        LeaveFor: {
-            /**
-             * Url
-             * @description Of the identity provider.
-             */
-            url: string;
         };
         /**
          * LibraryAgent
@@ -5147,7 +5260,7 @@ export interface components {
             /** Updated By */
             updated_by: string | null;
             /** Used By */
-            used_by: components["schemas"]["UsedBy"][];
+            used_by: components["schemas"]["AgentUsage"][];
             /** Used Count */
             used_count: number;
         };
@@ -5198,18 +5311,6 @@ export interface components {
             next_cursor: string | null;
         };
         /**
-         * Limits
-         * @description What may be used; null is no limit.
-         */
-        Limits: {
-            /** Max Cost Usd */
-            max_cost_usd: number | null;
-            /** Max Tokens */
-            max_tokens: number | null;
-            /** Max Calls */
-            max_calls: number | null;
-        };
-        /**
          * Lineage
          * @description A run's artifacts on their way, what its executions waited for, and its reworks.
          */
@@ -5223,7 +5324,7 @@ export interface components {
              * Flow
              * @description In the order in which they were read.
              */
-            flow: components["schemas"]["Flow"][];
+            flow: components["schemas"]["ArtifactFlow"][];
             /** Dependencies */
             dependencies: components["schemas"]["Dependency"][];
             /**
@@ -5269,70 +5370,6 @@ export interface components {
              * @description Ask again with `cursor` set to this; null on the last page.
              */
             next_cursor: string | null;
-        };
-        /** MadeChannel */
-        MadeChannel: {
-            /**
-             * Channel Id
-             * Format: uuid
-             */
-            channel_id: string;
-            /** Name */
-            name: string;
-            kind: components["schemas"]["ChannelKind"];
-            /** Is Enabled */
-            is_enabled: boolean;
-            /**
-             * Shows Details
-             * @description False: only what is waiting, and a link.
-             */
-            shows_details: boolean;
-            /**
-             * Kinds
-             * @description What goes there without a rule that names it.
-             */
-            kinds: components["schemas"]["NoticeKind"][];
-            /**
-             * Pipelines
-             * @description Ids; none: all of them.
-             */
-            pipelines: string[];
-            /**
-             * Recipients
-             * @description Of an e-mail channel, where a rule names nobody.
-             */
-            recipients: string[];
-            /**
-             * Host
-             * @description Where its address leads to; the address itself is a secret.
-             */
-            host: string;
-            /**
-             * Fallback
-             * @description The name of the channel that is taken when this one fails.
-             */
-            fallback: string | null;
-            /** Revision */
-            revision: number;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-03-02T09:30:00.000000Z
-             */
-            created_at: string;
-            /** Created By */
-            created_by: string;
-            /**
-             * Updated At
-             * Format: date-time
-             * @example 2026-03-02T09:30:00.000000Z
-             */
-            updated_at: string;
-            /**
-             * Signing Key
-             * @description Of a webhook whose key Cairn has made: shown this once, then never again.
-             */
-            signing_key: string | null;
         };
         /**
          * Message
@@ -5431,11 +5468,6 @@ export interface components {
              */
             is_hidden: boolean;
         };
-        /**
-         * Mode
-         * @enum {string}
-         */
-        Mode: "agentic" | "script" | "function" | "human_only";
         /** ModelList */
         ModelList: {
             /**
@@ -5509,8 +5541,8 @@ export interface components {
              */
             remedy: string;
         };
-        /** ModelTrial */
-        ModelTrial: {
+        /** ModelTestResult */
+        ModelTestResult: {
             /**
              * Model
              * @description The model that was asked.
@@ -5551,6 +5583,24 @@ export interface components {
             message: string | null;
         };
         /**
+         * ModificationPreview
+         * @description What a modification would make of an action, without doing it.
+         */
+        ModificationPreview: {
+            /**
+             * Approval Id
+             * Format: uuid
+             */
+            approval_id: string;
+            /** Parameters */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** Diff */
+            diff: components["schemas"]["ParameterChange"][];
+            validation: components["schemas"]["ModifyValidation"];
+        };
+        /**
          * ModificationRate
          * @description How often people correct an operation before they approve it; recently, and before that.
          */
@@ -5579,24 +5629,6 @@ export interface components {
             /** Items */
             items: components["schemas"]["ModificationRate"][];
         };
-        /**
-         * ModifyPreview
-         * @description What a modification would make of an action, without doing it.
-         */
-        ModifyPreview: {
-            /**
-             * Approval Id
-             * Format: uuid
-             */
-            approval_id: string;
-            /** Parameters */
-            parameters: {
-                [key: string]: unknown;
-            };
-            /** Diff */
-            diff: components["schemas"]["Change"][];
-            validation: components["schemas"]["ModifyValidation"];
-        };
         /** ModifyRequest */
         ModifyRequest: {
             /**
@@ -5612,7 +5644,7 @@ export interface components {
             /** Passed */
             passed: boolean;
             /** Errors */
-            errors: components["schemas"]["ParameterFault"][];
+            errors: components["schemas"]["ParameterError"][];
         };
         /**
          * NewInvitation
@@ -5661,57 +5693,10 @@ export interface components {
             path: string;
         };
         /**
-         * NewToken
-         * @description A token with what is shown only once.
-         */
-        NewToken: {
-            /**
-             * Token Id
-             * Format: uuid
-             */
-            token_id: string;
-            /**
-             * User
-             * @description Of the user; it never changes.
-             */
-            user: string;
-            /**
-             * Name
-             * @description What it is for.
-             */
-            name: string;
-            /**
-             * Scopes
-             * @description What it may be used for; null narrows nothing.
-             */
-            scopes: components["schemas"]["Scope"][] | null;
-            /**
-             * Created At
-             * Format: date-time
-             * @example 2026-03-02T09:30:00.000000Z
-             */
-            created_at: string;
-            /** Created By */
-            created_by: string;
-            /** Expires At */
-            expires_at: string | null;
-            /**
-             * Last Used At
-             * @description To within five minutes.
-             */
-            last_used_at: string | null;
-            /** Revoked At */
-            revoked_at: string | null;
-            /** Is Valid */
-            is_valid: boolean;
-            /** Token */
-            token: string;
-        };
-        /**
-         * NoticeKind
+         * NotificationKind
          * @enum {string}
          */
-        NoticeKind: "approval_asked" | "approval_reminded" | "approval_escalated" | "approval_assigned" | "approval_rejected" | "approval_timeout" | "approval_auto_approved" | "execution_failed" | "run_failed" | "budget_nearly_spent" | "budget_spent" | "run_completed" | "test";
+        NotificationKind: "approval_asked" | "approval_reminded" | "approval_escalated" | "approval_assigned" | "approval_rejected" | "approval_timeout" | "approval_auto_approved" | "execution_failed" | "run_failed" | "budget_nearly_spent" | "budget_spent" | "run_completed" | "test";
         /**
          * OnExpiry
          * @enum {string}
@@ -5806,10 +5791,28 @@ export interface components {
             next_cursor: string | null;
         };
         /**
-         * ParameterFault
+         * ParameterChange
+         * @description A field that was changed; `difference` is of numbers.
+         */
+        ParameterChange: {
+            /** Field */
+            field: string;
+            /** Path */
+            path: string;
+            /** Original */
+            original: unknown;
+            /** Modified */
+            modified: unknown;
+            /** Change Type */
+            change_type: string;
+            /** Difference */
+            difference: number | null;
+        };
+        /**
+         * ParameterError
          * @description A parameter that does not fit.
          */
-        ParameterFault: {
+        ParameterError: {
             /** Path */
             path: string;
             /** Message */
@@ -5910,7 +5913,7 @@ export interface components {
             deleted_at: string | null;
             latest_run: components["schemas"]["RunSummary"] | null;
             /** Warnings */
-            warnings: components["schemas"]["Finding"][];
+            warnings: components["schemas"]["DefinitionFinding"][];
         } & {
             [key: string]: unknown;
         };
@@ -5930,7 +5933,7 @@ export interface components {
              * Bounds
              * @description The budgets that hold, and how much of them is used.
              */
-            bounds: components["schemas"]["Bound"][];
+            bounds: components["schemas"]["BudgetStatus"][];
             /**
              * Pipeline Id
              * Format: uuid
@@ -6000,7 +6003,7 @@ export interface components {
              * Kinds
              * @description What you want to be told; null: everything.
              */
-            kinds: components["schemas"]["NoticeKind"][] | null;
+            kinds: components["schemas"]["NotificationKind"][] | null;
             /** @description Hours in which nothing is sent to you; it comes after. */
             quiet: components["schemas"]["QuietHours"] | null;
             /**
@@ -6013,6 +6016,29 @@ export interface components {
         PreviewInvitationRequest: {
             /** Token */
             token: string;
+        };
+        /**
+         * PriorExecution
+         * @description An execution of the run so far.
+         */
+        PriorExecution: {
+            /**
+             * Execution Id
+             * Format: uuid
+             */
+            execution_id: string;
+            /**
+             * Checkpoint Id
+             * Format: uuid
+             */
+            checkpoint_id: string;
+            /** Checkpoint Name */
+            checkpoint_name: string;
+            /** Checkpoint Position */
+            checkpoint_position: number;
+            status: components["schemas"]["ExecutionStatus"];
+            /** Seconds */
+            seconds: number | null;
         };
         /**
          * Problem
@@ -6051,18 +6077,65 @@ export interface components {
             /** Text */
             text: string | null;
         };
-        /** Provider */
-        Provider: {
-            /**
-             * Name
-             * @description For `/api/sign-in/{provider}`.
-             */
-            name: string;
-            /**
-             * Title
-             * @description For its button.
-             */
-            title: string;
+        /**
+         * Proportion
+         * @description So many of so many, with its 95 % confidence interval (Wilson).
+         */
+        Proportion: {
+            /** Count */
+            count: number;
+            /** Of */
+            of: number;
+            /** Rate */
+            rate: number | null;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+        };
+        /**
+         * ProposedAction
+         * @description What is proposed, why, and what came of it.
+         */
+        ProposedAction: {
+            /** Operation Type */
+            operation_type: string;
+            /** Parameters */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** Current Parameters */
+            current_parameters: {
+                [key: string]: unknown;
+            };
+            /** Approved Parameters */
+            approved_parameters: {
+                [key: string]: unknown;
+            } | null;
+            /** Parameters Schema */
+            parameters_schema: {
+                [key: string]: unknown;
+            } | boolean | null;
+            /** Reasoning */
+            reasoning: string;
+            /** Confidence */
+            confidence: number | null;
+            risk_level: components["schemas"]["RiskLevel"];
+            claimed_risk: components["schemas"]["RiskLevel"] | null;
+            /** Risk Reasons */
+            risk_reasons: string[];
+            /** Supporting Data */
+            supporting_data: unknown;
+            /** Is Carried Out */
+            is_carried_out: boolean;
+            /** Outcome */
+            outcome: string;
+            /** Result */
+            result: unknown;
+            /** Begun At */
+            begun_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
         };
         /** PutSecretRequest */
         PutSecretRequest: {
@@ -6215,6 +6288,19 @@ export interface components {
             model: string | null;
             /** Is Simulated */
             is_simulated: boolean;
+        };
+        /**
+         * ResumePoint
+         * @description How the run goes on after the rollback.
+         */
+        ResumePoint: {
+            /** Checkpoint Name */
+            checkpoint_name: string | null;
+            /**
+             * Begins
+             * @enum {string}
+             */
+            begins: "at once" | "asks first" | "waits for a start" | "completes";
         };
         /** RetryExecutionRequest */
         RetryExecutionRequest: {
@@ -6410,7 +6496,7 @@ export interface components {
             /** Withdrawn Approvals */
             withdrawn_approvals: components["schemas"]["WithdrawnApproval"][];
             /** Becomes Stale */
-            becomes_stale: components["schemas"]["BecomesStale"][];
+            becomes_stale: components["schemas"]["StaleExecution"][];
             /**
              * Reopens
              * @description Whether a completed run is in progress again until it is done.
@@ -6428,10 +6514,10 @@ export interface components {
             begins: "at once" | "asks first" | "when the run is resumed";
         };
         /**
-         * Risk
+         * RiskLevel
          * @enum {string}
          */
-        Risk: "low" | "medium" | "high" | "critical";
+        RiskLevel: "low" | "medium" | "high" | "critical";
         /**
          * Role
          * @enum {string}
@@ -6534,14 +6620,14 @@ export interface components {
             warnings: string[];
             /** Rollback Id */
             rollback_id: null;
-            kept: components["schemas"]["Kept"];
+            kept: components["schemas"]["UnaffectedItems"];
             /** Stopped */
             stopped: components["schemas"]["StoppedExecution"][];
             /** Withdrawn Approvals */
             withdrawn_approvals: components["schemas"]["WithdrawnApproval"][];
             /** Size Bytes */
             size_bytes: number;
-            then: components["schemas"]["GoesOn"];
+            then: components["schemas"]["ResumePoint"];
         };
         /** RolledBackItems */
         RolledBackItems: {
@@ -6551,14 +6637,6 @@ export interface components {
             deleted_checkpoint_executions: components["schemas"]["DeletedExecution"][];
             /** Archived Artifacts */
             archived_artifacts: components["schemas"]["ArchivedArtifact"][];
-        };
-        /** Rotated */
-        Rotated: {
-            /**
-             * Count
-             * @description Secrets that were encrypted anew.
-             */
-            count: number;
         };
         /**
          * RuleAutonomy
@@ -6601,16 +6679,16 @@ export interface components {
             /** Reviewed */
             reviewed: number;
             /** @description Of those that were looked at. */
-            disagreement: components["schemas"]["Share"];
+            disagreement: components["schemas"]["Proportion"];
             /** @description False approvals among those that it would have given in shadow. */
-            shadow: components["schemas"]["Share"];
+            shadow: components["schemas"]["Proportion"];
             /**
              * Asked
              * @description Approvals that it put to people, who decided.
              */
             asked: number;
             /** @description How often people corrected what it put to them. */
-            modification: components["schemas"]["Share"];
+            modification: components["schemas"]["Proportion"];
         };
         /**
          * RuleCheck
@@ -6620,9 +6698,9 @@ export interface components {
             /** Valid */
             valid: boolean;
             /** Errors */
-            errors: components["schemas"]["Finding"][];
+            errors: components["schemas"]["DefinitionFinding"][];
             /** Warnings */
-            warnings: components["schemas"]["Finding"][];
+            warnings: components["schemas"]["DefinitionFinding"][];
             /** Rules */
             rules: components["schemas"]["RuleSummary"][];
         };
@@ -6636,27 +6714,6 @@ export interface components {
             actual: string;
             /** Holds */
             holds: boolean;
-        };
-        /**
-         * RuleConsidered
-         * @description A rule that was looked at, and what came of it.
-         */
-        RuleConsidered: {
-            /** Rule */
-            rule: string;
-            /**
-             * Scope
-             * @description `global`, or the pipeline's id.
-             */
-            scope: string;
-            /** Section */
-            section: string;
-            /** Outcome */
-            outcome: string;
-            /** Shadow */
-            shadow: boolean;
-            /** Conditions */
-            conditions: components["schemas"]["RuleCondition"][];
         };
         /**
          * RuleDiff
@@ -6685,7 +6742,7 @@ export interface components {
             disagreed: number;
             /** Asked */
             asked: number;
-            false_approve: components["schemas"]["Share"];
+            false_approve: components["schemas"]["Proportion"];
         };
         /**
          * RuleSummary
@@ -6738,9 +6795,9 @@ export interface components {
             /** Created At */
             created_at: string | null;
             /** Warnings */
-            warnings: components["schemas"]["Finding"][];
+            warnings: components["schemas"]["DefinitionFinding"][];
             emergency_stop: components["schemas"]["EmergencyStop"];
-            file: components["schemas"]["RulesFile"] | null;
+            file: components["schemas"]["RulesFileStatus"] | null;
         };
         /** RuleVersion */
         RuleVersion: {
@@ -6780,17 +6837,17 @@ export interface components {
             next_cursor: string | null;
         };
         /**
-         * RulesFile
+         * RulesFileStatus
          * @description The file that the global rules may be edited in.
          */
-        RulesFile: {
+        RulesFileStatus: {
             /** Path */
             path: string;
             /**
              * Faults
              * @description Of what lies there; what was in force before still is.
              */
-            faults: components["schemas"]["Finding"][];
+            faults: components["schemas"]["DefinitionFinding"][];
         };
         /**
          * Run
@@ -6878,7 +6935,7 @@ export interface components {
             /** Rollback History */
             rollback_history: string[];
             /** Trail */
-            trail: components["schemas"]["TrailItem"][];
+            trail: components["schemas"]["RunCheckpoint"][];
             progress: components["schemas"]["RunProgress"];
             /** Possible */
             possible: string[];
@@ -6894,16 +6951,73 @@ export interface components {
          */
         RunBudget: {
             /** @description Set for this run: they come before those of the definition. */
-            own: components["schemas"]["Limits"];
+            own: components["schemas"]["BudgetLimits"];
             /** @description Of the definition, for each run. */
-            defined: components["schemas"]["Limits"];
+            defined: components["schemas"]["BudgetLimits"];
             /** @description Of the definition, for all runs in a calendar month (UTC). */
-            per_month: components["schemas"]["Limits"];
+            per_month: components["schemas"]["BudgetLimits"];
             /**
              * Bounds
              * @description Each limit that holds, and how much of it is used.
              */
-            bounds: components["schemas"]["Bound"][];
+            bounds: components["schemas"]["BudgetStatus"][];
+        };
+        /**
+         * RunCheckpoint
+         * @description One checkpoint of the run's graph, and how far it has come.
+         */
+        RunCheckpoint: {
+            /** Position */
+            position: number;
+            /**
+             * Checkpoint Id
+             * Format: uuid
+             */
+            checkpoint_id: string;
+            /** Key */
+            key: string;
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            /** Stage */
+            stage: string;
+            mode: components["schemas"]["ExecutionMode"];
+            /** Needs */
+            needs: string[];
+            /** Asks To Start */
+            asks_to_start: boolean;
+            /** Asks To Complete */
+            asks_to_complete: boolean;
+            /** Execution Id */
+            execution_id: string | null;
+            /** Status */
+            status: components["schemas"]["ExecutionStatus"] | "upcoming";
+            waiting_on: components["schemas"]["WaitingOn"] | null;
+            /** Attempt Number */
+            attempt_number: number;
+            /** Revision Iteration */
+            revision_iteration: number;
+            /** Started At */
+            started_at: string | null;
+            /** Completed At */
+            completed_at: string | null;
+            /** Worked Seconds */
+            worked_seconds: number;
+            /** Artifact Count */
+            artifact_count: number;
+            /** Error */
+            error: string | null;
+            /** Retry Due At */
+            retry_due_at: string | null;
+            progress: components["schemas"]["Progress"] | null;
+            /** Is Rework */
+            is_rework: boolean;
+            /**
+             * Is Stale
+             * @description Something that it read has a newer version.
+             */
+            is_stale: boolean;
         };
         /** RunCosts */
         RunCosts: {
@@ -6921,7 +7035,7 @@ export interface components {
              * Bounds
              * @description The budgets that hold, and how much of them is used.
              */
-            bounds: components["schemas"]["Bound"][];
+            bounds: components["schemas"]["BudgetStatus"][];
             /**
              * Run Id
              * Format: uuid
@@ -7082,7 +7196,7 @@ export interface components {
             /** Updated By */
             updated_by: string | null;
             /** Used By */
-            used_by: components["schemas"]["UsedBy"][];
+            used_by: components["schemas"]["AgentUsage"][];
             /** Used Count */
             used_count: number;
             /** Warnings */
@@ -7175,6 +7289,14 @@ export interface components {
              */
             next_cursor: string | null;
         };
+        /** SecretRotation */
+        SecretRotation: {
+            /**
+             * Count
+             * @description Secrets that were encrypted anew.
+             */
+            count: number;
+        };
         /** Session */
         Session: {
             /**
@@ -7202,7 +7324,7 @@ export interface components {
             scopes: components["schemas"]["Scope"][] | null;
             /** Has Password */
             has_password: boolean;
-            sign_in_ways: components["schemas"]["SignInWays"];
+            sign_in_ways: components["schemas"]["SignInOptions"];
             /** Version */
             version: string;
             /**
@@ -7257,38 +7379,43 @@ export interface components {
              * Kinds
              * @description What you want to be told; null: everything.
              */
-            kinds?: components["schemas"]["NoticeKind"][] | null;
+            kinds?: components["schemas"]["NotificationKind"][] | null;
             /** @description Hours in which nothing is sent to you; it comes afterwards. */
             quiet?: components["schemas"]["QuietHoursInput"] | null;
         };
         /**
-         * Share
-         * @description So many of so many, with its 95 % confidence interval (Wilson).
-         */
-        Share: {
-            /** Count */
-            count: number;
-            /** Of */
-            of: number;
-            /** Rate */
-            rate: number | null;
-            /** Low */
-            low: number;
-            /** High */
-            high: number;
-        };
-        /**
-         * SignInWays
+         * SignInOptions
          * @description How people sign in, besides with a token.
          */
-        SignInWays: {
+        SignInOptions: {
             /**
              * Password
              * @description Somebody has one.
              */
             password: boolean;
             /** Providers */
-            providers: components["schemas"]["Provider"][];
+            providers: components["schemas"]["SignInProvider"][];
+        };
+        /** SignInProvider */
+        SignInProvider: {
+            /**
+             * Name
+             * @description For `/api/sign-in/{provider}`.
+             */
+            name: string;
+            /**
+             * Title
+             * @description For its button.
+             */
+            title: string;
+        };
+        /** SignInRedirect */
+        SignInRedirect: {
+            /**
+             * Url
+             * @description Of the identity provider.
+             */
+            url: string;
         };
         /** SignedIn */
         SignedIn: {
@@ -7298,6 +7425,28 @@ export interface components {
              * @description The page that the sign-in began at.
              */
             return_to: string;
+        };
+        /**
+         * StaleExecution
+         * @description An execution that has read what is to be replaced.
+         */
+        StaleExecution: {
+            /**
+             * Execution Id
+             * Format: uuid
+             */
+            execution_id: string;
+            /**
+             * Run Id
+             * Format: uuid
+             */
+            run_id: string;
+            /** Run Version */
+            run_version: number | null;
+            /** Checkpoint Name */
+            checkpoint_name: string;
+            /** Artifacts */
+            artifacts: string[];
         };
         /**
          * StaleInput
@@ -7350,29 +7499,6 @@ export interface components {
              */
             return_to?: string;
         };
-        /**
-         * Step
-         * @description An execution of the run so far.
-         */
-        Step: {
-            /**
-             * Execution Id
-             * Format: uuid
-             */
-            execution_id: string;
-            /**
-             * Checkpoint Id
-             * Format: uuid
-             */
-            checkpoint_id: string;
-            /** Checkpoint Name */
-            checkpoint_name: string;
-            /** Checkpoint Position */
-            checkpoint_position: number;
-            status: components["schemas"]["ExecutionStatus"];
-            /** Seconds */
-            seconds: number | null;
-        };
         /** StoppedExecution */
         StoppedExecution: {
             /**
@@ -7412,27 +7538,14 @@ export interface components {
             /** Uses */
             uses: ("agents" | "scripts" | "functions" | "people" | "actions")[];
             /** Checkpoints */
-            checkpoints: components["schemas"]["TemplateStep"][];
+            checkpoints: components["schemas"]["TemplateCheckpoint"][];
             /** Sample Input */
             sample_input: unknown;
             /** Text */
             text: string;
         };
-        /**
-         * TemplatePage
-         * @description The templates that come with the product.
-         */
-        TemplatePage: {
-            /** Items */
-            items: components["schemas"]["Template"][];
-            /**
-             * Next Cursor
-             * @description Ask again with `cursor` set to this; null on the last page.
-             */
-            next_cursor: string | null;
-        };
-        /** TemplateStep */
-        TemplateStep: {
+        /** TemplateCheckpoint */
+        TemplateCheckpoint: {
             /** Key */
             key: string;
             /** Name */
@@ -7446,21 +7559,17 @@ export interface components {
             approve: ("start" | "complete" | "both") | null;
         };
         /**
-         * Terms
-         * @description Under which it is asked.
+         * TemplatePage
+         * @description The templates that come with the product.
          */
-        Terms: {
-            on_timeout: components["schemas"]["OnExpiry"] | null;
-            /** Period Seconds */
-            period_seconds: number | null;
-            /** Escalate After Seconds */
-            escalate_after_seconds: number | null;
-            /** Escalate To */
-            escalate_to: string[];
-            /** Not By Starter */
-            not_by_starter: boolean;
-            /** Channels */
-            channels: string[];
+        TemplatePage: {
+            /** Items */
+            items: components["schemas"]["Template"][];
+            /**
+             * Next Cursor
+             * @description Ask again with `cursor` set to this; null on the last page.
+             */
+            next_cursor: string | null;
         };
         /** TestChannelRequest */
         TestChannelRequest: {
@@ -7553,68 +7662,13 @@ export interface components {
             /** Went Well */
             went_well: boolean;
         };
-        /**
-         * TrailItem
-         * @description One checkpoint of the run's graph, and how far it has come.
-         */
-        TrailItem: {
-            /** Position */
-            position: number;
-            /**
-             * Checkpoint Id
-             * Format: uuid
-             */
-            checkpoint_id: string;
-            /** Key */
-            key: string;
-            /** Name */
-            name: string;
-            /** Description */
-            description: string;
-            /** Stage */
-            stage: string;
-            mode: components["schemas"]["Mode"];
-            /** Needs */
-            needs: string[];
-            /** Asks To Start */
-            asks_to_start: boolean;
-            /** Asks To Complete */
-            asks_to_complete: boolean;
-            /** Execution Id */
-            execution_id: string | null;
-            /** Status */
-            status: components["schemas"]["ExecutionStatus"] | "upcoming";
-            waiting_on: components["schemas"]["WaitingOn"] | null;
-            /** Attempt Number */
-            attempt_number: number;
-            /** Revision Iteration */
-            revision_iteration: number;
-            /** Started At */
-            started_at: string | null;
-            /** Completed At */
-            completed_at: string | null;
-            /** Worked Seconds */
-            worked_seconds: number;
-            /** Artifact Count */
-            artifact_count: number;
-            /** Error */
-            error: string | null;
-            /** Retry Due At */
-            retry_due_at: string | null;
-            progress: components["schemas"]["Progress"] | null;
-            /** Is Rework */
-            is_rework: boolean;
-            /**
-             * Is Stale
-             * @description Something that it read has a newer version.
-             */
-            is_stale: boolean;
+        /** UnaffectedItems */
+        UnaffectedItems: {
+            /** Checkpoints */
+            checkpoints: number;
+            /** Artifacts */
+            artifacts: number;
         };
-        /**
-         * TryOutcome
-         * @enum {string}
-         */
-        TryOutcome: "sent" | "not_sent" | "unknown";
         /** UpdateAccountRequest */
         UpdateAccountRequest: {
             /**
@@ -7648,7 +7702,7 @@ export interface components {
              * Kinds
              * @description What goes there without a rule that names it; all but completed runs.
              */
-            kinds?: components["schemas"]["NoticeKind"][] | null;
+            kinds?: components["schemas"]["NotificationKind"][] | null;
             /**
              * Pipelines
              * @description Only what happens there; none: everywhere.
@@ -7756,16 +7810,6 @@ export interface components {
              */
             seconds: number;
         };
-        /** UsedBy */
-        UsedBy: {
-            /**
-             * Pipeline Id
-             * Format: uuid
-             */
-            pipeline_id: string;
-            /** Pipeline Name */
-            pipeline_name: string;
-        };
         /** User */
         User: {
             /**
@@ -7825,29 +7869,6 @@ export interface components {
              */
             next_cursor: string | null;
         };
-        /** Validation */
-        Validation: {
-            /** Valid */
-            valid: boolean;
-            /** Errors */
-            errors: components["schemas"]["Finding"][];
-            /** Warnings */
-            warnings: components["schemas"]["Finding"][];
-        };
-        /**
-         * Verdict
-         * @description Whether the chain of events is as it was written.
-         */
-        Verdict: {
-            /** Valid */
-            valid: boolean;
-            /** Chains */
-            chains: number;
-            /** Events */
-            events: number;
-            /** Broken */
-            broken: components["schemas"]["BrokenLink"][];
-        };
         /**
          * Vote
          * @description One answer to an approval.
@@ -7873,27 +7894,6 @@ export interface components {
          * @enum {string}
          */
         WaitingOn: "human_form" | "script_input" | "action_approval" | "validation_feedback" | "question" | "escalation" | "rework" | "retry_delay" | "external_blocker";
-        /**
-         * Welcome
-         * @description Whom an invitation is for.
-         */
-        Welcome: {
-            /**
-             * User
-             * @description Of the user; it never changes.
-             */
-            user: string;
-            /** Display Name */
-            display_name: string;
-            /** Email */
-            email: string;
-            /**
-             * Expires At
-             * Format: date-time
-             * @example 2026-03-02T09:30:00.000000Z
-             */
-            expires_at: string;
-        };
         /** WithdrawnApproval */
         WithdrawnApproval: {
             /**
@@ -7901,7 +7901,7 @@ export interface components {
              * Format: uuid
              */
             approval_id: string;
-            kind: components["schemas"]["Kind"];
+            kind: components["schemas"]["ApprovalKind"];
             /** Checkpoint Name */
             checkpoint_name: string;
         };
@@ -8330,7 +8330,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SignInWays"];
+                    "application/json": components["schemas"]["SignInOptions"];
                 };
             };
             /** @description The body cannot be read */
@@ -8398,7 +8398,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LeaveFor"];
+                    "application/json": components["schemas"]["SignInRedirect"];
                 };
             };
             /** @description The body cannot be read */
@@ -10986,7 +10986,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Welcome"];
+                    "application/json": components["schemas"]["InvitationPreview"];
                 };
             };
             /** @description The body cannot be read */
@@ -11388,7 +11388,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewToken"];
+                    "application/json": components["schemas"]["CreatedToken"];
                 };
             };
             /** @description The body cannot be read */
@@ -11740,7 +11740,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Ended"];
+                    "application/json": components["schemas"]["EndedSessions"];
                 };
             };
             /** @description The body cannot be read */
@@ -12234,7 +12234,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NewToken"];
+                    "application/json": components["schemas"]["CreatedToken"];
                 };
             };
             /** @description The body cannot be read */
@@ -12844,7 +12844,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Rotated"];
+                    "application/json": components["schemas"]["SecretRotation"];
                 };
             };
             /** @description The body cannot be read */
@@ -13512,7 +13512,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Deleted"];
+                    "application/json": components["schemas"]["DeletedPipeline"];
                 };
             };
             /** @description The body cannot be read */
@@ -14840,7 +14840,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Validation"];
+                    "application/json": components["schemas"]["DefinitionValidation"];
                 };
             };
             /** @description The body cannot be read */
@@ -21052,11 +21052,11 @@ export interface operations {
                 /** @description One of these; pending unless said. */
                 status?: components["schemas"]["ApprovalStatus"][] | null;
                 /** @description One of these. */
-                kind?: components["schemas"]["Kind"][] | null;
+                kind?: components["schemas"]["ApprovalKind"][] | null;
                 pipeline_id?: string | null;
                 run_id?: string | null;
                 /** @description Of a proposed action: one of these. */
-                risk_level?: components["schemas"]["Risk"][] | null;
+                risk_level?: components["schemas"]["RiskLevel"][] | null;
                 /** @description Of a proposed action. */
                 operation_type?: string | null;
                 /** @description That asks, or has approved. */
@@ -21292,7 +21292,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BatchDecided"];
+                    "application/json": components["schemas"]["BatchDecisionResults"];
                 };
             };
             /** @description The body cannot be read */
@@ -21437,7 +21437,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ModifyPreview"];
+                    "application/json": components["schemas"]["ModificationPreview"];
                 };
             };
             /** @description The body cannot be read */
@@ -22280,7 +22280,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ModelTrial"];
+                    "application/json": components["schemas"]["ModelTestResult"];
                 };
             };
             /** @description The body cannot be read */
@@ -22521,7 +22521,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MadeChannel"];
+                    "application/json": components["schemas"]["CreatedChannel"];
                 };
             };
             /** @description The body cannot be read */
@@ -23167,7 +23167,7 @@ export interface operations {
                 /** @description One of these. */
                 status?: components["schemas"]["DeliveryStatus"][] | null;
                 /** @description One of these. */
-                kind?: components["schemas"]["NoticeKind"][] | null;
+                kind?: components["schemas"]["NotificationKind"][] | null;
                 /** @description How many items at most. */
                 limit?: number;
                 /** @description `next_cursor` of the page before; left out for the first page. */
@@ -26254,7 +26254,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Explanation"];
+                    "application/json": components["schemas"]["ApprovalExplanation"];
                 };
             };
             /** @description The body cannot be read */
@@ -27677,7 +27677,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Verdict"];
+                    "application/json": components["schemas"]["ChainVerification"];
                 };
             };
             /** @description The body cannot be read */
@@ -28027,7 +28027,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Diagnosis"];
+                    "application/json": components["schemas"]["HealthReport"];
                 };
             };
             /** @description The body cannot be read */
@@ -28113,7 +28113,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Diagnosis"];
+                    "application/json": components["schemas"]["HealthReport"];
                 };
             };
             /** @description The body cannot be read */

@@ -5,23 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story
-from cairn.core.rule_verdict import Risk
-from cairn.core.states import ApprovalStatus, Kind
+from cairn.core.rule_verdict import RiskLevel
+from cairn.core.states import ApprovalKind, ApprovalStatus
 from cairn.services.actions.catalogue import SEND_EMAIL
-from cairn.services.approvals.views import (
-    Action,
-    ApprovalDetail,
-    ApprovalPage,
-    BatchDecided,
-    Change,
-    Decided,
+from cairn.services.actions.views import (
     LearningCase,
     LearningCasePage,
+    ModificationPreview,
     ModificationRate,
     ModificationRates,
-    ModifyPreview,
     ModifyValidation,
+    ParameterChange,
+    ProposedAction,
 )
+from cairn.services.approvals.views import ApprovalDetail, ApprovalPage, BatchDecisionResult, BatchDecisionResults
 
 
 def _parameters() -> dict[str, Any]:
@@ -37,14 +34,14 @@ def _modified_parameters() -> dict[str, Any]:
     return {**_parameters(), "amount": 89.99}
 
 
-def _change() -> Change:
-    return Change(
+def _change() -> ParameterChange:
+    return ParameterChange(
         field="amount", path="/amount", original=99.99, modified=89.99, change_type="updated", difference=-10.0
     )
 
 
-def _action() -> Action:
-    return Action(
+def _action() -> ProposedAction:
+    return ProposedAction(
         operation_type="send_email",
         parameters=_parameters(),
         current_parameters=_parameters(),
@@ -52,8 +49,8 @@ def _action() -> Action:
         parameters_schema=SEND_EMAIL,
         reasoning="The customer asked for a refund of a defective product; the purchase is confirmed.",
         confidence=0.87,
-        risk_level=Risk.HIGH,
-        claimed_risk=Risk.HIGH,
+        risk_level=RiskLevel.HIGH,
+        claimed_risk=RiskLevel.HIGH,
         risk_reasons=["The pipeline declares send_email as high."],
         supporting_data={"customer": {"orders": 15, "refunds": 0}},
         is_carried_out=True,
@@ -68,10 +65,10 @@ def approval() -> ApprovalDetail:
     return story.approval_detail().model_copy(
         update={
             "title": "Send “Refund Confirmation - Order #12345” to customer@example.com",
-            "kind": Kind.ACTION,
+            "kind": ApprovalKind.ACTION,
             "possible": ["approve", "modify", "revise", "reject"],
             "operation_type": "send_email",
-            "risk_level": Risk.HIGH,
+            "risk_level": RiskLevel.HIGH,
             "confidence": 0.87,
             "action": _action(),
             "form": None,
@@ -131,14 +128,16 @@ def approvals() -> ApprovalPage:
     return story.page(ApprovalPage, story.approval())
 
 
-def batch_results() -> BatchDecided:
-    return BatchDecided(
-        decided=1, refused=0, items=[Decided(approval_id=story.APPROVAL_ID, status=ApprovalStatus.APPROVED, error=None)]
+def batch_results() -> BatchDecisionResults:
+    return BatchDecisionResults(
+        decided=1,
+        refused=0,
+        items=[BatchDecisionResult(approval_id=story.APPROVAL_ID, status=ApprovalStatus.APPROVED, error=None)],
     )
 
 
-def modification_preview() -> ModifyPreview:
-    return ModifyPreview(
+def modification_preview() -> ModificationPreview:
+    return ModificationPreview(
         approval_id=story.APPROVAL_ID,
         parameters=_modified_parameters(),
         diff=[_change()],

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story
-from cairn.services.costs.views import Bound, CostLine, Costs, PipelineCosts, RunCosts
+from cairn.services.costs.views import BudgetStatus, CostLine, Costs, PipelineCosts, RunCosts
 
 
-def _costs(by: str, key: str, name: str, bounds: list[Bound]) -> dict[str, Any]:
+def _costs(by: str, key: str, name: str, bounds: list[BudgetStatus]) -> dict[str, Any]:
     line = CostLine(key=key, name=name, last_at=story.at(3), usage=story.usage())
     return {"by": by, "total": story.usage(), "items": [line], "next_cursor": None, "bounds": bounds}
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from cairn.api.examples import story
-from cairn.services.doctor.views import Diagnosis, HealthCheck
-from cairn.services.identity.session_views import DriftReport, Health
+from cairn.services.doctor.views import HealthCheck, HealthReport
+from cairn.services.identity.views import DriftStatus, Health
 
 
 def health() -> Health:
     return Health(
-        version="0.1.0", database="sqlite", drift=DriftReport(checked_at=story.at(-90), repaired=0, moved_aside=0)
+        version="0.1.0", database="sqlite", drift=DriftStatus(checked_at=story.at(-90), repaired=0, moved_aside=0)
     )
 
 
-def report() -> Diagnosis:
-    return Diagnosis(
+def report() -> HealthReport:
+    return HealthReport(
         checked_at=story.at(30),
         well=True,
         findings=[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cairn.api.examples import story
-from cairn.services.events.views import Event, EventPage, Verdict
+from cairn.services.events.views import ChainVerification, Event, EventPage
 
 
 def _event() -> Event:
@@ -38,5 +38,5 @@ def events() -> EventPage:
     return story.page(EventPage, _event())
 
 
-def verification() -> Verdict:
-    return Verdict(valid=True, chains=3, events=57, broken=[])
+def verification() -> ChainVerification:
+    return ChainVerification(valid=True, chains=3, events=57, broken=[])

@@ -7,7 +7,7 @@ from typing import Any
 from cairn.api.examples import story
 from cairn.services.actors import Role, Scope
 from cairn.services.identity import views as v
-from cairn.services.identity.session_views import LeaveFor, Provider, Session, SignedIn, SignInWays
+from cairn.services.identity.views import Session, SignedIn, SignInOptions, SignInProvider, SignInRedirect
 
 
 def _made() -> dict[str, Any]:
@@ -96,8 +96,8 @@ def secret() -> v.Secret:
     return v.Secret(name="smtp-password", changed_at=story.at(-30), changed_by="admin", is_readable=True, **_made())
 
 
-def sign_in_options() -> SignInWays:
-    return SignInWays(password=True, providers=[Provider(name="corp", title="Company account")])
+def sign_in_options() -> SignInOptions:
+    return SignInOptions(password=True, providers=[SignInProvider(name="corp", title="Company account")])
 
 
 def session() -> Session:
@@ -180,8 +180,8 @@ def put_secret_request() -> dict[str, Any]:
     return {"value": "a long random text"}
 
 
-def sign_in_redirect() -> LeaveFor:
-    return LeaveFor(url="https://login.example.com/authorize?response_type=code&client_id=cairn")
+def sign_in_redirect() -> SignInRedirect:
+    return SignInRedirect(url="https://login.example.com/authorize?response_type=code&client_id=cairn")
 
 
 def signed_in() -> SignedIn:
@@ -214,8 +214,8 @@ def created_invitation() -> v.NewInvitation:
     return v.NewInvitation(**_invitation(), token=_TEXT, path=f"/welcome#invitation={_TEXT}")
 
 
-def invitation_preview() -> v.Welcome:
-    return v.Welcome(
+def invitation_preview() -> v.InvitationPreview:
+    return v.InvitationPreview(
         user="reviewer", display_name="A reviewer", email="reviewer@example.com", expires_at=story.at(3720)
     )
 
@@ -228,21 +228,21 @@ def tokens() -> v.TokenPage:
     return story.page(v.TokenPage, token())
 
 
-def created_token() -> v.NewToken:
-    return v.NewToken(**_token(), token=_TEXT)
+def created_token() -> v.CreatedToken:
+    return v.CreatedToken(**_token(), token=_TEXT)
 
 
 def open_sessions() -> v.OpenSessionPage:
     return story.page(v.OpenSessionPage, open_session())
 
 
-def ended_sessions() -> v.Ended:
-    return v.Ended(count=2)
+def ended_sessions() -> v.EndedSessions:
+    return v.EndedSessions(count=2)
 
 
 def secrets() -> v.SecretPage:
     return story.page(v.SecretPage, secret())
 
 
-def secret_rotation() -> v.Rotated:
-    return v.Rotated(count=4)
+def secret_rotation() -> v.SecretRotation:
+    return v.SecretRotation(count=4)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cairn.api.examples import story
-from cairn.services.events.views import LogLine, LogPage
+from cairn.services.logs.views import LogLine, LogPage
 
 
 def _line() -> LogLine:

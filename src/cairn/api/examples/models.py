@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.services.model_views import ModelList, ModelProvider, ModelTrial
+from cairn.services.models import ModelList, ModelProvider, ModelTestResult
 
 
 def _anthropic() -> ModelProvider:
@@ -49,8 +49,8 @@ def models() -> ModelList:
     )
 
 
-def test_result() -> ModelTrial:
-    return ModelTrial(
+def test_result() -> ModelTestResult:
+    return ModelTestResult(
         model="house:qwen3",
         is_simulated=False,
         works=True,

@@ -9,19 +9,19 @@ from cairn.services.notifications.views import (
     AvailableChannel,
     Channel,
     ChannelPage,
+    CreatedChannel,
     Delivery,
+    DeliveryAttempt,
     DeliveryDetail,
     DeliveryPage,
-    DeliveryTry,
-    MadeChannel,
     Preferences,
     QuietHours,
     RemovedChannel,
 )
-from cairn.store.tables.notifications import ChannelKind, DeliveryStatus, NoticeKind, TryOutcome
+from cairn.store.tables.notifications import ChannelKind, DeliveryOutcome, DeliveryStatus, NotificationKind
 
 CHANNEL_ID, DELIVERY_ID, NOTICE_ID = story.id_of("channel"), story.id_of("delivery"), story.id_of("notice")
-KINDS = [NoticeKind.APPROVAL_ASKED, NoticeKind.APPROVAL_ESCALATED, NoticeKind.EXECUTION_FAILED]
+KINDS = [NotificationKind.APPROVAL_ASKED, NotificationKind.APPROVAL_ESCALATED, NotificationKind.EXECUTION_FAILED]
 
 
 def channel() -> Channel:
@@ -47,7 +47,7 @@ def _delivery() -> dict[str, Any]:
     return {
         "delivery_id": DELIVERY_ID,
         "notice_id": NOTICE_ID,
-        "kind": NoticeKind.TEST,
+        "kind": NotificationKind.TEST,
         "channel_id": CHANNEL_ID,
         "channel": "Operations",
         "channel_kind": "teams",
@@ -72,7 +72,9 @@ def delivery() -> DeliveryDetail:
         **_delivery(),
         content={"kind": "test", "tone": "good", "title": "This channel works", "text": ""},
         history=[
-            DeliveryTry(number=1, began_at=story.at(0), ended_at=story.at(0), outcome=TryOutcome.SENT, told="202")
+            DeliveryAttempt(
+                number=1, began_at=story.at(0), ended_at=story.at(0), outcome=DeliveryOutcome.SENT, told="202"
+            )
         ],
     )
 
@@ -115,8 +117,8 @@ def channels() -> ChannelPage:
     return ChannelPage(items=[channel()], next_cursor=None)
 
 
-def created_channel() -> MadeChannel:
-    return MadeChannel(**dict(channel()), signing_key=None)
+def created_channel() -> CreatedChannel:
+    return CreatedChannel(**dict(channel()), signing_key=None)
 
 
 def removed_channel() -> RemovedChannel:

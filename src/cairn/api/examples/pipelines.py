@@ -5,20 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story
-from cairn.services.pipelines.script_views import RemovedScript, SavedScript, Script, ScriptPage
 from cairn.services.pipelines.views import (
     DefinitionChange,
     DefinitionDiff,
-    Deleted,
-    Finding,
+    DefinitionFinding,
+    DefinitionValidation,
+    DeletedPipeline,
     PipelinePage,
+    RemovedScript,
     Revision,
     RevisionDetail,
     RevisionPage,
+    SavedScript,
+    Script,
+    ScriptPage,
     Template,
+    TemplateCheckpoint,
     TemplatePage,
-    TemplateStep,
-    Validation,
 )
 
 
@@ -50,8 +53,10 @@ def pipelines() -> PipelinePage:
     return story.page(PipelinePage, story.pipeline_summary())
 
 
-def deleted_pipeline() -> Deleted:
-    return Deleted(pipeline_id=story.PIPELINE_ID, archive_location=f".archived/{story.PIPELINE_ID}_20260302T101500Z")
+def deleted_pipeline() -> DeletedPipeline:
+    return DeletedPipeline(
+        pipeline_id=story.PIPELINE_ID, archive_location=f".archived/{story.PIPELINE_ID}_20260302T101500Z"
+    )
 
 
 def definition_yaml() -> str:
@@ -79,14 +84,14 @@ def diff() -> DefinitionDiff:
     )
 
 
-def _finding() -> Finding:
-    return Finding(
+def _finding() -> DefinitionFinding:
+    return DefinitionFinding(
         path="/checkpoints/0/form", message="This has to be a list of fields.", severity="error", line=5, column=11
     )
 
 
-def validation() -> Validation:
-    return Validation(valid=False, errors=[_finding()], warnings=[])
+def validation() -> DefinitionValidation:
+    return DefinitionValidation(valid=False, errors=[_finding()], warnings=[])
 
 
 def schema() -> dict[str, Any]:
@@ -101,7 +106,7 @@ def templates() -> TemplatePage:
             title="Goals to design",
             description="Three forms.",
             uses=["people"],
-            checkpoints=[TemplateStep(key="goals", name="Goals", mode="human_only", approve="complete")],
+            checkpoints=[TemplateCheckpoint(key="goals", name="Goals", mode="human_only", approve="complete")],
             sample_input=None,
             text=story.DEFINITION_YAML,
         ),

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story
-from cairn.core.states import ExecutionStatus, Kind
+from cairn.core.states import ApprovalKind, ExecutionStatus
 from cairn.services.rework.views import (
-    BecomesStale,
+    ArtifactFlow,
     Dependency,
-    Flow,
     Lineage,
     ReplacedArtifact,
     ReworkItem,
     ReworkPreview,
+    StaleExecution,
 )
 from cairn.services.rollbacks.views import WithdrawnApproval
 
@@ -49,11 +49,13 @@ def preview() -> ReworkPreview:
         asker_waits=True,
         withdrawn_approvals=[
             WithdrawnApproval(
-                approval_id=story.id_of("approval requirements"), kind=Kind.COMPLETION, checkpoint_name="Requirements"
+                approval_id=story.id_of("approval requirements"),
+                kind=ApprovalKind.COMPLETION,
+                checkpoint_name="Requirements",
             )
         ],
         becomes_stale=[
-            BecomesStale(
+            StaleExecution(
                 execution_id=story.id_of("execution summary"),
                 run_id=story.RUN_ID,
                 run_version=2,
@@ -96,7 +98,7 @@ def lineage() -> Lineage:
     return Lineage(
         run_id=story.RUN_ID,
         flow=[
-            Flow(
+            ArtifactFlow(
                 artifact_record_id=story.RECORD_ID,
                 artifact_name="goals",
                 checksum=story.DIGEST,

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story
-from cairn.core.states import ExecutionStatus, Kind
+from cairn.core.states import ApprovalKind, ExecutionStatus
 from cairn.services.rollbacks.views import (
     ArchivedArtifact,
     DeletedExecution,
-    GoesOn,
-    Kept,
+    ResumePoint,
     Rollback,
     RollbackPage,
     RollbackPreview,
     RolledBackItems,
+    UnaffectedItems,
     WithdrawnApproval,
 )
 
@@ -84,13 +84,15 @@ def rollback() -> Rollback:
 def preview() -> RollbackPreview:
     return RollbackPreview(
         **_facts(),
-        kept=Kept(checkpoints=0, artifacts=0),
+        kept=UnaffectedItems(checkpoints=0, artifacts=0),
         stopped=[],
         withdrawn_approvals=[
-            WithdrawnApproval(approval_id=story.APPROVAL_ID, kind=Kind.COMPLETION, checkpoint_name="Business Goals")
+            WithdrawnApproval(
+                approval_id=story.APPROVAL_ID, kind=ApprovalKind.COMPLETION, checkpoint_name="Business Goals"
+            )
         ],
         size_bytes=41,
-        then=GoesOn(checkpoint_name="Business Goals", begins="at once"),
+        then=ResumePoint(checkpoint_name="Business Goals", begins="at once"),
     )
 
 

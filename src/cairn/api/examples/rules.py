@@ -6,10 +6,10 @@ from typing import Any
 
 from cairn.api.examples import story
 from cairn.core.rules import GLOBAL
-from cairn.core.states import ApprovalStatus, Kind
+from cairn.core.states import ApprovalKind, ApprovalStatus
 from cairn.services.rules import views as v
 from cairn.services.rules.queries.autonomy import share
-from cairn.services.rules.scoring import Share
+from cairn.services.rules.scoring import Proportion
 
 TEXT = """version: "1.0"
 checkpoints:
@@ -105,7 +105,7 @@ def _disagreement() -> v.Disagreement:
         pipeline_id=story.PIPELINE_ID,
         pipeline_name="Business goals to design",
         checkpoint_name="Business Goals",
-        kind=Kind.ACTION,
+        kind=ApprovalKind.ACTION,
         operation_type="refund",
         asked_at=story.at(0),
         rule="Small refunds",
@@ -124,7 +124,7 @@ def audit() -> v.Audit:
         run_version=2,
         execution_id=story.EXECUTION_ID,
         checkpoint_name="Business Goals",
-        kind=Kind.ACTION,
+        kind=ApprovalKind.ACTION,
         operation_type="refund",
         asked_at=story.at(0),
         rule="Small refunds",
@@ -149,17 +149,17 @@ def check() -> v.RuleCheck:
     return v.RuleCheck(valid=True, errors=[], warnings=[], rules=[_asks(), _approves()])
 
 
-def explanation() -> v.Explanation:
-    return v.Explanation(
+def explanation() -> v.ApprovalExplanation:
+    return v.ApprovalExplanation(
         approval_id=story.APPROVAL_ID,
-        kind=Kind.ACTION,
+        kind=ApprovalKind.ACTION,
         status=ApprovalStatus.PENDING,
         rule="Large amounts",
         scope=GLOBAL,
         rules_revision=3,
         reason="'Large amounts' of the global rules, revision 3, asks.",
         considered=[
-            v.RuleConsidered(
+            v.EvaluatedRule(
                 rule="Large amounts",
                 scope=GLOBAL,
                 section="checkpoints",
@@ -179,10 +179,15 @@ def backtest() -> v.Backtest:
         no_rule=148,
         agreed=79,
         disagreed=1,
-        false_approve=share(Share(1, 80)),
+        false_approve=share(Proportion(1, 80)),
         rules=[
             v.RuleScore(
-                rule="Small refunds", approved=80, agreed=79, disagreed=1, asked=0, false_approve=share(Share(1, 80))
+                rule="Small refunds",
+                approved=80,
+                agreed=79,
+                disagreed=1,
+                asked=0,
+                false_approve=share(Proportion(1, 80)),
             )
         ],
         disagreements=[_disagreement()],
@@ -196,7 +201,7 @@ def autonomy() -> v.Autonomy:
     return v.Autonomy(
         since=story.at(-129_600),
         decided=400,
-        automatic=share(Share(60, 400)),
+        automatic=share(Proportion(60, 400)),
         rules=[
             v.RuleAutonomy(
                 scope=GLOBAL,
@@ -209,10 +214,10 @@ def autonomy() -> v.Autonomy:
                 approved=60,
                 sampled=7,
                 reviewed=5,
-                disagreement=share(Share(0, 5)),
-                shadow=share(Share(1, 90)),
+                disagreement=share(Proportion(0, 5)),
+                shadow=share(Proportion(1, 90)),
                 asked=160,
-                modification=share(Share(4, 160)),
+                modification=share(Proportion(4, 160)),
             )
         ],
     )

@@ -9,14 +9,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
-from cairn.core.states import ApprovalStatus, ExecutionStatus, Kind, Mode, RunStatus
-from cairn.services.approvals.form_views import Form, FormField
-from cairn.services.approvals.views import Approval, ApprovalDetail, Step, Terms
+from cairn.core.states import ApprovalKind, ApprovalStatus, ExecutionMode, ExecutionStatus, RunStatus
+from cairn.services.approvals.views import Approval, ApprovalDetail, ApprovalTerms, Form, FormField, PriorExecution
 from cairn.services.artifacts.views import Artifact
-from cairn.services.costs.views import Bound, Limits, RunBudget, Usage
+from cairn.services.costs.views import BudgetLimits, BudgetStatus, RunBudget, Usage
 from cairn.services.pipelines.views import Checkpoint, Pipeline, PipelineSummary
 from cairn.services.runs.execution_views import ErrorDetails, Execution, Interaction
-from cairn.services.runs.views import OpenExecution, RecentRun, Run, RunMetadata, RunProgress, RunSummary, TrailItem
+from cairn.services.runs.views import OpenExecution, RecentRun, Run, RunCheckpoint, RunMetadata, RunProgress, RunSummary
 from cairn.services.view import View
 
 P = TypeVar("P", bound=View)
@@ -98,8 +97,8 @@ def usage() -> Usage:
     )
 
 
-def _no_limits() -> Limits:
-    return Limits(max_cost_usd=None, max_tokens=None, max_calls=None)
+def _no_limits() -> BudgetLimits:
+    return BudgetLimits(max_cost_usd=None, max_tokens=None, max_calls=None)
 
 
 def budget() -> RunBudget:
@@ -108,7 +107,7 @@ def budget() -> RunBudget:
         defined=_no_limits().model_copy(update={"max_cost_usd": 2.0}),
         per_month=_no_limits(),
         bounds=[
-            Bound(
+            BudgetStatus(
                 of="run",
                 limit="max_cost_usd",
                 allowed=2.0,
@@ -247,7 +246,7 @@ def approval() -> Approval:
     return Approval(
         approval_id=APPROVAL_ID,
         title="Approve Business Goals",
-        kind=Kind.COMPLETION,
+        kind=ApprovalKind.COMPLETION,
         status=ApprovalStatus.PENDING,
         digest=DIGEST,
         run_id=RUN_ID,
@@ -288,7 +287,7 @@ def approval_detail() -> ApprovalDetail:
         checkpoint_description="What should be true in a year?",
         rule_scope=None,
         rules_revision=None,
-        terms=Terms(
+        terms=ApprovalTerms(
             on_timeout=None,
             period_seconds=None,
             escalate_after_seconds=None,
@@ -300,7 +299,7 @@ def approval_detail() -> ApprovalDetail:
         artifacts=[artifact()],
         form=form(),
         steps=[
-            Step(
+            PriorExecution(
                 execution_id=EXECUTION_ID,
                 checkpoint_id=CHECKPOINT_ID,
                 checkpoint_name="Business Goals",
@@ -324,7 +323,7 @@ def execution() -> Execution:
         checkpoint_name="Business Goals",
         checkpoint_description="What should be true in a year?",
         checkpoint_position=0,
-        mode=Mode.HUMAN_ONLY,
+        mode=ExecutionMode.HUMAN_ONLY,
         status=ExecutionStatus.WAITING_APPROVAL_TO_COMPLETE,
         waiting_on=None,
         created_at=at(0),
@@ -370,17 +369,17 @@ def execution() -> Execution:
     )
 
 
-def _trail_item(position: int) -> TrailItem:
+def _trail_item(position: int) -> RunCheckpoint:
     key, title = STEPS[position]
     is_first = position == 0
-    return TrailItem(
+    return RunCheckpoint(
         position=position,
         checkpoint_id=id_of(f"checkpoint {key}"),
         key=key,
         name=title,
         description="",
         stage=key,
-        mode=Mode.HUMAN_ONLY,
+        mode=ExecutionMode.HUMAN_ONLY,
         needs=[],
         asks_to_start=False,
         asks_to_complete=True,

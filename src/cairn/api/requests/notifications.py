@@ -8,11 +8,11 @@ from pydantic import Field, StringConstraints
 
 from cairn.api.parameters import Text
 from cairn.api.request_body import Id, RequestBody
-from cairn.services.notifications.channels import Wanted as ChannelSpec
-from cairn.store.tables.notifications import ChannelKind, NoticeKind
+from cairn.services.notifications.channels import ChannelSpec
+from cairn.store.tables.notifications import ChannelKind, NotificationKind
 
 Word = Annotated[Text, StringConstraints(min_length=1, max_length=200)]
-Kind = Annotated[NoticeKind, Field(strict=False)]
+Kind = Annotated[NotificationKind, Field(strict=False)]
 Kinds = Annotated[
     list[Kind] | None,
     Field(max_length=20, description="What goes there without a rule that names it; all but completed runs."),

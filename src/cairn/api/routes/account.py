@@ -13,10 +13,9 @@ from cairn.api.operations import OWN, operation, operation_router
 from cairn.api.parameters import Paging, TokenId
 from cairn.api.requests.identity import CreateOwnTokenRequest, UpdateAccountRequest
 from cairn.api.routes.session import session_view
-from cairn.services.identity.session_views import Session
-from cairn.services.identity.tokens import NewToken as TokenSpec
+from cairn.services.identity.tokens import TokenSpec
 from cairn.services.identity.users import UserChange
-from cairn.services.identity.views import NewToken, Token, TokenPage
+from cairn.services.identity.views import CreatedToken, Session, Token, TokenPage
 
 router = operation_router("/api/me", "Your account")
 
@@ -49,7 +48,7 @@ def list_own_tokens(
     request_example=examples.create_own_token_request,
     response_example=examples.created_token,
 )
-async def create_own_token(body: CreateOwnTokenRequest, services: Services, by: By) -> NewToken:
+async def create_own_token(body: CreateOwnTokenRequest, services: Services, by: By) -> CreatedToken:
     """Make a token of your own, for what your roles allow. Its text is in this answer alone.
 
     Made with a token, it may do no more than that one, and ends with it.
@@ -57,7 +56,7 @@ async def create_own_token(body: CreateOwnTokenRequest, services: Services, by: 
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
     made = await services.accounts.tokens.create_own(TokenSpec(by.name, body.name, scopes, body.valid_days), by)
     kept = await run_in_threadpool(services.accounts.people.token, made.token_id)
-    return NewToken(**dict(kept), token=made.token)
+    return CreatedToken(**dict(kept), token=made.token)
 
 
 @router.delete("/tokens/{token_id}")

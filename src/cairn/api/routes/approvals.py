@@ -22,16 +22,17 @@ from cairn.api.requests.approvals import (
     ModifyRequest,
 )
 from cairn.api.responses import command_warnings
-from cairn.core.rule_verdict import Risk
-from cairn.core.states import ApprovalStatus, Kind
-from cairn.services.actors import Actor, Allowed
+from cairn.core.rule_verdict import RiskLevel
+from cairn.core.states import ApprovalKind, ApprovalStatus
+from cairn.services.actions.views import ModificationPreview
+from cairn.services.actors import Actor, Permission
 from cairn.services.approvals.eligibility import DECIDE, SUBMIT
-from cairn.services.approvals.views import ApprovalDetail, ApprovalPage, BatchDecided, ModifyPreview
-from cairn.services.filters import ApprovalFilter
+from cairn.services.approvals.queries.lists import ApprovalFilter
+from cairn.services.approvals.views import ApprovalDetail, ApprovalPage, BatchDecisionResults
 
 router = operation_router("/api/approvals", "Approvals")
 
-DECISION_PERMISSIONS: dict[str, Allowed] = {
+DECISION_PERMISSIONS: dict[str, Permission] = {
     **dict.fromkeys(
         ("approve", "revise", "reject", "refuse", "accept", "feedback", "retry", "restart", "fail"), DECIDE
     ),
@@ -45,10 +46,10 @@ class ApprovalListParameters:
     """Which approvals, in which order."""
 
     status: Annotated[list[ApprovalStatus] | None, Query(description="One of these; pending unless said.")] = None
-    kind: Annotated[list[Kind] | None, Query(description="One of these.")] = None
+    kind: Annotated[list[ApprovalKind] | None, Query(description="One of these.")] = None
     pipeline_id: ById = None
     run_id: ById = None
-    risk_level: Annotated[list[Risk] | None, Query(description="Of a proposed action: one of these.")] = None
+    risk_level: Annotated[list[RiskLevel] | None, Query(description="Of a proposed action: one of these.")] = None
     operation_type: Annotated[Text | None, Query(max_length=100, description="Of a proposed action.")] = None
     rule: Annotated[Text | None, Query(max_length=200, description="That asks, or has approved.")] = None
     mine: Annotated[bool, Query(description="Only what you may decide.")] = False
@@ -90,7 +91,9 @@ def get_approval(approval_id: ApprovalId, services: Services, by: By) -> Approva
 
 @router.post("/batch")
 @operation(DECIDE, request_example=examples.decide_batch_request, response_example=examples.batch_results)
-async def decide_batch(body: DecideBatchRequest, services: Services, by: By, command_id: CommandId) -> BatchDecided:
+async def decide_batch(
+    body: DecideBatchRequest, services: Services, by: By, command_id: CommandId
+) -> BatchDecisionResults:
     """The same decision on several. Each is decided by itself: what cannot be is told, and the others go on (H8)."""
     require_permission(by, DECISION_PERMISSIONS[body.decision])
     items = [(item.approval_id, item.digest) for item in body.items]
@@ -99,7 +102,7 @@ async def decide_batch(body: DecideBatchRequest, services: Services, by: By, com
 
 @router.put("/{approval_id}/modify")
 @operation(READ, request_example=examples.modify_request, response_example=examples.modification_preview)
-def preview_modification(approval_id: ApprovalId, body: ModifyRequest, services: Services) -> ModifyPreview:
+def preview_modification(approval_id: ApprovalId, body: ModifyRequest, services: Services) -> ModificationPreview:
     """What other parameters would make of an action: the difference, and whether they fit. Nothing is decided."""
     return services.corrections.preview(approval_id, body.modified_params)
 

@@ -15,8 +15,8 @@ from cairn.api.middleware import CONTENT_POLICY
 from cairn.api.operations import ANY_JSON, READ, TEXT, operation, operation_router
 from cairn.api.parameters import ById, Paging, RecordId
 from cairn.api.request_body import JSON
+from cairn.services.artifacts.queries import ArtifactFilter
 from cairn.services.artifacts.views import Artifact, ArtifactPage
-from cairn.services.filters import ArtifactFilter
 
 router = operation_router("/api/artifacts", "Artifacts")
 

@@ -13,7 +13,7 @@ from cairn.api.examples import story
 from cairn.api.operations import DEFINE, READ, operation, operation_router
 from cairn.api.parameters import CheckpointId, Force, PipelineId, etag, is_id, revision_of
 from cairn.api.requests.pipelines import CheckpointOrderRequest
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.services.pipelines.views import Checkpoint, Pipeline
 
 router = operation_router("/api", "Checkpoints")
@@ -53,7 +53,7 @@ async def create_checkpoint(
     definition = dict(body)
     pipeline_id = definition.pop("pipeline_id", None)
     if not is_id(pipeline_id):
-        raise WrongInput([("/pipeline_id", "Name the pipeline by its id.")])
+        raise InvalidInput([("/pipeline_id", "Name the pipeline by its id.")])
     return await _add(services, response, pipeline_id, definition, position, force, by, command_id)
 
 

@@ -10,7 +10,7 @@ from cairn.api.dependencies import Services
 from cairn.api.examples import approvals as examples
 from cairn.api.operations import READ, operation, operation_router
 from cairn.api.parameters import ById, Paging, Text
-from cairn.services.approvals.views import LearningCasePage, ModificationRates
+from cairn.services.actions.views import LearningCasePage, ModificationRates
 
 router = operation_router("/api/learning", "Approvals")
 

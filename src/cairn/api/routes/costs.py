@@ -17,8 +17,7 @@ from cairn.api.parameters import Paging, PipelineId, RunId, filled
 from cairn.api.requests.runs import SetBudgetRequest
 from cairn.api.responses import command_warnings, with_warnings
 from cairn.core.budget import Budget
-from cairn.services.costs.queries import Days, OfAll, OfPipeline, OfRun
-from cairn.services.costs.queries import Wanted as CostQuery
+from cairn.services.costs.queries import CostQuery, DateRange, OfAll, OfPipeline, OfRun
 from cairn.services.costs.views import Costs, PipelineCosts, RunCosts
 from cairn.services.runs.views import Run
 
@@ -32,8 +31,8 @@ class CostPeriod:
     until: Annotated[date | None, Query(description="The last day, in UTC.")] = None
 
     @property
-    def days(self) -> Days:
-        return Days(self.since, self.until)
+    def days(self) -> DateRange:
+        return DateRange(self.since, self.until)
 
 
 @router.get("/runs/{run_id}/costs")

@@ -17,15 +17,15 @@ from cairn.api.problems import RequestRejected
 from cairn.api.request_body import JSON
 from cairn.api.requests.pipelines import RevertRequest
 from cairn.definitions import DefinitionError, authoring_schema
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.services.pipelines.views import (
     DefinitionDiff,
-    Finding,
+    DefinitionFinding,
+    DefinitionValidation,
     Pipeline,
     RevisionDetail,
     RevisionPage,
     TemplatePage,
-    Validation,
 )
 
 router = operation_router("/api", "Definitions")
@@ -66,7 +66,7 @@ async def replace_definition(
     """Apply a whole definition: what it leaves out has its default. The same again changes nothing (P7)."""
     written = await read_definition(request)
     if not isinstance(written.value, dict):
-        raise WrongInput([("", "This has to be an object: a whole definition.")])
+        raise InvalidInput([("", "This has to be an object: a whole definition.")])
     saved = await services.pipelines.replace(
         pipeline_id,
         written.value,
@@ -144,7 +144,7 @@ async def revert_pipeline(
     request_example=story.definition,
     response_example=examples.validation,
 )
-async def validate_definition(request: Request, services: Services) -> Validation:
+async def validate_definition(request: Request, services: Services) -> DefinitionValidation:
     """Check a definition without saving it. A text that cannot even be read is a finding, too."""
     try:
         written = await read_definition(request)
@@ -156,17 +156,19 @@ async def validate_definition(request: Request, services: Services) -> Validatio
             raise
         return _validation(
             [
-                Finding(path=place.path, message=place.message, severity="error", line=place.line, column=place.column)
+                DefinitionFinding(
+                    path=place.path, message=place.message, severity="error", line=place.line, column=place.column
+                )
                 for place in error.places
             ]
         )
     return _validation([finding(found) for found in checked.warnings])
 
 
-def _validation(findings: list[Finding]) -> Validation:
+def _validation(findings: list[DefinitionFinding]) -> DefinitionValidation:
     errors = [found for found in findings if found.severity == "error"]
     warnings = [found for found in findings if found.severity == "warning"]
-    return Validation(valid=not errors, errors=errors, warnings=warnings)
+    return DefinitionValidation(valid=not errors, errors=errors, warnings=warnings)
 
 
 @router.get("/definitions/schema")

@@ -6,8 +6,8 @@ import cairn
 from cairn.api.dependencies import Services
 from cairn.api.examples import doctor as examples
 from cairn.api.operations import ADMIN, OPEN, operation, operation_router
-from cairn.services.doctor.views import Diagnosis
-from cairn.services.identity.session_views import DriftReport, Health
+from cairn.services.doctor.views import HealthReport
+from cairn.services.identity.views import DriftStatus, Health
 
 router = operation_router("/api", "Health")
 
@@ -21,19 +21,19 @@ def get_health(services: Services) -> Health:
         version=cairn.__version__,
         database=services.database.kind,
         drift=drift
-        and DriftReport(checked_at=drift.checked_at, repaired=drift.repaired, moved_aside=drift.moved_aside),
+        and DriftStatus(checked_at=drift.checked_at, repaired=drift.repaired, moved_aside=drift.moved_aside),
     )
 
 
 @router.get("/doctor")
 @operation(ADMIN, response_example=examples.report)
-async def get_diagnosis(services: Services) -> Diagnosis:
+async def get_diagnosis(services: Services) -> HealthReport:
     """Look at everything: database, trail, folders, jobs, disk, sandbox, clock and settings. Nothing is changed."""
     return await services.doctor.examine()
 
 
 @router.post("/doctor/repair")
 @operation(ADMIN, response_example=examples.report)
-async def repair(services: Services) -> Diagnosis:
+async def repair(services: Services) -> HealthReport:
     """Put right what can be put right without a loss; nothing of a user's is deleted."""
     return await services.doctor.repair()

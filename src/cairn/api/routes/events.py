@@ -12,8 +12,8 @@ from cairn.api.dependencies import Services
 from cairn.api.examples import events as examples
 from cairn.api.operations import READ, operation, operation_router
 from cairn.api.parameters import ById, Paging, Text, filled
-from cairn.services.events.views import EventPage, Verdict
-from cairn.services.filters import EventFilter
+from cairn.services.events.queries import EventFilter
+from cairn.services.events.views import ChainVerification, EventPage
 
 router = operation_router("/api/events", "Events")
 
@@ -45,6 +45,6 @@ def list_events(
 
 @router.get("/verify")
 @operation(READ, errors=(404,), response_example=examples.verification)
-def verify_events(services: Services, run_id: ById = None, pipeline_id: ById = None) -> Verdict:
+def verify_events(services: Services, run_id: ById = None, pipeline_id: ById = None) -> ChainVerification:
     """Check the hash chain of a run, of a pipeline with all its runs, or of everything (S4)."""
     return services.reading.verify(pipeline_id, run_id)

@@ -18,7 +18,7 @@ from cairn.api.requests.executions import (
     SubmitFormRequest,
 )
 from cairn.api.responses import command_warnings, with_warnings
-from cairn.core.states import Kind
+from cairn.core.states import ApprovalKind
 from cairn.services.approvals.eligibility import DECIDE, SUBMIT
 from cairn.services.artifacts.views import Upload
 from cairn.services.runs.execution_views import Context, Execution
@@ -31,9 +31,9 @@ _FILE_MEDIA: Media = {
         "required": ["file"],
     }
 }
-_START = frozenset({Kind.START})
-_COMPLETION = frozenset({Kind.COMPLETION})
-_WORK = frozenset({Kind.START, Kind.COMPLETION, Kind.ACTION})
+_START = frozenset({ApprovalKind.START})
+_COMPLETION = frozenset({ApprovalKind.COMPLETION})
+_WORK = frozenset({ApprovalKind.START, ApprovalKind.COMPLETION, ApprovalKind.ACTION})
 
 
 @router.post("/start")
@@ -160,7 +160,7 @@ async def _decide(
     services: Services,
     execution_id: str,
     decision: str,
-    kinds: frozenset[Kind],
+    kinds: frozenset[ApprovalKind],
     body: ApproveRequest | ReviseRequest,
     by: By,
     command_id: CommandId,

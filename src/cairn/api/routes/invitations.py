@@ -14,8 +14,7 @@ from cairn.api.operations import ADMIN, OPEN, operation, operation_router
 from cairn.api.parameters import InvitationId, Paging
 from cairn.api.requests.sign_in import AcceptInvitationRequest, CreateInvitationRequest, PreviewInvitationRequest
 from cairn.api.routes.session import session_view
-from cairn.services.identity.session_views import Session
-from cairn.services.identity.views import InvitationPage, NewInvitation, Welcome
+from cairn.services.identity.views import InvitationPage, InvitationPreview, NewInvitation, Session
 
 router = operation_router("/api/invitations", "Invitations")
 
@@ -61,11 +60,13 @@ async def revoke_invitation(invitation_id: InvitationId, services: Services, by:
     request_example=examples.preview_invitation_request,
     response_example=examples.invitation_preview,
 )
-async def preview_invitation(body: PreviewInvitationRequest, request: Request, services: Services) -> Welcome:
+async def preview_invitation(body: PreviewInvitationRequest, request: Request, services: Services) -> InvitationPreview:
     """Whom an invitation is for. It stays open."""
     refuse_foreign(request)
     found = await services.accounts.invitations.look(body.token, visitor_of(request))
-    return Welcome(user=found.user, display_name=found.display_name, email=found.email, expires_at=found.expires_at)
+    return InvitationPreview(
+        user=found.user, display_name=found.display_name, email=found.email, expires_at=found.expires_at
+    )
 
 
 @router.post("/accept")

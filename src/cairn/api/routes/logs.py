@@ -11,8 +11,8 @@ from cairn.api.dependencies import Services
 from cairn.api.examples import logs as examples
 from cairn.api.operations import READ, TEXT, operation, operation_router
 from cairn.api.parameters import ExecutionId, Order, Paging, Text
-from cairn.services.events.views import LogPage
-from cairn.services.filters import LogFilter
+from cairn.services.logs.queries import LogFilter
+from cairn.services.logs.views import LogPage
 
 router = operation_router("/api/executions", "Executions")
 Level = Literal["debug", "info", "warning", "error"]

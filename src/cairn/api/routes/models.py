@@ -6,7 +6,7 @@ from cairn.api.dependencies import Services
 from cairn.api.examples import models as examples
 from cairn.api.operations import DEFINE, READ, operation, operation_router
 from cairn.api.requests.models import TestModelRequest
-from cairn.services.model_views import ModelList, ModelTrial
+from cairn.services.models import ModelList, ModelTestResult
 
 router = operation_router("/api/models", "Models")
 
@@ -20,6 +20,6 @@ def list_models(services: Services) -> ModelList:
 
 @router.post("/test")
 @operation(DEFINE, request_example=examples.test_request, response_example=examples.test_result)
-async def test_model(body: TestModelRequest, services: Services) -> ModelTrial:
+async def test_model(body: TestModelRequest, services: Services) -> ModelTestResult:
     """Ask a model one small thing now: the answer says how long it took, what it used, or what is wrong."""
     return await services.known_models.test(body.model)

@@ -14,9 +14,9 @@ from cairn.api.examples import runs as runs_examples
 from cairn.api.examples import story
 from cairn.api.operations import ADMIN, DEFINE, READ, operation, operation_router
 from cairn.api.parameters import Force, IfMatch, Paging, PipelineId, Text, etag, revision_of
-from cairn.services.errors import WrongInput
-from cairn.services.filters import RunFilter
-from cairn.services.pipelines.views import Deleted, Pipeline, PipelinePage
+from cairn.services.errors import InvalidInput
+from cairn.services.pipelines.views import DeletedPipeline, Pipeline, PipelinePage
+from cairn.services.runs.queries.lists import RunFilter
 from cairn.services.runs.views import RunPage
 
 router = operation_router("/api/pipelines", "Pipelines")
@@ -46,7 +46,7 @@ async def create_pipeline(
     if isinstance(written.value, dict) and written.value.keys() == {"template"}:
         name = written.value["template"]
         if not isinstance(name, str):
-            raise WrongInput([("/template", "This has to be the name of a template.")])
+            raise InvalidInput([("/template", "This has to be the name of a template.")])
         saved = await services.pipelines.from_template(name, by=by, command_id=command_id)
     else:
         saved = await services.pipelines.create(
@@ -86,7 +86,7 @@ async def update_pipeline(
     """Change what is given, leave the rest; `checkpoints`, where given, are all of them from now on."""
     written = await read_definition(request)
     if not isinstance(written.value, dict):
-        raise WrongInput([("", "This has to be an object with the fields to change.")])
+        raise InvalidInput([("", "This has to be an object with the fields to change.")])
     saved = await services.pipelines.update(
         pipeline_id,
         written.value,
@@ -103,10 +103,10 @@ async def update_pipeline(
 @operation(ADMIN, response_example=examples.deleted_pipeline)
 async def delete_pipeline(
     pipeline_id: PipelineId, services: Services, by: By, command_id: CommandId, force: Force = False
-) -> Deleted:
+) -> DeletedPipeline:
     """Put it away: its folder goes to the archive, `restore` brings it back."""
     location = await services.pipelines.delete(pipeline_id, force=force, by=by, command_id=command_id)
-    return Deleted(pipeline_id=pipeline_id, archive_location=location)
+    return DeletedPipeline(pipeline_id=pipeline_id, archive_location=location)
 
 
 @router.post("/{pipeline_id}/restore")

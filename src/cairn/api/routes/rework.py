@@ -10,7 +10,7 @@ from cairn.api.operations import READ, RUN, operation, operation_router
 from cairn.api.parameters import ExecutionId, RunId
 from cairn.api.requests.rework import CreateReworkRequest, RerunRequest
 from cairn.api.responses import with_warnings
-from cairn.services.rework.service import Asked, Request
+from cairn.services.rework.service import ReworkSpec, StartedRework
 from cairn.services.rework.views import Lineage, ReworkPreview
 from cairn.services.runs.execution_views import Execution
 
@@ -67,10 +67,10 @@ def get_lineage(run_id: RunId, services: Services) -> Lineage:
     return services.reading.lineage(run_id)
 
 
-def _request(execution_id: str, body: CreateReworkRequest) -> Request:
-    return Request(execution_id, body.checkpoint, body.prompt, body.reason)
+def _request(execution_id: str, body: CreateReworkRequest) -> ReworkSpec:
+    return ReworkSpec(execution_id, body.checkpoint, body.prompt, body.reason)
 
 
-async def _made(services: Services, asked: Asked, by: By, response: Response) -> Execution:
+async def _made(services: Services, asked: StartedRework, by: By, response: Response) -> Execution:
     response.headers["Location"] = f"/api/executions/{asked.execution_id}"
     return await with_warnings(services.reading.execution, asked.execution_id, by, list(asked.warnings))

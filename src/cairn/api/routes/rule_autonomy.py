@@ -17,13 +17,13 @@ from cairn.api.routes.rules import RULES_MEDIA, read_rulebook
 from cairn.services.approvals.eligibility import DECIDE
 from cairn.services.rules.backtests import MOST
 from cairn.services.rules.views import (
+    ApprovalExplanation,
     Audit,
     AuditPage,
     Autonomy,
     Backtest,
     EmergencyStop,
     EmergencyStopPage,
-    Explanation,
 )
 
 router = operation_router("/api", "Rules")
@@ -31,7 +31,7 @@ router = operation_router("/api", "Rules")
 
 @router.get("/approvals/{approval_id}/explain")
 @operation(READ, response_example=examples.explanation)
-def explain_approval(approval_id: ApprovalId, services: Services) -> Explanation:
+def explain_approval(approval_id: ApprovalId, services: Services) -> ApprovalExplanation:
     """Which rule asks or has approved, and why each other one did not, condition by condition."""
     return services.rule_reading.explain(approval_id)
 

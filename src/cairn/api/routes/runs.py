@@ -15,8 +15,8 @@ from cairn.api.request_body import JSON
 from cairn.api.requests.runs import CreateRunRequest, RestartRunRequest
 from cairn.api.responses import command_warnings, with_warnings
 from cairn.core.states import RunStatus
-from cairn.services.filters import RunFilter
 from cairn.services.runs.execution_views import ExecutionPage
+from cairn.services.runs.queries.lists import RunFilter
 from cairn.services.runs.views import Run, RunPage
 
 router = operation_router("/api/runs", "Runs")

@@ -13,7 +13,7 @@ from cairn.api.operations import DEFINE, READ, TEXT, Media, operation, operation
 from cairn.api.parameters import IfMatch, PipelineId, etag, revision_of
 from cairn.api.request_body import BoundedRequest
 from cairn.definitions.script_files import MAX_BYTES
-from cairn.services.pipelines.script_views import RemovedScript, SavedScript, ScriptPage
+from cairn.services.pipelines.views import RemovedScript, SavedScript, ScriptPage
 
 router = operation_router("/api/pipelines/{pipeline_id}/scripts", "Scripts")
 ScriptPath = Annotated[str, Path(max_length=500, description="Path in the scripts folder, with forward slashes.")]

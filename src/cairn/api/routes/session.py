@@ -15,10 +15,10 @@ from cairn.api.operations import OPEN, OWN, READ, operation, operation_router
 from cairn.api.requests.sign_in import ChangePasswordRequest, CreateSessionRequest
 from cairn.services.actors import Actor, Role, Scope
 from cairn.services.errors import Forbidden
-from cairn.services.identity.session_views import Provider, Session, SignInWays
+from cairn.services.identity.views import Session, SignInOptions, SignInProvider
 
 if TYPE_CHECKING:
-    from cairn.bootstrap import Cairn
+    from cairn.bootstrap import AppServices
 
 router = operation_router("/api", "Session")
 
@@ -72,7 +72,7 @@ async def change_password(body: ChangePasswordRequest, services: Services, by: B
     await services.accounts.sessions.change_password(by, current=body.current, new=body.new, but=current)
 
 
-def session_view(services: Cairn, actor: Actor) -> Session:
+def session_view(services: AppServices, actor: Actor) -> Session:
     user = services.accounts.people.user(actor.name)
     return Session(
         actor=actor.name,
@@ -89,9 +89,9 @@ def session_view(services: Cairn, actor: Actor) -> Session:
     )
 
 
-def sign_in_options(services: Cairn) -> SignInWays:
+def sign_in_options(services: AppServices) -> SignInOptions:
     offered = services.accounts.providers.offered
-    return SignInWays(
+    return SignInOptions(
         password=services.accounts.people.has_passwords(),
-        providers=[Provider(name=policy.name, title=policy.title) for policy in offered],
+        providers=[SignInProvider(name=policy.name, title=policy.title) for policy in offered],
     )

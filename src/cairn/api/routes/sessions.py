@@ -8,7 +8,7 @@ from cairn.api.operations import OWN, operation, operation_router
 from cairn.api.parameters import Paging, SessionId, UserQuery
 from cairn.services.actors import Actor
 from cairn.services.errors import Forbidden
-from cairn.services.identity.views import Ended, OpenSessionPage
+from cairn.services.identity.views import EndedSessions, OpenSessionPage
 
 router = operation_router("/api/sessions", "Sessions")
 
@@ -34,10 +34,10 @@ async def end_session(session_id: SessionId, services: Services, by: By) -> None
 
 @router.delete("")
 @operation(OWN, response_example=examples.ended_sessions)
-async def end_sessions(services: Services, by: By, current: UsedSession, user: UserQuery = None) -> Ended:
+async def end_sessions(services: Services, by: By, current: UsedSession, user: UserQuery = None) -> EndedSessions:
     """End all your other sessions, or as an admin all of another user's."""
     _check_own(by, user)
-    return Ended(count=await services.accounts.sessions.end_all(user or by.name, by, but=current))
+    return EndedSessions(count=await services.accounts.sessions.end_all(user or by.name, by, but=current))
 
 
 def _check_own(by: Actor, user: str | None) -> None:

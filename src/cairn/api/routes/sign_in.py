@@ -13,7 +13,7 @@ from cairn.api.examples import identity as examples
 from cairn.api.operations import OPEN, operation, operation_router
 from cairn.api.requests.sign_in import FinishSignInRequest, StartSignInRequest
 from cairn.api.routes.session import session_view, sign_in_options
-from cairn.services.identity.session_views import LeaveFor, SignedIn, SignInWays
+from cairn.services.identity.views import SignedIn, SignInOptions, SignInRedirect
 
 router = operation_router("/api", "Session")
 ProviderName = Annotated[str, Path(max_length=100, description="An identity provider of the settings.")]
@@ -21,7 +21,7 @@ ProviderName = Annotated[str, Path(max_length=100, description="An identity prov
 
 @router.get("/sign-in")
 @operation(OPEN, response_example=examples.sign_in_options)
-def get_sign_in_ways(services: Services) -> SignInWays:
+def get_sign_in_ways(services: Services) -> SignInOptions:
     """How people sign in here, besides with a token."""
     return sign_in_options(services)
 
@@ -36,13 +36,13 @@ def get_sign_in_ways(services: Services) -> SignInWays:
 )
 async def begin_sign_in(
     provider: ProviderName, body: StartSignInRequest, request: Request, response: Response, services: Services
-) -> LeaveFor:
+) -> SignInRedirect:
     """Begin to sign in with an identity provider: let the browser go to `url`."""
     refuse_foreign(request)
     back = f"{services.settings.public_url or request.base_url}".rstrip("/") + f"/sign-in/{provider}"
     begun = await services.accounts.providers.begin(provider, body.return_to, back)
     set_ticket(response, request, begun.ticket)
-    return LeaveFor(url=begun.url)
+    return SignInRedirect(url=begun.url)
 
 
 @router.post("/sign-in/{provider}/finish")

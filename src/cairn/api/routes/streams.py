@@ -14,7 +14,7 @@ from cairn.api.event_streams import HEADERS, follow_changes, follow_run
 from cairn.api.examples import events as examples
 from cairn.api.operations import READ, TEXT, operation, operation_router
 from cairn.api.parameters import RunId
-from cairn.services.runs.stream import Place
+from cairn.services.runs.stream import StreamPosition
 
 router = operation_router("/api", "Streams")
 NOW = "now"
@@ -43,7 +43,7 @@ async def stream_run(
     part of a message on its way: it has no id, and the whole message comes in its place.
     """
     named = last_seen or last_event_id
-    place = Place() if named == NOW else Place.named(named)
+    place = StreamPosition() if named == NOW else StreamPosition.named(named)
     await run_in_threadpool(services.reading.check_run, run_id)
     if named == NOW:
         place = await run_in_threadpool(services.reading.last_place, run_id)

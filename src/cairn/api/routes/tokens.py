@@ -12,8 +12,8 @@ from cairn.api.examples import identity as examples
 from cairn.api.operations import ADMIN, operation, operation_router
 from cairn.api.parameters import Paging, TokenId, UserQuery
 from cairn.api.requests.identity import CreateTokenRequest
-from cairn.services.identity.tokens import NewToken as TokenSpec
-from cairn.services.identity.views import NewToken, Token, TokenPage
+from cairn.services.identity.tokens import TokenSpec
+from cairn.services.identity.views import CreatedToken, Token, TokenPage
 
 router = operation_router("/api/tokens", "Tokens")
 
@@ -38,13 +38,13 @@ def list_tokens(
     request_example=examples.create_token_request,
     response_example=examples.created_token,
 )
-async def create_token(body: CreateTokenRequest, services: Services, by: By) -> NewToken:
+async def create_token(body: CreateTokenRequest, services: Services, by: By) -> CreatedToken:
     """Make a token for a user. Its text is in this answer alone."""
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
     user = by.name if body.user is None else body.user.strip().lower()
     made = await services.accounts.tokens.create(TokenSpec(user, body.name, scopes, body.valid_days), by)
     kept = await run_in_threadpool(services.accounts.people.token, made.token_id)
-    return NewToken(**dict(kept), token=made.token)
+    return CreatedToken(**dict(kept), token=made.token)
 
 
 @router.delete("/{token_id}")
