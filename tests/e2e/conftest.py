@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from cairn.api.web_app import STATIC
-from tests.e2e.looking import Complaints
+from tests.e2e.page_checks import Complaints
 from tests.e2e.server import Server
 
 PATIENCE = 40_000  # milliseconds: the tests share their machine
@@ -57,7 +57,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
 
 @pytest.fixture
 def fresh_server(tmp_path: Path) -> Generator[Server]:
-    """A server of its own, with nothing in it."""
+    """A new server without data."""
     running = Server(tmp_path)
     yield running
     running.stop()
@@ -65,17 +65,17 @@ def fresh_server(tmp_path: Path) -> Generator[Server]:
 
 @pytest.fixture(autouse=True)
 def complaints(page: Page) -> Generator[Complaints]:
-    """A page that breaks, or does what its policy forbids, fails its test."""
+    """A page; its test fails on errors and on violations of the content security policy."""
     page.set_default_timeout(PATIENCE)
     heard = Complaints(page)
     yield heard
-    page.unroute_all(behavior="ignoreErrors")  # what a test answers itself may still be on its way
+    page.unroute_all(behavior="ignoreErrors")  # a mocked response may still be in flight
     assert heard.faults == []
 
 
 @pytest.fixture
 def signed_in(page: Page, server: Server) -> Page:
-    """A browser that has opened the start link."""
+    """A page that has opened the start link."""
     page.goto(server.start_link)
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
     return page

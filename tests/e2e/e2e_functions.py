@@ -1,4 +1,4 @@
-"""Functions for the browser tests: one that works until it is let go, one that fails the first time."""
+"""Functions that the pipelines of the browser tests call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOLDER = Path(os.environ.get("E2E_FOLDER", "."))
 
 @function("e2e.wait")
 async def wait(ctx: Ctx, gate: str) -> dict[str, Any]:
-    """Work until the file `gate` is there."""
+    """Work until the file `gate` exists."""
     ctx.progress(0.5, "halfway")
     ctx.log("waits for its gate")
     while not (FOLDER / gate).exists():  # noqa: ASYNC110 - another process makes the file
@@ -24,7 +24,7 @@ async def wait(ctx: Ctx, gate: str) -> dict[str, Any]:
 
 @function("e2e.fail_once")
 def fail_once(ctx: Ctx, mark: str) -> dict[str, Any]:
-    """Fail, and the next time succeed."""
+    """Fail at the first attempt, succeed at the second."""
     file = FOLDER / mark
     if not file.exists():
         file.touch()
@@ -34,13 +34,13 @@ def fail_once(ctx: Ctx, mark: str) -> dict[str, Any]:
 
 @function("e2e.big_number")
 def big_number(ctx: Ctx) -> dict[str, Any]:
-    """A number that a double cannot hold."""
+    """Return an integer that a double cannot represent."""
     return {"exact": 12345678901234567890, "ratio": 0.1, "nothing": None}
 
 
 @function("e2e.talk")
 async def talk(ctx: Ctx, gate: str, lines: int) -> dict[str, Any]:
-    """Log so many lines, and more whenever `{gate}.say` names how many; progress moves with them."""
+    """Log `lines` lines with progress, and more whenever the file `{gate}.say` holds a number."""
     said = 0
     wanted = lines
     while not (FOLDER / gate).exists():
@@ -61,7 +61,7 @@ async def talk(ctx: Ctx, gate: str, lines: int) -> dict[str, Any]:
 
 @function("e2e.progress")
 async def progress(ctx: Ctx, gate: str) -> dict[str, Any]:
-    """Say how far it is, as the file `gate` does; without a log line beside it."""
+    """Report the progress that the file `gate` holds, without a log line."""
     told = ""
     while told != "done":
         file = FOLDER / gate
@@ -76,7 +76,7 @@ async def progress(ctx: Ctx, gate: str) -> dict[str, Any]:
 
 @function("e2e.fail")
 def fail(ctx: Ctx) -> dict[str, Any]:
-    """Fail each time, somewhere below."""
+    """Fail at every attempt, in a nested call."""
     ctx.log("looks into the register")
     return _look_up({"supplier": "Nordwind"}, "iban")
 
@@ -87,7 +87,7 @@ def _look_up(row: dict[str, Any], field: str) -> dict[str, Any]:
 
 @function("e2e.refund")
 def refund(ctx: Ctx, amount: float) -> dict[str, Any]:
-    """Propose to pay something back."""
+    """Propose a refund."""
     answer = ctx.propose_action(
         "refund", {"amount": amount}, reasoning="The order came broken.", confidence=0.95, risk_level="medium"
     )
@@ -114,7 +114,7 @@ PAGE = """<!doctype html>
 
 @function("e2e.files")
 def files(ctx: Ctx) -> None:
-    """A file of each format that a browser shows in its own way."""
+    """Create a file of each format that has a preview."""
     ctx.stage("figures.csv", 'customer,note,amount\n"Nordwind, Ltd.","said ""yes""\nat last",1200.50\nSüdwind,,80\n')
     ctx.stage("page.html", PAGE)
     ctx.stage("flow.mmd", FLOW)

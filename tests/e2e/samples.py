@@ -8,7 +8,7 @@ REFUND = next(template.text for template in templates() if template.name == "ref
 
 
 def form_then_approval(name: str, fields: str = "[{name: goal, label: Goal}]") -> str:
-    """One form, approved when it is filled in."""
+    """A pipeline with one form that is approved once submitted."""
     return f"""
 pipeline_name: {name}
 checkpoints:
@@ -21,7 +21,7 @@ checkpoints:
 
 
 def one_function(name: str, function: str, parameters: str = "{}", more: str = "") -> str:
-    """One function, with its parameters."""
+    """A pipeline with one function."""
     return f"""
 pipeline_name: {name}
 config: {{ auto_advance: true }}

@@ -1,4 +1,4 @@
-"""A real `cairn serve` in a process of its own, on a free port, with a data folder of its own."""
+"""A `cairn serve` process on a free port with its own data folder."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ TOKEN = "e2e"
 
 
 class Server:
-    """The server, and the API as another client sees it."""
+    """The server, and the API as a second client."""
 
     def __init__(self, folder: Path, port: int = 0, **settings: str) -> None:
         self.folder = folder
         self._port = port
-        self._settings = settings  # variables of its environment
+        self._settings = settings  # environment variables
         self.address = ""
         self.start_link = ""
         self._log = (folder / "server.log").open("w")
@@ -56,7 +56,7 @@ class Server:
         self._log.close()
 
     def call(self, method: str, path: str, body: Any = None, *, expect: int | None = None, token: str = TOKEN) -> Any:
-        """Ask the API; a text is sent as YAML."""
+        """Call the API; a string is sent as YAML."""
         yaml = isinstance(body, str)
         data = body.encode() if yaml else None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(
@@ -77,12 +77,12 @@ class Server:
         return json.loads(answer) if answer else None
 
     def define(self, definition: str) -> str:
-        """Save a definition; the answer is the pipeline's id."""
+        """Save a definition and return the pipeline's id."""
         pipeline_id: str = self.call("POST", "/api/pipelines", definition, expect=201)["pipeline_id"]
         return pipeline_id
 
     def start(self, pipeline_id: str) -> str:
-        """Start a run; the answer is its id."""
+        """Start a run and return its id."""
         run_id: str = self.call("POST", "/api/runs", {"pipeline_id": pipeline_id}, expect=201)["run_id"]
         return run_id
 
@@ -91,7 +91,7 @@ class Server:
         return found
 
     def until(self, run_id: str, status: str) -> dict[str, Any]:
-        """The run once it has a status."""
+        """Wait until the run has a status."""
         deadline = time.monotonic() + PATIENCE
         while (run := self.run(run_id))["status"] != status:
             assert time.monotonic() < deadline, f"the run is {run['status']}, not {status}: {run['trail']}"
@@ -105,7 +105,7 @@ class Server:
         return found
 
     def asked(self, run_id: str, position: int, kind: str) -> dict[str, Any]:
-        """The execution at a position once it asks: what a form was answered with is taken up by a job."""
+        """Wait until the execution at a position waits for an approval: a job processes the submitted form."""
         deadline = time.monotonic() + PATIENCE
         while True:
             if self.run(run_id)["trail"][position]["execution_id"] is not None:
@@ -117,5 +117,5 @@ class Server:
             time.sleep(0.05)
 
     def let_go(self, gate: str) -> None:
-        """Open the gate that `e2e.wait` waits for."""
+        """Create the file that `e2e.wait` waits for."""
         (self.folder / gate).touch()

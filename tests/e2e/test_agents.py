@@ -1,4 +1,4 @@
-"""Agents at work, from the start to the approval: a real run with the simulated model (A1, A3 to A7, X9, F2)."""
+"""A council and an agent with the simulated model, from start to approval."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Generator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import look
+from tests.e2e.page_checks import look
 from tests.e2e.server import Server
 
-SPEECH = "A refund keeps the customer. " * 60  # some seconds at the pace of the simulated model
+SPEECH = "A refund keeps the customer. " * 60  # takes the simulated model some seconds
 REFUNDS = f"""
 pipeline_name: Refund council
 config: {{ auto_advance: true }}
@@ -57,7 +57,7 @@ checkpoints:
     outputs: [decision.md]
     approve: complete
 """
-# How long the answer of one was each time that it was drawn before it was whole.
+# Records the length of a streamed message at each change of the page.
 WATCH = """() => {
   window.heard = []
   new MutationObserver(() => {
@@ -79,14 +79,14 @@ checkpoints:
 
 @pytest.fixture(scope="module")
 def paced(tmp_path_factory: pytest.TempPathFactory) -> Generator[Server]:
-    """A server whose simulated model speaks at a pace that can be followed."""
+    """A server whose simulated model streams slowly."""
     running = Server(tmp_path_factory.mktemp("paced"), CAIRN_SIMULATION_PACE="400")
     yield running
     running.stop()
 
 
 @pytest.mark.timeout(180)
-def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None:
+def test_a_council_debates_and_its_result_is_approved(page: Page, paced: Server) -> None:
     page.goto(paced.start_link)
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
     run_id = paced.start(paced.define(REFUNDS))
@@ -94,11 +94,11 @@ def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None
     page.evaluate(WATCH)
     page.get_by_role("button", name="Approve").click()
 
-    # As it happens: words are there before the message is, and become more.
+    # The message grows while it streams.
     log = page.get_by_role("log", name="Conversation of Decide")
-    # Speakers are told apart, and what each was told is folded away.
-    bar = page.get_by_role("region", name="What happens now")
-    expect(bar).to_contain_text("the model was simulated", timeout=40_000)
+    # Speakers have different colors, and prompts are collapsed.
+    bar = page.get_by_role("region", name="Status and actions")
+    expect(bar).to_contain_text("simulated model", timeout=40_000)
     heard: list[int] = page.evaluate("window.heard")
     assert len(heard) > 2, heard
     assert heard == sorted(heard), heard
@@ -109,20 +109,22 @@ def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None
     rows = log.get_by_role("article")
     names = [row.get_attribute("aria-label") for row in rows.all()]
     assert set(names[:3]) == {"Advocate answers", "Sceptic answers", "Accountant answers"}
-    assert set(names[3:]) == {f"{who} reviews the others" for who in ("Advocate", "Sceptic", "Accountant")} | {
+    assert set(names[3:]) == {f"{who} reviews other answers" for who in ("Advocate", "Sceptic", "Accountant")} | {
         "Chair decides"
     }
     assert {rows.nth(place).get_attribute("data-speaker") for place in range(3)} == {"1", "2", "3"}
     heads = rows.filter(has=page.locator("header strong"))
     expect(heads).to_have_count(7)
     expect(heads.get_by_text("simulated")).to_have_count(7)
-    told = log.get_by_role("button", name="What Sceptic was told").first
+    told = log.get_by_role("button", name="Prompt for Sceptic").first
     expect(told).to_have_attribute("aria-expanded", "false")
     told.click()
-    expect(log.get_by_role("region", name="System prompt, whole").first).to_contain_text("You are Sceptic. You doubt.")
-    expect(log.get_by_role("region", name="Task, whole").first).to_contain_text("The invoice was charged twice.")
+    expect(log.get_by_role("region", name="System prompt (full text)").first).to_contain_text(
+        "You are Sceptic. You doubt."
+    )
+    expect(log.get_by_role("region", name="Task (full text)").first).to_contain_text("The invoice was charged twice.")
 
-    # Tools are folded, with their results.
+    # Tool calls are collapsed, with their results.
     tool = log.get_by_role("button", name="write_file").first
     expect(tool).to_contain_text("artifacts_staging/decision.md")
     expect(tool).to_have_attribute("aria-expanded", "false")
@@ -131,7 +133,7 @@ def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None
     page.get_by_role("tab", name="Conversation").click()
     look(page, log)
 
-    # What it made, what it cost, what it was given.
+    # Artifacts, cost, input.
     rail = page.get_by_role("complementary", name="Artifacts")
     expect(rail).to_contain_text("decision.md")
     expect(rail).to_contain_text("Simulated: made by the built-in model")
@@ -140,23 +142,23 @@ def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None
     page.get_by_role("tab", name="Context").click()
     expect(page.get_by_role("region", name="REFERENCED OUTPUT: Checkpoint 1 from v1")).to_contain_text('"high"')
     panel = page.get_by_role("tabpanel", name="Context")
-    expect(panel).to_contain_text("tokens, laid out as markdown")
+    expect(panel).to_contain_text("tokens, formatted as markdown")
     look(page, panel)
 
-    # The result that did not fit: where, what was wanted, what came.
+    # The invalid result: position, expected type, actual value.
     page.get_by_role("list", name="Checkpoints").get_by_role("button", name="Triage").click()
-    expect(page.get_by_role("log").get_by_role("heading", level=3)).to_have_text(["Again after validation 1"])
-    expect(page.get_by_role("log").get_by_role("button", name="A result that does not fit")).to_have_count(2)
-    expect(page.get_by_role("region", name="Result, as it was handed over").last).to_contain_text('"high"')
+    expect(page.get_by_role("log").get_by_role("heading", level=3)).to_have_text(["Validation retry 1"])
+    expect(page.get_by_role("log").get_by_role("button", name="Invalid result")).to_have_count(2)
+    expect(page.get_by_role("region", name="Submitted result").last).to_contain_text('"high"')
     page.get_by_role("tab", name="Overview").click()
     validation = page.get_by_role("region", name="Validation")
-    expect(validation.get_by_text("Does not pass")).to_be_visible()
+    expect(validation.get_by_text("Failed", exact=True)).to_be_visible()
     expect(validation.get_by_text("triage.json#/urgency")).to_be_visible()
     expect(validation.locator("dd")).to_have_text(['one of "low", "medium", "high"', '"soon"'])
     expect(page.get_by_role("tabpanel", name="Overview")).to_contain_text("in 4 calls, simulated, free")
     look(page, validation)
 
-    # It is decided on, and stays to be read.
+    # After the decision the conversation can still be read.
     page.get_by_role("list", name="Checkpoints").get_by_role("button", name="Decide").click()
     page.get_by_role("button", name="Approve").click()
     paced.until(run_id, "completed")
@@ -164,7 +166,7 @@ def test_a_council_is_followed_and_decided_on(page: Page, paced: Server) -> None
     expect(log.get_by_role("article", name="Chair decides").last).to_contain_text("Written")
 
 
-def test_a_fault_of_a_model_is_told_in_plain_words(signed_in: Page, server: Server) -> None:
+def test_a_model_error_is_shown_in_plain_words(signed_in: Page, server: Server) -> None:
     run_id = server.start(server.define(FAULTY))
     server.until(run_id, "paused")
     signed_in.goto(f"{server.address}/runs/{run_id}")
@@ -173,5 +175,5 @@ def test_a_fault_of_a_model_is_told_in_plain_words(signed_in: Page, server: Serv
     expect(failed).to_contain_text("Work failed.")
     expect(failed).to_contain_text(words)
     assert "add credit there" in words
-    expect(failed.get_by_role("region", name="What went wrong")).to_contain_text("quota")
+    expect(failed.get_by_role("region", name="Failed attempts")).to_contain_text("quota")
     look(signed_in, failed)

@@ -1,8 +1,6 @@
-"""The journey of a person through the web app: from the start link to a rollback that is undone (F2)."""
+"""The whole journey through the web app: from the start link to a rollback and its undo."""
 
 from __future__ import annotations
-
-import re
 
 from playwright.sync_api import Page, expect
 
@@ -12,7 +10,7 @@ from tests.e2e.server import Server
 def fill_in(page: Page, answers: dict[str, str]) -> None:
     for label, answer in answers.items():
         page.get_by_label(label).fill(answer)
-    page.get_by_role("button", name="Send answers").click()
+    page.get_by_role("button", name="Submit form").click()
 
 
 def approve(page: Page, name: str) -> None:
@@ -32,8 +30,8 @@ DESIGN = {
 }
 
 
-def test_a_person_walks_the_whole_way(page: Page, fresh_server: Server) -> None:
-    """S1, X1 to X6, X9, X10, H3a, R1, D25, in the browser alone."""
+def test_from_set_up_to_rollback(page: Page, fresh_server: Server) -> None:
+    """Set-up, two versions, both rollbacks and the history, in the browser alone."""
     sign_in_and_create(page, fresh_server)
     first_version(page)
     second_version_with_the_first_at_hand(page)
@@ -47,7 +45,7 @@ def sign_in_and_create(page: Page, server: Server) -> None:
     assert "token" not in page.url
     page.get_by_role("link", name="Pipelines").click()
     page.get_by_role("link", name="New pipeline").first.click()
-    page.get_by_role("button", name="Use it: Product discovery").click()
+    page.get_by_role("button", name="Use template: Product discovery").click()
     expect(page.get_by_role("heading", name="Product discovery", level=1)).to_be_visible()
 
 
@@ -57,8 +55,8 @@ def first_version(page: Page) -> None:
     expect(page.get_by_role("heading", name="Product discovery v1")).to_be_visible()
 
     page.get_by_label("What do we want to reach?").fill("too short")
-    page.get_by_role("button", name="Send answers").click()
-    expect(page.get_by_text("Fill this in.").first).to_be_visible()
+    page.get_by_role("button", name="Submit form").click()
+    expect(page.get_by_text("This field is required.").first).to_be_visible()
     fill_in(page, {**GOALS, "What do we want to reach?": "too short"})
     expect(page.get_by_label("What do we want to reach?")).to_have_attribute("aria-invalid", "true")
     expect(page.get_by_label("Who is it for?")).to_have_value("Suppliers")
@@ -68,7 +66,7 @@ def first_version(page: Page) -> None:
     page.get_by_role("button", name="Request revision…").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("button", name="Request revision").click()
-    expect(dialog.get_by_text("Say it in a few words first.")).to_be_visible()
+    expect(dialog.get_by_text("This field is required.")).to_be_visible()
     dialog.get_by_label("What should change").fill("Name a number, please.")
     dialog.get_by_role("button", name="Request revision").click()
     expect(page.get_by_text("Name a number, please.")).to_be_visible()
@@ -88,12 +86,12 @@ def first_version(page: Page) -> None:
     let_design_start(page)
     fill_in(page, DESIGN)
     approve(page, "Design")
-    expect(page.get_by_text("The run is complete")).to_be_visible()
+    expect(page.get_by_text("Run completed")).to_be_visible()
     expect(page.get_by_text("3 of 3", exact=True)).to_be_visible()
 
 
 def start_waiting(page: Page, name: str) -> None:
-    """Without auto_advance the next checkpoint waits for a start by a person (X2)."""
+    """Without auto_advance the next checkpoint waits to be started."""
     expect(page.get_by_text(f"Start {name}?")).to_be_visible()
     page.get_by_role("button", name="Start", exact=True).click()
 
@@ -105,11 +103,11 @@ def let_design_start(page: Page) -> None:
 
 def second_version_with_the_first_at_hand(page: Page) -> None:
     page.get_by_role("link", name="Product discovery").click()
-    page.get_by_role("button", name="Start v2, extends v1").click()
-    page.get_by_role("dialog").get_by_role("button", name="Start v2, extends v1").click()
+    page.get_by_role("button", name="Start v2 (based on v1)").click()
+    page.get_by_role("dialog").get_by_role("button", name="Start v2 (based on v1)").click()
     expect(page.get_by_role("heading", name="Product discovery v2")).to_be_visible()
-    reference = page.get_by_role("region", name="For reference")
-    expect(reference).to_contain_text("in v1")
+    reference = page.get_by_role("region", name="Reference")
+    expect(reference).to_contain_text("from v1")
     expect(reference).to_contain_text("50 % fewer mails in June")
     fill_in(page, GOALS)
     approve(page, "Business goals")
@@ -123,14 +121,14 @@ def rollback_within_the_run(page: Page) -> None:
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_role("radio", name="1. Business goals")).to_be_checked()
     expect(dialog).to_contain_text("1 checkpoint and 1 artifact")
-    expect(dialog).to_contain_text("1 open question: Requirements")
-    expect(dialog).to_contain_text("Requirements waits until somebody starts it.")
+    expect(dialog).to_contain_text("1 pending approval: Requirements")
+    expect(dialog).to_contain_text("Requirements waits for a manual start.")
     dialog.get_by_label("Reason (optional)").fill("The goals changed.")
     dialog.get_by_role("button", name="Roll back to checkpoint 1").click()
     expect(page.get_by_text("Rolled back to checkpoint 1, 1 execution archived.")).to_be_visible()
     expect(page.get_by_text("Start Requirements?")).to_be_visible()
-    page.get_by_role("button", name="Undo the rollback").click()
-    expect(page.get_by_text("The rollback is undone. Everything is back.")).to_be_visible()
+    page.get_by_role("button", name="Undo rollback").click()
+    expect(page.get_by_text("Rollback undone.")).to_be_visible()
 
 
 def rollback_to_the_first_version(page: Page) -> None:
@@ -140,11 +138,11 @@ def rollback_to_the_first_version(page: Page) -> None:
     dialog.get_by_text("v1", exact=True).click()
     dialog.get_by_label("In v1, just after").select_option(label="1. Business goals")
     expect(dialog).to_contain_text("v2:")
-    button = dialog.get_by_role("button", name="Archive 1 run, go back to v1")
+    button = dialog.get_by_role("button", name="Roll back to v1 (archives 1 run)")
     expect(button).to_be_disabled()
     dialog.get_by_label("Type Product discovery to confirm").fill("Product discovery")
     button.click()
     expect(page.get_by_role("heading", name="Product discovery v1")).to_be_visible()
     expect(page.get_by_text("Start Requirements?")).to_be_visible()
     page.get_by_role("link", name="Product discovery").click()
-    expect(page.get_by_role("button", name=re.compile("Start v3, extends v1"))).to_be_visible()
+    expect(page.get_by_role("button", name="Start v3 (based on v1)")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Sending work back in the browser: the dialog with its impact, the chain it makes, what becomes stale (R2, R3, F2)."""
+"""Rework in the browser: the dialog with its impact, the chain, stale artifacts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import axe, overflow
+from tests.e2e.page_checks import axe, overflow
 from tests.e2e.server import Server
 
 LOOP = """
@@ -42,7 +42,7 @@ def fill(server: Server, run: str, position: int, **fields: str) -> None:
 
 @pytest.fixture
 def run(server: Server) -> str:
-    """Code, docs made from it, and a test whose result waits for approval."""
+    """A run with code, docs derived from it, and a test that waits for approval."""
     run = server.start(server.define(LOOP.format(name="Feedback loop")))
     fill(server, run, 0, text="first version")
     fill(server, run, 1, text="how to use it")
@@ -51,38 +51,38 @@ def run(server: Server) -> str:
     return run
 
 
-def test_work_is_sent_back_and_its_chain_is_seen(signed_in: Page, server: Server, run: str) -> None:
+def test_rework_shows_its_chain(signed_in: Page, server: Server, run: str) -> None:
     page = signed_in
     page.goto(f"{server.address}/runs/{run}")
-    page.get_by_role("button", name="Send work back…").click()
+    page.get_by_role("button", name="Request rework…").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_role("heading", name="Send work back from Test")).to_be_visible()
+    expect(dialog.get_by_role("heading", name="Request rework from Test")).to_be_visible()
 
-    # The nearest one is chosen; what will happen is said for each.
-    expect(dialog.get_by_role("button", name="Send back Docs")).to_be_enabled()
+    # The nearest checkpoint is selected; each shows its impact.
+    expect(dialog.get_by_role("button", name="Redo Docs")).to_be_enabled()
     dialog.get_by_text("1. Code").click()
-    expect(dialog.get_by_role("button", name="Send back Code")).to_be_enabled()
-    expect(dialog.get_by_text("1 artifact gives way to a new one and stays readable as superseded.")).to_be_visible()
-    expect(dialog.get_by_text("Docs. It was made from what is replaced")).to_be_visible()
-    expect(dialog.get_by_text("Test waits, then goes on with the new artifacts.")).to_be_visible()
+    expect(dialog.get_by_role("button", name="Redo Code")).to_be_enabled()
+    expect(dialog.get_by_text("1 artifact is replaced and stays available as superseded.")).to_be_visible()
+    expect(dialog.get_by_text("Docs. It used the replaced artifacts.")).to_be_visible()
+    expect(dialog.get_by_text("Test waits, then continues with the new artifacts.")).to_be_visible()
     assert axe(page) == []
 
-    dialog.get_by_role("button", name="Send back Code").click()
-    expect(dialog.get_by_text("Say in a few words what is to be done.")).to_be_visible()
-    dialog.get_by_label("What is to be done now").fill("Add a test for the reset.")
+    dialog.get_by_role("button", name="Redo Code").click()
+    expect(dialog.get_by_text("Enter instructions.")).to_be_visible()
+    dialog.get_by_label("Instructions").fill("Add a test for the reset.")
     dialog.get_by_label("Reason (optional)").fill("Coverage is low.")
-    dialog.get_by_role("button", name="Send back Code").click()
+    dialog.get_by_role("button", name="Redo Code").click()
 
-    # It opens where the work is done again, with what was said, and is filled in again.
+    # The page opens at the reworked checkpoint with the instructions.
     expect(page.get_by_role("heading", name="1. Code")).to_be_visible()
     page.get_by_label("The code").fill("second version")
-    page.get_by_role("button", name="Send answers").click()
+    page.get_by_role("button", name="Submit form").click()
 
-    # What was made from the old one is stale, and is done again.
+    # Artifacts derived from the old ones are stale and are made again.
     timeline = page.get_by_role("list", name="Checkpoints")
     timeline.get_by_role("button", name="Code").click()
-    why = page.get_by_role("region", name="Why it was sent back")
-    expect(why.get_by_text("Asked for by admin at Test")).to_be_visible()
+    why = page.get_by_role("region", name="Reason for the rework")
+    expect(why.get_by_text("Requested by admin at Test")).to_be_visible()
     expect(why.get_by_text("Coverage is low.")).to_be_visible()
     expect(why.get_by_text("Add a test for the reset.")).to_be_visible()
     before = page.get_by_role("region", name="Superseded versions")
@@ -94,43 +94,41 @@ def test_work_is_sent_back_and_its_chain_is_seen(signed_in: Page, server: Server
     expect(timeline.get_by_role("button", name="Docs")).to_contain_text("stale")
     timeline.get_by_role("button", name="Docs").click()
     expect(page.get_by_text("Docs is stale.")).to_be_visible()
-    expect(page.get_by_text("It was made from an earlier version of Code.")).to_be_visible()
+    expect(page.get_by_text("It is based on an earlier version of Code.")).to_be_visible()
     assert axe(page) == []
-    page.get_by_role("button", name="Do it again").click()
+    page.get_by_role("button", name="Rerun").click()
     page.get_by_label("The docs").fill("how to use the second version")
-    page.get_by_role("button", name="Send answers").click()
+    page.get_by_role("button", name="Submit form").click()
     expect(timeline.get_by_role("button", name="Docs")).not_to_contain_text("stale")
 
-    # Who asked goes on.
+    # The checkpoint that requested the rework continues.
     timeline.get_by_role("button", name="Test").click()
     expect(page.get_by_label("What was found")).to_be_visible()
 
 
-def test_what_became_impossible_meanwhile_is_told_and_nothing_is_lost(
-    signed_in: Page, server: Server, run: str
-) -> None:
-    """D59: one open rework per checkpoint."""
+def test_a_rework_that_became_impossible_keeps_the_input(signed_in: Page, server: Server, run: str) -> None:
+    """A checkpoint can have one open rework."""
     page = signed_in
     page.goto(f"{server.address}/runs/{run}")
-    page.get_by_role("button", name="Send work back…").click()
+    page.get_by_role("button", name="Request rework…").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("What is to be done now").fill("Write more.")
-    expect(dialog.get_by_role("button", name="Send back Docs")).to_be_enabled()
+    dialog.get_by_label("Instructions").fill("Write more.")
+    expect(dialog.get_by_role("button", name="Redo Docs")).to_be_enabled()
     asker = server.asked(run, 2, "completion")["execution_id"]
     server.call("POST", f"/api/executions/{asker}/rework", {"checkpoint": "docs"}, expect=201)
     expect(dialog.get_by_text("The checkpoint 'docs' is being reworked already.")).to_be_visible()
-    expect(dialog.get_by_label("What is to be done now")).to_have_value("Write more.")
+    expect(dialog.get_by_label("Instructions")).to_have_value("Write more.")
 
 
-def test_on_a_phone_it_fits(signed_in: Page, server: Server, run: str) -> None:
+def test_rework_fits_on_a_phone(signed_in: Page, server: Server, run: str) -> None:
     page = signed_in
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto(f"{server.address}/runs/{run}")
     page.get_by_role("tab", name="Overview").click()
-    expect(page.get_by_role("button", name="Send work back…")).to_be_visible()
+    expect(page.get_by_role("button", name="Request rework…")).to_be_visible()
     assert overflow(page) == 0
-    page.get_by_role("button", name="Send work back…").click()
+    page.get_by_role("button", name="Request rework…").click()
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_text("Test waits, then goes on")).to_be_visible()
+    expect(dialog.get_by_text("Test waits, then continues")).to_be_visible()
     assert overflow(page) == 0
     assert axe(page) == []

@@ -1,4 +1,4 @@
-"""The run page: progress, faults, restart, undo by toast, and where the focus goes (X4, X12, R1, D51, D59)."""
+"""The run page: progress, errors, restart, undo by toast, focus."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ checkpoints:
 
 
 def halfway(server: Server, name: str) -> str:
-    """A run whose first checkpoint is complete and whose second waits for a start by hand."""
+    """Start a run whose first checkpoint is complete and whose second waits to be started."""
     run_id = server.start(server.define(BY_HAND.format(name=name)))
     execution = server.asked(run_id, 0, "input")["execution_id"]
     server.call("POST", f"/api/executions/{execution}/submit", {"fields": {"goal": "Fewer mails"}})
@@ -31,19 +31,19 @@ def halfway(server: Server, name: str) -> str:
     return run_id
 
 
-def test_progress_moves_without_a_reload(signed_in: Page, server: Server) -> None:
+def test_progress_updates_without_a_reload(signed_in: Page, server: Server) -> None:
     far = server.folder / "far"
     run_id = server.start(server.define(one_function("Far along", "e2e.progress", "{gate: far}")))
     signed_in.goto(f"{server.address}/runs/{run_id}")
     bar = signed_in.get_by_role("tabpanel").get_by_role("progressbar", name="Progress of Work")
-    expect(bar).to_have_attribute("aria-valuetext", "0 %, begins")
+    expect(bar).to_have_attribute("aria-valuetext", "0%, begins")
     far.write_text("0.455 reading rows")
-    expect(bar).to_have_attribute("aria-valuetext", "45 %, reading rows")
-    expect(signed_in.get_by_role("list", name="Checkpoints")).to_contain_text("45 %, reading rows")
-    expect(signed_in.get_by_role("region", name="What happens now")).to_contain_text("45 %, reading rows")
+    expect(bar).to_have_attribute("aria-valuetext", "45%, reading rows")
+    expect(signed_in.get_by_role("list", name="Checkpoints")).to_contain_text("45%, reading rows")
+    expect(signed_in.get_by_role("region", name="Status and actions")).to_contain_text("45%, reading rows")
     signed_in.goto(f"{server.address}/runs")
     row = signed_in.get_by_role("listitem").filter(has_text="Far along")
-    expect(row).to_contain_text("Work: 45 %, reading rows")
+    expect(row).to_contain_text("Work: 45%, reading rows")
     far.write_text("0.9 writing")
     expect(row.get_by_role("progressbar")).to_have_attribute("aria-valuenow", "90")
     far.write_text("done")
@@ -51,52 +51,52 @@ def test_progress_moves_without_a_reload(signed_in: Page, server: Server) -> Non
     expect(row.get_by_role("progressbar")).to_have_count(0)
 
 
-def test_faults_are_told_attempt_by_attempt(signed_in: Page, server: Server) -> None:
+def test_errors_are_shown_per_attempt(signed_in: Page, server: Server) -> None:
     definition = one_function("Fails twice", "e2e.fail").replace(
         "    execution:\n", "    execution:\n      retry_config: {max_auto_retries: 1, retry_delay_seconds: 0}\n"
     )
     run_id = server.start(server.define(definition))
     server.until(run_id, "paused")
     signed_in.goto(f"{server.address}/runs/{run_id}")
-    faults = signed_in.get_by_role("region", name="What went wrong")
+    faults = signed_in.get_by_role("region", name="Failed attempts")
     expect(faults.get_by_role("heading")).to_have_text("2 failed attempts")
     expect(faults.get_by_role("listitem")).to_contain_text(["Attempt 2", "Attempt 1"])
-    newest = faults.get_by_role("region", name="Where attempt 2 failed")
+    newest = faults.get_by_role("region", name="Stack trace of attempt 2")
     expect(newest).to_contain_text('return {"found": row[field]}')
     expect(newest).to_contain_text("KeyError: 'iban'")
     assert "site-packages" not in newest.inner_text()
-    first = faults.get_by_role("region", name="Where attempt 1 failed")
+    first = faults.get_by_role("region", name="Stack trace of attempt 1")
     expect(first).to_be_hidden()
-    faults.get_by_text("Where it happened").nth(1).press("Enter")
+    faults.get_by_text("Stack trace", exact=True).nth(1).press("Enter")
     expect(first).to_be_visible()
 
 
-def test_a_run_that_waits_for_a_start_says_so_in_lists(page: Page, fresh_server: Server) -> None:
+def test_lists_mark_runs_that_wait_for_a_start(page: Page, fresh_server: Server) -> None:
     halfway(fresh_server, "Started by hand")
     page.goto(fresh_server.start_link)
     waiting = page.get_by_role("listitem").filter(has_text="Started by hand v1 · checkpoint 2")
     expect(waiting.get_by_role("link", name="Start Design", exact=True)).to_be_visible()
     page.get_by_role("link", name="Approvals").click()
-    expect(page.get_by_role("heading", name="1 thing waits for you")).to_be_visible()
+    expect(page.get_by_role("heading", name="1 item waiting for you")).to_be_visible()
     expect(waiting.get_by_role("link", name="Start Design", exact=True)).to_be_visible()
     page.get_by_role("link", name="Runs", exact=True).click()
     row = page.get_by_role("listitem").filter(has_text="Started by hand")
     expect(row).to_contain_text("Waiting for you")
-    expect(row).to_contain_text("Design waits for somebody to start it")
+    expect(row).to_contain_text("Design is waiting for a manual start")
 
 
-def test_a_restart_says_before_what_it_does(signed_in: Page, server: Server) -> None:
+def test_a_restart_shows_its_impact_first(signed_in: Page, server: Server) -> None:
     run_id = halfway(server, "Once more")
     signed_in.goto(f"{server.address}/runs/{run_id}")
-    signed_in.get_by_role("button", name="More for this run").click()
+    signed_in.get_by_role("button", name="More actions for this run").click()
     signed_in.get_by_role("menuitem", name="Restart from the first checkpoint…").click()
-    dialog = signed_in.get_by_role("dialog", name="Begin pass 2 of Once more v1?")
-    expect(dialog).to_contain_text("1 checkpoint and 1 artifact of pass 1. They can still be read.")
-    expect(dialog).to_contain_text("Goals begins again.")
-    expect(dialog.get_by_role("button", name="Keep pass 1")).to_be_focused()
-    dialog.get_by_role("button", name="Begin pass 2").click()
+    dialog = signed_in.get_by_role("dialog", name="Start pass 2 of Once more v1?")
+    expect(dialog).to_contain_text("1 checkpoint and 1 artifact of pass 1. They stay available.")
+    expect(dialog).to_contain_text("Goals starts again.")
+    expect(dialog.get_by_role("button", name="Cancel")).to_be_focused()
+    dialog.get_by_role("button", name="Start pass 2").click()
     expect(dialog).to_have_count(0)
-    expect(signed_in.get_by_text("Fill in Goals")).to_be_visible()
+    expect(signed_in.get_by_text("Complete form: Goals")).to_be_visible()
     expect(signed_in.get_by_text("Pass 2", exact=True)).to_be_visible()
     assert server.run(run_id)["pass_number"] == 2
 
@@ -104,10 +104,10 @@ def test_a_restart_says_before_what_it_does(signed_in: Page, server: Server) -> 
 def roll_back(page: Page) -> None:
     page.get_by_role("button", name="Roll back…").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_text("The very beginning").click()
-    dialog.get_by_role("button", name="Roll back to the very beginning").click()
+    dialog.get_by_text("Start of the run").click()
+    dialog.get_by_role("button", name="Roll back to the start").click()
     expect(dialog).to_have_count(0)
-    expect(page.get_by_text("Rolled back. What was taken away is in the archive.")).to_be_visible()
+    expect(page.get_by_text("Rolled back. Removed items are in the archive.")).to_be_visible()
 
 
 def test_a_rollback_is_undone_from_its_toast(signed_in: Page, server: Server) -> None:
@@ -120,13 +120,13 @@ def test_a_rollback_is_undone_from_its_toast(signed_in: Page, server: Server) ->
             signed_in.keyboard.press("z")
         else:
             signed_in.get_by_role("button", name="Undo", exact=True).click()
-        expect(signed_in.get_by_text("The rollback is undone. Everything is back.")).to_be_visible()
+        expect(signed_in.get_by_text("Rollback undone.")).to_be_visible()
         expect(signed_in.get_by_text("Start Design?")).to_be_visible()
-    signed_in.keyboard.press("z")  # no longer offered
+    signed_in.keyboard.press("z")  # the undo has expired
     expect(signed_in.get_by_text("Start Design?")).to_be_visible()
 
 
-def test_an_undo_that_comes_too_late_is_told_on_the_page(signed_in: Page, server: Server) -> None:
+def test_a_late_undo_is_refused_on_the_page(signed_in: Page, server: Server) -> None:
     run_id = halfway(server, "Too late")
     signed_in.goto(f"{server.address}/runs/{run_id}")
     roll_back(signed_in)
@@ -136,10 +136,10 @@ def test_an_undo_that_comes_too_late_is_told_on_the_page(signed_in: Page, server
     server.call("POST", f"/api/executions/{execution}/submit", {"fields": {"goal": "Something newer"}})
     expect(signed_in.get_by_text("Start Design?")).to_be_visible()
     signed_in.keyboard.press("z")
-    expect(signed_in.get_by_text("The rollback cannot be undone.")).to_be_visible()
+    expect(signed_in.get_by_text("The rollback can't be undone.")).to_be_visible()
 
 
-def test_the_focus_moves_to_the_heading_of_another_page(signed_in: Page, server: Server) -> None:
+def test_the_focus_moves_to_the_heading_of_a_new_page(signed_in: Page, server: Server) -> None:
     halfway(server, "Heard of")
     expect(signed_in.get_by_role("heading", level=1)).not_to_be_focused()
     signed_in.get_by_role("link", name="Runs", exact=True).click()
@@ -148,7 +148,7 @@ def test_the_focus_moves_to_the_heading_of_another_page(signed_in: Page, server:
     expect(signed_in.get_by_role("heading", name="Heard of v1", level=1)).to_be_focused()
     tab = signed_in.get_by_role("tab", name="Log")
     tab.click()
-    expect(tab).to_be_focused()  # another part of the same page
+    expect(tab).to_be_focused()  # another tab of the same page
     signed_in.keyboard.press("g")
     signed_in.keyboard.press("h")
     expect(signed_in.get_by_role("heading", level=1)).to_be_focused()

@@ -1,4 +1,4 @@
-"""Two people have to approve: what one of them changed is what the other decides on (H3, H3a, H4)."""
+"""Two approvers: the second decides on the parameters that the first changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ checkpoints:
 """
 
 
-def test_a_change_by_the_first_is_seen_by_the_second(page: Page, fresh_server: Server) -> None:
+def test_the_second_approver_sees_the_changes_of_the_first(page: Page, fresh_server: Server) -> None:
     server = fresh_server
     requests: list[str] = []
     server.call("POST", "/api/users", {"name": "reviewer", "roles": ["approver"]}, expect=201)
@@ -37,15 +37,15 @@ def test_a_change_by_the_first_is_seen_by_the_second(page: Page, fresh_server: S
 
     body = {"digest": approval["digest"], "modified_params": {"amount": 89.99}}
     server.call("PUT", f"{address}/approve", body, token=token)
-    expect(page.get_by_text("This changed while you read it.")).to_be_visible()
+    expect(page.get_by_text("This approval changed while you were viewing it.")).to_be_visible()
     expect(page.get_by_text("Your refund of $99.99")).to_be_visible()
     expect(page.get_by_role("button", name="Approve and send")).to_have_count(0)
 
-    page.get_by_role("button", name="Show it as it is now").click()
+    page.get_by_role("button", name="Show current version").click()
     expect(page.get_by_text("Your refund of $89.99")).to_be_visible()
     expect(page.get_by_text("1 of 2 approvals given")).to_be_visible()
     assert [one for one in requests if one.startswith("PUT")] == []
-    assert page.get_by_text("Too few people can decide this").count() == 0
+    assert page.get_by_text("Not enough approvers").count() == 0
     page.get_by_role("button", name="Approve and send").click()
     expect(page.get_by_text("Approved by")).to_be_visible()
     server.until(run_id, "completed")
@@ -53,8 +53,8 @@ def test_a_change_by_the_first_is_seen_by_the_second(page: Page, fresh_server: S
     assert (action["parameters"]["amount"], action["approved_parameters"]["amount"]) == (99.99, 89.99)
 
 
-def test_too_few_are_told_where_it_waits_and_where_it_is_decided(page: Page, fresh_server: Server) -> None:
-    """D70: somebody has gone since the rule was saved."""
+def test_too_few_approvers_is_shown_in_the_run_and_the_approval(page: Page, fresh_server: Server) -> None:
+    """An approver was removed after the rule was saved."""
     server = fresh_server
     server.call("POST", "/api/users", {"name": "reviewer", "roles": ["approver"]}, expect=201)
     server.call("PUT", "/api/rules", RULES)
@@ -64,9 +64,9 @@ def test_too_few_are_told_where_it_waits_and_where_it_is_decided(page: Page, fre
     page.goto(server.start_link)
     expect(page.get_by_text(told)).to_be_visible()
     page.get_by_role("link", name="Send “Refund").first.click()
-    expect(page.get_by_text("Too few people can decide this")).to_be_visible()
+    expect(page.get_by_text("Not enough approvers")).to_be_visible()
     expect(page.get_by_text(told)).to_be_visible()
     server.call("POST", "/api/users/reviewer/restore")
     page.reload()
     expect(page.get_by_text("0 of 2 approvals given")).to_be_visible()
-    expect(page.get_by_text("Too few people can decide this")).to_have_count(0)
+    expect(page.get_by_text("Not enough approvers")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""The gallery of templates: found, understood, made one's own and started with its sample (P6, F2)."""
+"""Templates: search, details, use, edit and start with sample input."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from tests.e2e.looking import look
+from tests.e2e.page_checks import look
 from tests.e2e.server import Server
 
 
@@ -18,7 +18,7 @@ def test_a_template_is_found_used_and_started(signed_in: Page, server: Server) -
     expect(cards).to_have_text([template["title"] for template in templates])
     look(signed_in)
 
-    signed_in.get_by_label("With").select_option("agents")
+    signed_in.get_by_label("Uses").select_option("agents")
     expect(cards).to_have_text([one["title"] for one in templates if "agents" in one["uses"]])
     signed_in.get_by_label("Search templates").fill("nothing is like this")
     signed_in.get_by_role("button", name="Show all templates").click()
@@ -28,22 +28,22 @@ def test_a_template_is_found_used_and_started(signed_in: Page, server: Server) -
     triage = next(one for one in templates if one["name"] == "ticket-triage")
     steps = signed_in.get_by_role("list", name="Checkpoints of Ticket triage").get_by_role("listitem")
     expect(steps).to_have_count(len(triage["checkpoints"]))
-    expect(steps.last).to_contain_text("Agent, asks for approval")
+    expect(steps.last).to_contain_text("Agent, requires approval")
 
-    signed_in.get_by_role("button", name="Use it: Ticket triage").click()
+    signed_in.get_by_role("button", name="Use template: Ticket triage").click()
     expect(signed_in.get_by_role("heading", level=1)).to_have_text("Ticket triage")
     signed_in.get_by_role("button", name="Start v1").click()
-    given = signed_in.get_by_role("dialog").get_by_label("Input as JSON")
+    given = signed_in.get_by_role("dialog").get_by_label("Input (JSON)")
     for name in triage["sample_input"]:
         expect(given).to_have_value(re.compile(f'"{name}"'))
     signed_in.get_by_role("dialog").get_by_role("button", name="Start v1").click()
-    expect(signed_in.get_by_role("region", name="What happens now")).to_contain_text("the model was simulated")
+    expect(signed_in.get_by_role("region", name="Status and actions")).to_contain_text("simulated model")
 
 
-def test_a_template_is_changed_first(signed_in: Page, server: Server) -> None:
+def test_a_template_is_edited_before_use(signed_in: Page, server: Server) -> None:
     signed_in.goto(f"{server.address}/templates")
-    signed_in.get_by_role("button", name="Change it first: Build or buy").click()
+    signed_in.get_by_role("button", name="Customize: Build or buy").click()
     text = signed_in.get_by_role("textbox")
     expect(text.first).to_have_value(re.compile("Build or buy"))
-    signed_in.get_by_role("button", name="Create the pipeline").click()
+    signed_in.get_by_role("button", name="Create pipeline").click()
     expect(signed_in.get_by_role("heading", level=1)).to_have_text("Build or buy")

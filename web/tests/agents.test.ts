@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { nameIn, originWords, SAMPLE, toolsWords } from '~/lib/agents'
+import { agentNameIn, EXAMPLE_AGENT, originLabel, toolsLabel } from '~/lib/agents'
 
 it.each([
   ['name: tester\ntitle: T', 'tester'],
@@ -7,16 +7,16 @@ it.each([
   ['title: T', null],
   ['name:\ntitle: T', null],
   ['# name: no\n  name: inner', null],
-  [SAMPLE, 'fact-checker'],
-])('the name in %j', (text, name) => expect(nameIn(text)).toBe(name))
+  [EXAMPLE_AGENT, 'fact-checker'],
+])('the name in %j', (text, name) => expect(agentNameIn(text)).toBe(name))
 
-it('says whose an agent is, and what it may use', () => {
+it('describes the origin and the tools of an agent', () => {
   const own = { is_ready_made: false, replaces_ready_made: false, revision: 2 }
-  expect(originWords(own)).toBe('your own')
-  expect(originWords({ ...own, replaces_ready_made: true })).toBe("your own, in place of Cairn's")
-  expect(originWords({ ...own, is_ready_made: true })).toBe('comes with Cairn')
-  expect([toolsWords(null), toolsWords([]), toolsWords(['a', 'b'])]).toEqual([
-    'those of the checkpoint',
+  expect(originLabel(own)).toBe('custom')
+  expect(originLabel({ ...own, replaces_ready_made: true })).toBe('custom, replaces the built-in agent')
+  expect(originLabel({ ...own, is_ready_made: true })).toBe('built in')
+  expect([toolsLabel(null), toolsLabel([]), toolsLabel(['a', 'b'])]).toEqual([
+    'from the checkpoint',
     'none',
     'a, b',
   ])

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Bound } from '~/api/types'
-import { amount, outlook, proposed, tightest, withRaised } from '~/lib/budgets'
+import type { BudgetStatus } from '~/api/types'
+import { formatLimit, limitEffect, suggestedLimit, tightestLimit, withNewLimits } from '~/lib/budgets'
 import { runState } from '~/lib/states'
-import { runWith } from './samples'
+import { runWith } from './fixtures'
 
-const bound = (facts: Partial<Bound> = {}): Bound => ({
+const bound = (facts: Partial<BudgetStatus> = {}): BudgetStatus => ({
   of: 'run',
   limit: 'max_cost_usd',
   allowed: 2,
@@ -15,34 +15,34 @@ const bound = (facts: Partial<Bound> = {}): Bound => ({
   ...facts,
 })
 
-describe('a budget', () => {
-  it('is shown by the limit of which most is used', () => {
+describe('budgets', () => {
+  it('show the tightest limit', () => {
     const [cost, calls] = [bound(), bound({ limit: 'max_calls', allowed: 4, used: 3 })]
-    expect(tightest([cost, calls])).toBe(calls)
-    expect(tightest([])).toBeUndefined()
+    expect(tightestLimit([cost, calls])).toBe(calls)
+    expect(tightestLimit([])).toBeUndefined()
   })
 
   it.each([
     ['max_cost_usd', 2.5, '$2.50'],
     ['max_tokens', 40_000, '40,000 tokens'],
     ['max_calls', 1, '1 call'],
-  ] as const)('of %s %d is %s', (limit, number, words) => expect(amount(limit, number)).toBe(words))
+  ] as const)('of %s %d is %s', (limit, number, words) => expect(formatLimit(limit, number)).toBe(words))
 
-  it('is proposed with room', () => {
-    expect(proposed(bound({ allowed: 2, used: 2.2 }))).toBe(5)
-    expect(proposed(bound({ allowed: 0.05, used: 0.051 }))).toBe(0.11)
-    expect(proposed(bound({ limit: 'max_calls', allowed: 3, used: 3 }))).toBe(6)
+  it('suggest a higher limit', () => {
+    expect(suggestedLimit(bound({ allowed: 2, used: 2.2 }))).toBe(5)
+    expect(suggestedLimit(bound({ allowed: 0.05, used: 0.051 }))).toBe(0.11)
+    expect(suggestedLimit(bound({ limit: 'max_calls', allowed: 3, used: 3 }))).toBe(6)
   })
 
-  it('says what another one would leave', () => {
+  it('describe the effect of a new limit', () => {
     const spent = bound({ used: 2.25, is_spent: true })
-    expect(outlook(spent, 4)).toEqual({ words: '$1.75 left to use.', helps: true })
-    expect(outlook(spent, 2.25).helps).toBe(false)
-    expect(outlook(spent, null).helps).toBe(false)
-    expect(outlook(bound(), 2)).toEqual({ words: 'As it is.', helps: true })
+    expect(limitEffect(spent, 4)).toEqual({ text: '$1.75 remaining.', isEnough: true })
+    expect(limitEffect(spent, 2.25).isEnough).toBe(false)
+    expect(limitEffect(spent, null).isEnough).toBe(false)
+    expect(limitEffect(bound(), 2)).toEqual({ text: 'Unchanged.', isEnough: true })
   })
 
-  it('sends what was changed, and keeps what was set before', () => {
+  it('send changed limits and keep the others', () => {
     const own = { max_cost_usd: null, max_tokens: 500, max_calls: null }
     const bounds = [bound(), bound({ limit: 'max_calls', allowed: 4, used: 4 })]
     const run = runWith([], {
@@ -57,11 +57,11 @@ describe('a budget', () => {
       ['max_cost_usd', 2],
       ['max_calls', 8],
     ] as const)
-    expect(withRaised(run, raised)).toEqual({ max_cost_usd: null, max_tokens: 500, max_calls: 8 })
+    expect(withNewLimits(run, raised)).toEqual({ max_cost_usd: null, max_tokens: 500, max_calls: 8 })
   })
 
-  it('that is spent shows in the state of the run', () =>
-    expect(runState(runWith([], { status: 'paused', over_budget: 'Spent.' }), []).word).toBe(
-      'Paused at budget',
+  it('show in the state of the run when exhausted', () =>
+    expect(runState(runWith([], { status: 'paused', over_budget: 'Spent.' }), []).label).toBe(
+      'Budget exhausted',
     ))
 })

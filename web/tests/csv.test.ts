@@ -48,9 +48,9 @@ it.each<[string, string, string[][]]>([
   ['a quote that is never closed', 'a,"b\nc', [['a', 'b\nc']]],
 ])('reads %s', (_, text, rows) => expect(parseCsv(text)).toEqual(rows))
 
-it('stops where it is told to', () => expect(parseCsv('a\nb\nc\nd', 2)).toEqual([['a'], ['b']]))
+it('stops at the row limit', () => expect(parseCsv('a\nb\nc\nd', 2)).toEqual([['a'], ['b']]))
 
-it('knows figures', () => {
+it('recognizes numeric columns', () => {
   const rows = [
     ['1,200.50', 'x', ''],
     ['-3%', '4', ''],

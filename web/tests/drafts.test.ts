@@ -1,23 +1,23 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { draftKey, dropDraft, keepDraft, readDraft } from '~/lib/drafts'
+import { deleteDraft, draftKey, readDraft, saveDraft } from '~/lib/drafts'
 
 const KEY = draftKey('execution', 1)
 
 beforeEach(() => sessionStorage.clear())
 
-describe('drafts (X10: nothing entered is lost)', () => {
-  it('are there after a reload and gone after they are sent', () => {
+describe('drafts', () => {
+  it('survive a reload until they are deleted', () => {
     expect(readDraft(sessionStorage, KEY)).toBeNull()
-    expect(keepDraft(sessionStorage, KEY, { name: 'ACME', critical: true })).toBe(true)
+    expect(saveDraft(sessionStorage, KEY, { name: 'ACME', critical: true })).toBe(true)
     expect(readDraft(sessionStorage, KEY)).toEqual({ name: 'ACME', critical: true })
-    dropDraft(sessionStorage, KEY)
+    deleteDraft(sessionStorage, KEY)
     expect(readDraft(sessionStorage, KEY)).toBeNull()
   })
   it('belong to one revision', () => {
-    keepDraft(sessionStorage, KEY, { name: 'ACME' })
+    saveDraft(sessionStorage, KEY, { name: 'ACME' })
     expect(readDraft(sessionStorage, draftKey('execution', 2))).toBeNull()
   })
-  it('do not stop the typing when the storage is full or forbidden', () => {
+  it('do not prevent typing when the storage is full or disabled', () => {
     const closed = {
       getItem: () => {
         throw new Error('forbidden')
@@ -29,11 +29,11 @@ describe('drafts (X10: nothing entered is lost)', () => {
         throw new Error('forbidden')
       },
     }
-    expect(keepDraft(closed, KEY, {})).toBe(false)
+    expect(saveDraft(closed, KEY, {})).toBe(false)
     expect(readDraft(closed, KEY)).toBeNull()
-    expect(() => dropDraft(closed, KEY)).not.toThrow()
+    expect(() => deleteDraft(closed, KEY)).not.toThrow()
   })
-  it('that are no drafts are ignored', () => {
+  it('are ignored if they are invalid', () => {
     sessionStorage.setItem(KEY, '[1]')
     expect(readDraft(sessionStorage, KEY)).toBeNull()
     sessionStorage.setItem(KEY, '{')

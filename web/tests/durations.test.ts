@@ -1,36 +1,36 @@
 import { describe, expect, it } from 'vitest'
-import { ago, clock, duration, estimate, left } from '~/lib/durations'
+import { formatDuration, formatEstimate, formatTime, timeAgo, timeLeft } from '~/lib/durations'
 
 const NOW = new Date(2026, 2, 12, 15, 0, 0)
 const earlier = (seconds: number) => new Date(NOW.getTime() - seconds * 1000).toISOString()
 
-describe('duration', () => {
+describe('formatDuration', () => {
   it.each([
     [0, '0 s'],
     [0.4, '< 1 s'],
     [41.2, '41 s'],
     [59.6, '1 min'],
     [60, '1 min'],
-    [192, '3 min 12'],
+    [192, '3 min 12 s'],
     [3600, '1 h'],
     [18_600, '5 h 10 min'],
     [86_400, '1 day'],
     [200_000, '2 days 7 h'],
     [-5, '0 s'],
-  ])('%d s is %s', (seconds, words) => expect(duration(seconds)).toBe(words))
+  ])('%d s is %s', (seconds, words) => expect(formatDuration(seconds)).toBe(words))
 })
 
-describe('estimate', () => {
+describe('formatEstimate', () => {
   it.each([
     [20, 'less than a minute'],
     [130, 'about 2 min'],
     [7000, 'about 2 h'],
     [86_400, 'about 1 day'],
     [260_000, 'about 3 days'],
-  ])('%d s is %s', (seconds, words) => expect(estimate(seconds)).toBe(words))
+  ])('%d s is %s', (seconds, words) => expect(formatEstimate(seconds)).toBe(words))
 })
 
-describe('ago', () => {
+describe('timeAgo', () => {
   it.each([
     [10, 'just now'],
     [300, '5 min ago'],
@@ -38,17 +38,16 @@ describe('ago', () => {
     [90_000, 'yesterday'],
     [86_400 * 4, '8 Mar'],
     [86_400 * 400, '5 Feb 2025'],
-  ])('%d s before is %s', (seconds, words) => expect(ago(earlier(seconds), NOW)).toBe(words))
+  ])('%d s before is %s', (seconds, words) => expect(timeAgo(earlier(seconds), NOW)).toBe(words))
 })
 
-describe('left', () => {
-  it('says nothing without a deadline', () => expect(left(null, NOW)).toBeNull())
-  it('rounds minutes up, so that it never promises less than there is', () =>
-    expect(left(earlier(-51.2 * 60), NOW)).toBe('52 min left'))
-  it('says when it is over', () => expect(left(earlier(1), NOW)).toBe('time is up'))
+describe('timeLeft', () => {
+  it('is null without a deadline', () => expect(timeLeft(null, NOW)).toBeNull())
+  it('rounds minutes up', () => expect(timeLeft(earlier(-51.2 * 60), NOW)).toBe('52 min left'))
+  it('shows that the deadline has passed', () => expect(timeLeft(earlier(1), NOW)).toBe('overdue'))
 })
 
-describe('clock', () => {
-  it('is the time alone today', () => expect(clock(earlier(60), NOW)).toBe('14:59'))
-  it('names the day before', () => expect(clock(earlier(86_400), NOW)).toBe('11 Mar, 15:00'))
+describe('formatTime', () => {
+  it('shows only the time today', () => expect(formatTime(earlier(60), NOW)).toBe('14:59'))
+  it('shows the date on other days', () => expect(formatTime(earlier(86_400), NOW)).toBe('11 Mar, 15:00'))
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openParameters, parameterFields, patched, patchOf, patchOfText } from '~/lib/parameters'
+import { applyPatch, inputValues, parameterFields, patchFromInputs, patchFromJson } from '~/lib/parameters'
 
 const SCHEMA = {
   required: ['to', 'subject'],
@@ -21,11 +21,11 @@ const GIVEN = {
 }
 const FIELDS = parameterFields(SCHEMA, GIVEN)
 const patch = (typed: Record<string, string | boolean>) =>
-  patchOf(FIELDS, GIVEN, { ...openParameters(FIELDS, GIVEN), ...typed })
+  patchFromInputs(FIELDS, GIVEN, { ...inputValues(FIELDS, GIVEN), ...typed })
 
-describe('the parameters of an action', () => {
-  it('are fields by schema and by what stands there', () =>
-    expect(FIELDS.map(({ name, label, way, required }) => [name, label, way, required])).toEqual([
+describe('action parameters', () => {
+  it('become fields from the schema and the values', () =>
+    expect(FIELDS.map(({ name, label, input: way, required }) => [name, label, way, required])).toEqual([
       ['to', 'To', 'line', true],
       ['subject', 'Subject', 'line', true],
       ['body', 'Text', 'text', false],
@@ -35,37 +35,37 @@ describe('the parameters of an action', () => {
       ['extra', 'Extra', 'json', false],
     ]))
 
-  it('say their limits', () =>
-    expect(FIELDS.find(({ name }) => name === 'amount')?.hint).toBe('Must be over 0.'))
+  it('describe their limits', () =>
+    expect(FIELDS.find(({ name }) => name === 'amount')?.hint).toBe('Must be greater than 0.'))
 
-  it('are not changed by being shown', () => expect(patch({})).toEqual({ patch: {}, faults: {} }))
+  it('are not changed by rendering', () => expect(patch({})).toEqual({ patch: {}, errors: {} }))
 
-  it('are changed by what is typed', () =>
+  it('are changed by typed values', () =>
     expect(
       patch({ amount: '89.99', attachments: 'a.txt\n\nb.txt', body: 'Dear', extra: '{"deep": 2}' }),
     ).toEqual({
       patch: { amount: 89.99, attachments: ['a.txt', 'b.txt'], body: 'Dear', extra: { deep: 2 } },
-      faults: {},
+      errors: {},
     }))
 
-  it('are taken away by being emptied, unless they are required', () =>
+  it('are removed when emptied, unless they are required', () =>
     expect(patch({ amount: '', attachments: '', subject: '' })).toEqual({
       patch: { amount: null, attachments: null, subject: '' },
-      faults: {},
+      errors: {},
     }))
 
-  it('name what cannot be read', () =>
-    expect(Object.keys(patch({ amount: 'ten', extra: '{' }).faults)).toEqual(['amount', 'extra']))
+  it('report invalid values', () =>
+    expect(Object.keys(patch({ amount: 'ten', extra: '{' }).errors)).toEqual(['amount', 'extra']))
 
-  it('keep digits that a double does not hold', () =>
+  it("keep digits that a double can't hold", () =>
     expect(String(patch({ amount: '12345678901234567890.5' }).patch.amount)).toBe('12345678901234567890.5'))
 
-  it('can be written whole', () => {
-    expect(patchOfText(GIVEN, '{"to": "b@example.com", "subject": "Hello", "amount": 99.99}')).toEqual({
+  it('can be edited as JSON', () => {
+    expect(patchFromJson(GIVEN, '{"to": "b@example.com", "subject": "Hello", "amount": 99.99}')).toEqual({
       patch: { to: 'b@example.com', attachments: null, extra: null },
     })
-    expect(patchOfText(GIVEN, '[1]')).toHaveProperty('fault')
-    expect(patchOfText(GIVEN, '{')).toHaveProperty('fault')
-    expect(patched(GIVEN, { amount: null, to: 'c@example.com' })).not.toHaveProperty('amount')
+    expect(patchFromJson(GIVEN, '[1]')).toHaveProperty('error')
+    expect(patchFromJson(GIVEN, '{')).toHaveProperty('error')
+    expect(applyPatch(GIVEN, { amount: null, to: 'c@example.com' })).not.toHaveProperty('amount')
   })
 })

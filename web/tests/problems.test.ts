@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { asProblem, faultsByField, isStale, Problem, problemOf, unreachable } from '~/lib/problems'
+import { asProblem, errorsByField, isStale, Problem, problemOf, unreachableProblem } from '~/lib/problems'
 
 describe('problemOf', () => {
-  it('keeps what the server said', () => {
+  it("keeps the server's error", () => {
     const problem = problemOf(409, {
       title: 'Conflict',
       detail: 'The run is completed.',
@@ -20,43 +20,43 @@ describe('problemOf', () => {
     expect(problem.message).toBe('The run is completed.')
   })
   it.each([
-    [404, 'This does not exist, or no longer does.'],
-    [412, 'Somebody changed this in the meantime.'],
-    [500, 'The server failed. Its log says why.'],
-    [418, 'This was refused.'],
+    [404, 'Not found. It may have been deleted.'],
+    [412, 'Someone else changed this in the meantime.'],
+    [500, 'Internal error. See the server log for details.'],
+    [418, 'The request was rejected.'],
   ])('finds words for a bare %d', (status, words) => expect(problemOf(status, undefined).detail).toBe(words))
 })
 
 describe('isStale', () => {
-  it('is for what another one changed first', () => {
+  it('is true for conflicting changes', () => {
     expect([409, 412, 422, 500].map((status) => isStale(problemOf(status, {})))).toEqual([
       true,
       true,
       false,
       false,
     ])
-    expect(isStale(unreachable())).toBe(false)
+    expect(isStale(unreachableProblem())).toBe(false)
   })
 })
 
 describe('asProblem', () => {
-  it('gives any failure words', () => {
+  it('wraps any error', () => {
     expect(asProblem(new TypeError('x is undefined')).detail).toBe('x is undefined')
     expect(asProblem('odd').detail).toBe('odd')
-    const problem = unreachable()
+    const problem = unreachableProblem()
     expect(asProblem(problem)).toBe(problem)
   })
 })
 
-describe('faultsByField', () => {
-  it('puts each fault at its field, the first one wins', () => {
+describe('errorsByField', () => {
+  it('assigns the first error to each field', () => {
     const problem = new Problem(422, 't', 'd', [
       { path: '/fields/volume', message: 'too small' },
       { path: 'fields.volume', message: 'odd' },
       { path: '/fields/name', message: 'missing' },
       { path: '', message: 'general' },
     ])
-    expect(faultsByField(problem, ['name', 'volume', 'notes'])).toEqual({
+    expect(errorsByField(problem, ['name', 'volume', 'notes'])).toEqual({
       volume: 'too small',
       name: 'missing',
     })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ReworkPreview } from '~/api/types'
-import { endWords, replacedWords, staleWords, thenWords } from '~/features/rework/words'
+import { nextStepText, replacedText, staleText, statusText } from '~/features/rework/reworkText'
 
 const RUN = '00000000-0000-4000-8000-000000000001'
 
@@ -39,44 +39,46 @@ const stale = (name: string, version: number, run = RUN) => ({
   artifacts: ['code'],
 })
 
-describe('what a rework will do, in words', () => {
-  it('says how it begins and what becomes of who asked', () => {
-    expect(thenWords(preview())).toBe(
-      'Code starts again at once, and is approved like any other. Test waits, then goes on with the new artifacts.',
+describe('rework texts', () => {
+  it('describes the next step of the checkpoint and the requester', () => {
+    expect(nextStepText(preview())).toBe(
+      'Code starts again immediately. Test waits, then continues with the new artifacts.',
     )
-    expect(thenWords(preview({ begins: 'asks first', asker_waits: false }))).toBe(
-      'Code asks for approval before it starts again. Test stays as it is.',
+    expect(nextStepText(preview({ begins: 'asks first', asker_waits: false }))).toBe(
+      'Code needs approval to start again. Test does not change.',
     )
-    expect(thenWords(preview({ begins: 'when the run is resumed' }))).toContain(
+    expect(nextStepText(preview({ begins: 'when the run is resumed' }))).toContain(
       'Code starts again when the run is resumed.',
     )
   })
 
-  it('counts what is replaced', () => {
-    expect(replacedWords(preview())).toBe('It left no artifacts. What it makes now stands.')
-    expect(replacedWords(preview({ replaced: [file('a')] }))).toBe(
-      '1 artifact gives way to a new one and stays readable as superseded.',
+  it('counts replaced artifacts', () => {
+    expect(replacedText(preview())).toBe('There are no artifacts to replace.')
+    expect(replacedText(preview({ replaced: [file('a')] }))).toBe(
+      '1 artifact is replaced and stays available as superseded.',
     )
-    expect(replacedWords(preview({ replaced: [file('a'), file('b')] }))).toBe(
-      '2 artifacts give way to new ones and stay readable as superseded.',
-    )
-  })
-
-  it('names what becomes stale, in this run and in others', () => {
-    expect(staleWords(preview({ becomes_stale: [stale('Docs', 1)] }))).toBe(
-      'Docs. It was made from what is replaced, and can be done again.',
-    )
-    expect(staleWords(preview({ becomes_stale: [stale('Docs', 1), stale('Code', 2, 'other')] }))).toBe(
-      'Docs, Code of v2. They were made from what is replaced, and can be done again one by one.',
+    expect(replacedText(preview({ replaced: [file('a'), file('b')] }))).toBe(
+      '2 artifacts are replaced and stay available as superseded.',
     )
   })
 
-  it('says how one came out', () => {
+  it('lists stale checkpoints of this and other runs', () => {
+    expect(staleText(preview({ becomes_stale: [stale('Docs', 1)] }))).toBe(
+      'Docs. It used the replaced artifacts. You can rerun it.',
+    )
+    expect(staleText(preview({ becomes_stale: [stale('Docs', 1), stale('Code', 2, 'other')] }))).toBe(
+      'Docs, Code (v2). They used the replaced artifacts. You can rerun them one by one.',
+    )
+  })
+
+  it('describes the status', () => {
     const words = (['completed', 'failed', 'cancelled', 'in_progress'] as const).map((status) =>
-      endWords({ status, archived_by: null }),
+      statusText({ status, archived_by: null }),
     )
-    expect(words).toEqual(['done', 'failed', 'cancelled', 'under way'])
-    expect(endWords({ status: 'waiting_approval_to_complete', archived_by: null })).toBe('waits for approval')
-    expect(endWords({ status: 'completed', archived_by: RUN })).toBe('taken away by a rollback')
+    expect(words).toEqual(['completed', 'failed', 'cancelled', 'in progress'])
+    expect(statusText({ status: 'waiting_approval_to_complete', archived_by: null })).toBe(
+      'waiting for approval',
+    )
+    expect(statusText({ status: 'completed', archived_by: RUN })).toBe('removed by a rollback')
   })
 })

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 
 const WEB = join(import.meta.dirname, '..')
 
-it('the types are those of the published API', { timeout: 60_000 }, () => {
+it('the generated types match the published API', { timeout: 60_000 }, () => {
   const { scripts } = JSON.parse(readFileSync(join(WEB, 'tools/package.json'), 'utf8'))
   const flags = scripts.generate
     .split(' ')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Role, RunStatus, TrailItem } from '~/api/types'
-import { approvalState, executionState, runState, runStateOnTrail } from '~/lib/states'
-import { openOne, trailItem } from './samples'
+import type { Role, RunCheckpoint, RunStatus } from '~/api/types'
+import { approvalState, executionState, runState, runStateFromCheckpoints } from '~/lib/states'
+import { openExecution, runCheckpoint } from './fixtures'
 
 const ADMIN: Role[] = ['admin']
 const run = (status: RunStatus, waiting = 0, pause_requested = false, failed_checkpoints = 0) => ({
@@ -28,81 +28,83 @@ describe('runState', () => {
     ['failed', 'red', 'Failed'],
     ['cancelled', 'grey', 'Cancelled'],
   ])('%s is %s, %s', (status, tone, word) =>
-    expect(runState(run(status), ADMIN)).toMatchObject({ tone, word }),
+    expect(runState(run(status), ADMIN)).toMatchObject({ tone, label: word }),
   )
 
-  it('shows that a run waits, not that it runs', () =>
+  it('shows a waiting run as waiting', () =>
     expect(runState(run('in_progress', 1), ADMIN)).toEqual({
       tone: 'ochre',
-      sign: 'person',
-      word: 'Waiting for you',
+      icon: 'person',
+      label: 'Waiting for you',
     }))
-  it('says to a viewer that others are waited for', () =>
-    expect(runState(run('in_progress', 1), ['viewer']).word).toBe('Waits for people'))
-  it('does not hide a failure behind the pause that it caused', () =>
+  it('shows a viewer that the run waits for others', () =>
+    expect(runState(run('in_progress', 1), ['viewer']).label).toBe('Waiting for others'))
+  it('shows a failure that paused the run', () =>
     expect(runState(run('paused', 0, false, 1), ADMIN)).toEqual({
       tone: 'red',
-      sign: 'failed',
-      word: 'Failed, paused',
+      icon: 'failed',
+      label: 'Failed (paused)',
     }))
-  it('waits for whoever may start it, unless something else is at work', () => {
-    const toStart = { ...run('in_progress'), to_start: 1, open: [openOne({ status: 'pending' })] }
-    expect(runState(toStart, ADMIN)).toEqual({ tone: 'ochre', sign: 'person', word: 'Waiting for you' })
-    expect(runState(toStart, ['viewer']).word).toBe('Waits for a start')
-    expect(runState({ ...toStart, open: [...toStart.open, openOne()] }, ADMIN).word).toBe('Running')
+  it('waits for a manual start, unless another checkpoint is running', () => {
+    const toStart = { ...run('in_progress'), to_start: 1, open: [openExecution({ status: 'pending' })] }
+    expect(runState(toStart, ADMIN)).toEqual({ tone: 'ochre', icon: 'person', label: 'Waiting for you' })
+    expect(runState(toStart, ['viewer']).label).toBe('Waiting for manual start')
+    expect(runState({ ...toStart, open: [...toStart.open, openExecution()] }, ADMIN).label).toBe('Running')
   })
-  it('tells that a pause is on its way', () =>
-    expect(runState(run('in_progress', 0, true), ADMIN).word).toBe('Pauses after this checkpoint'))
+  it('shows a requested pause', () =>
+    expect(runState(run('in_progress', 0, true), ADMIN).label).toBe('Pausing after this checkpoint'))
 })
 
 describe('executionState', () => {
-  it.each<[Partial<TrailItem>, string, string]>([
-    [{ status: 'upcoming' }, 'grey', 'Not yet'],
-    [{ status: 'pending' }, 'ochre', 'Waits for a start'],
-    [{ status: 'waiting_approval_to_start' }, 'ochre', 'Waits to start'],
-    [{ status: 'waiting_approval_to_complete' }, 'ochre', 'Waits for approval'],
+  it.each<[Partial<RunCheckpoint>, string, string]>([
+    [{ status: 'upcoming' }, 'grey', 'Upcoming'],
+    [{ status: 'pending' }, 'ochre', 'Waiting for manual start'],
+    [{ status: 'waiting_approval_to_start' }, 'ochre', 'Waiting for start approval'],
+    [{ status: 'waiting_approval_to_complete' }, 'ochre', 'Waiting for approval'],
     [{ status: 'in_progress' }, 'blue', 'Running'],
     [{ status: 'in_progress', waiting_on: 'human_form' }, 'ochre', 'Needs input'],
     [{ status: 'in_progress', waiting_on: 'escalation' }, 'ochre', 'Escalated'],
-    [{ status: 'in_progress', waiting_on: 'rework' }, 'grey', 'In rework'],
+    [{ status: 'in_progress', waiting_on: 'rework' }, 'grey', 'Waiting for rework'],
     [{ status: 'completed' }, 'green', 'Completed'],
     [{ status: 'failed' }, 'red', 'Failed'],
     [{ status: 'cancelled' }, 'grey', 'Cancelled'],
   ])('%o is %s, %s', (facts, tone, word) =>
-    expect(executionState(trailItem(facts))).toMatchObject({ tone, word }),
+    expect(executionState(runCheckpoint(facts))).toMatchObject({ tone, label: word }),
   )
 
   it('counts down to a retry', () => {
     const now = new Date('2026-03-02T09:30:00Z')
-    const item = trailItem({
+    const item = runCheckpoint({
       status: 'in_progress',
       waiting_on: 'retry_delay',
       retry_due_at: '2026-03-02T09:30:11.2Z',
     })
-    expect(executionState(item, now).word).toBe('Retries in 12 s')
+    expect(executionState(item, now).label).toBe('Retrying in 12 s')
   })
 })
 
-describe('runStateOnTrail', () => {
-  const trail = [trailItem({ status: 'completed' }), trailItem({ status: 'pending', position: 1 })]
+describe('runStateFromCheckpoints', () => {
+  const trail = [runCheckpoint({ status: 'completed' }), runCheckpoint({ status: 'pending', position: 1 })]
 
-  it('sees that somebody must start the next one', () =>
-    expect(runStateOnTrail({ ...run('in_progress'), trail }, ADMIN).word).toBe('Waiting for you'))
-  it('is running while anything runs', () =>
+  it('shows that the next checkpoint needs a manual start', () =>
+    expect(runStateFromCheckpoints({ ...run('in_progress'), trail: trail }, ADMIN).label).toBe(
+      'Waiting for you',
+    ))
+  it('is running while any checkpoint runs', () =>
     expect(
-      runStateOnTrail(
-        { ...run('in_progress'), trail: [...trail, trailItem({ status: 'in_progress' })] },
+      runStateFromCheckpoints(
+        { ...run('in_progress'), trail: [...trail, runCheckpoint({ status: 'in_progress' })] },
         ADMIN,
-      ).word,
+      ).label,
     ).toBe('Running'))
-  it('leaves a run that is over alone', () =>
-    expect(runStateOnTrail({ ...run('cancelled'), trail }, ADMIN).word).toBe('Cancelled'))
+  it('keeps the state of a finished run', () =>
+    expect(runStateFromCheckpoints({ ...run('cancelled'), trail: trail }, ADMIN).label).toBe('Cancelled'))
 })
 
 describe('approvals', () => {
-  it('are yours while you can decide', () => {
-    expect(approvalState({ status: 'pending', may_decide: true }).word).toBe('Waiting for you')
-    expect(approvalState({ status: 'pending', may_decide: false }).word).toBe('Waits for approval')
-    expect(approvalState({ status: 'auto_approved', may_decide: true }).word).toBe('Approved by rule')
+  it('wait for you while you can decide', () => {
+    expect(approvalState({ status: 'pending', may_decide: true }).label).toBe('Waiting for you')
+    expect(approvalState({ status: 'pending', may_decide: false }).label).toBe('Waiting for approval')
+    expect(approvalState({ status: 'auto_approved', may_decide: true }).label).toBe('Approved by rule')
   })
 })

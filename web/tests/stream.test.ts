@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { listen, type Message, refresher } from '~/api/stream'
+import { openStream, type StreamMessage, singleFlight } from '~/api/stream'
 import { batch } from '~/lib/batching'
 
 describe('batch', () => {
-  it('hands over once per frame', () => {
+  it('delivers once per frame', () => {
     const frames: (() => void)[] = []
     const got: number[][] = []
     const { add } = batch<number>(
@@ -19,7 +19,7 @@ describe('batch', () => {
     frames[1]?.()
     expect(got).toEqual([[1, 2], [3]])
   })
-  it('forgets when it is stopped', () => {
+  it('drops pending items when it is stopped', () => {
     const cancelled: number[] = []
     const got: number[][] = []
     const { add, stop } = batch<number>(
@@ -33,11 +33,11 @@ describe('batch', () => {
   })
 })
 
-describe('refresher', () => {
-  it('runs one at a time and once more for what came meanwhile', async () => {
+describe('singleFlight', () => {
+  it('runs one at a time, and once more for calls in between', async () => {
     const ends: (() => void)[] = []
     const refresh = vi.fn(() => new Promise<void>((resolve) => ends.push(resolve)))
-    const call = refresher(refresh)
+    const call = singleFlight(refresh)
     call()
     call()
     call()
@@ -48,9 +48,9 @@ describe('refresher', () => {
     await Promise.resolve()
     expect(refresh).toHaveBeenCalledTimes(2)
   })
-  it('goes on after a failure', async () => {
+  it('continues after a failure', async () => {
     const refresh = vi.fn(() => Promise.reject(new Error('gone')))
-    const call = refresher(refresh)
+    const call = singleFlight(refresh)
     call()
     await vi.waitFor(() => expect(refresh).toHaveBeenCalledTimes(1))
     await Promise.resolve()
@@ -74,11 +74,11 @@ class FakeSource extends EventTarget {
   }
 }
 
-describe('listen', () => {
+describe('openStream', () => {
   let hidden = false
-  const seen = { messages: [] as Message[][], opened: 0, states: [] as string[] }
+  const seen = { messages: [] as StreamMessage[][], opened: 0, states: [] as string[] }
   const start = () =>
-    listen({
+    openStream({
       url: '/api/stream',
       types: ['change'],
       onMessages: (messages) => seen.messages.push(messages),
@@ -104,7 +104,7 @@ describe('listen', () => {
     vi.useRealTimers()
   })
 
-  it('gives what came in one frame', () => {
+  it('delivers the messages of one frame together', () => {
     const stop = start()
     newest().onopen?.()
     newest().dispatchEvent(new MessageEvent('change', { data: 'a' }))
@@ -119,7 +119,7 @@ describe('listen', () => {
     stop()
   })
 
-  it('opens again what was refused, and tells when it takes long', () => {
+  it('reopens a rejected stream and reports a lost connection', () => {
     const stop = start()
     newest().onopen?.()
     newest().readyState = FakeSource.CLOSED
@@ -135,7 +135,7 @@ describe('listen', () => {
     stop()
   })
 
-  it('lets go while the tab is hidden, and catches up afterwards', () => {
+  it('closes while the tab is hidden and catches up afterwards', () => {
     const stop = start()
     newest().onopen?.()
     hidden = true

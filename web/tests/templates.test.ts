@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Template } from '~/api/types'
-import { matching } from '~/lib/templates'
+import { filterTemplates } from '~/lib/templates'
 
 const template = (title: string, uses: Template['uses'], step = 'Work'): Template => ({
   name: title.toLowerCase(),
@@ -21,5 +21,5 @@ it.each([
   ['agents', '', ['Triage']],
 ])('templates with %j that use %j', (search, uses, titles) => {
   const all = [template('Triage', ['agents', 'people']), template('Report', ['scripts'], 'Weigh it')]
-  expect(matching(all, search, uses).map(({ title }) => title)).toEqual(titles)
+  expect(filterTemplates(all, search, uses).map(({ title }) => title)).toEqual(titles)
 })

@@ -1,14 +1,14 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { answer, asYaml, client } from './client'
+import { asYaml, client, unwrap } from './client'
 import type { LibraryAgent } from './types'
 
-// Everything about the agent library stands below ['agents'], so that one call refreshes it.
+// All agent queries share the key ['agents'], so that one call refreshes them.
 
 export const agentPages = (search: string) =>
   infiniteQueryOptions({
     queryKey: ['agents', 'list', search],
     queryFn: ({ signal, pageParam }) =>
-      answer(
+      unwrap(
         client.GET('/api/agents', {
           params: { query: { limit: 100, search: search || undefined, cursor: pageParam ?? undefined } },
           signal,
@@ -23,18 +23,18 @@ export const agent = (name: string) =>
   queryOptions({
     queryKey: ['agents', 'one', name],
     queryFn: async ({ signal }) =>
-      (await answer(
+      (await unwrap(
         client.GET('/api/agents/{name}', { params: { path: { name } }, signal }),
       )) as LibraryAgent,
   })
 
-/** The text to change and save again, as a revision has it. */
+/** The YAML text of a revision, for editing. */
 export const agentText = (name: string, revision: number) =>
   queryOptions({
     queryKey: ['agents', 'text', name, revision],
     queryFn: async ({ signal }) =>
       String(
-        await answer(
+        await unwrap(
           client.GET('/api/agents/{name}', {
             params: { path: { name }, query: { format: 'yaml' } },
             parseAs: 'text',
@@ -48,7 +48,7 @@ export const agentRevisions = (name: string) =>
   queryOptions({
     queryKey: ['agents', 'revisions', name],
     queryFn: ({ signal }) =>
-      answer(
+      unwrap(
         client.GET('/api/agents/{name}/revisions', {
           params: { path: { name }, query: { limit: 200 } },
           signal,
@@ -56,9 +56,9 @@ export const agentRevisions = (name: string) =>
       ),
   })
 
-/** A text in YAML or JSON; without a revision it is saved whatever stands there. */
+/** Saves YAML or JSON. Without a revision, it overwrites any version. */
 export const saveAgent = (name: string, text: string, revision: number | null) =>
-  answer(
+  unwrap(
     client.PUT('/api/agents/{name}', {
       ...asYaml,
       body: text,
@@ -66,8 +66,8 @@ export const saveAgent = (name: string, text: string, revision: number | null) =
     }),
   )
 
-export const removeAgent = (name: string, revision: number) =>
-  answer(
+export const deleteAgent = (name: string, revision: number) =>
+  unwrap(
     client.DELETE('/api/agents/{name}', {
       params: { path: { name }, header: { 'If-Match': `"${revision}"` } },
     }),

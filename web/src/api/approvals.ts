@@ -1,19 +1,19 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { parseJson } from '~/lib/lossless'
-import { previewModification } from './changes'
-import { answer, client } from './client'
-import type { ApprovalKind, Risk } from './types'
+import { parseJson } from '~/lib/json'
+import { client, unwrap } from './client'
+import { previewModification } from './commands'
+import type { ApprovalKind, RiskLevel } from './types'
 
 const FOREVER = Number.POSITIVE_INFINITY
 
-// Everything about approvals stands below ['approvals'], so that one call refreshes it.
+// All approval queries share the key ['approvals'], so that one call refreshes them.
 
-/** What waits for whoever is signed in, the most urgent first. */
-export const approvals = () =>
+/** Approvals that wait for the current user, most urgent first. */
+export const pendingApprovals = () =>
   queryOptions({
     queryKey: ['approvals'],
     queryFn: ({ signal }) =>
-      answer(
+      unwrap(
         client.GET('/api/approvals', {
           params: { query: { status: ['pending'], mine: true, sort: 'deadline', limit: 200 } },
           signal,
@@ -24,18 +24,18 @@ export const approvals = () =>
 export type ApprovalSort = 'age' | 'deadline' | 'risk' | 'priority'
 export type ApprovalFilter = {
   kind?: ApprovalKind
-  risk?: Risk
+  risk?: RiskLevel
   pipeline?: string
   everybody?: boolean
   sort?: ApprovalSort
 }
 
-/** The queue, as it is filtered and sorted. */
-export const queue = ({ kind, risk, pipeline, everybody, sort }: ApprovalFilter) =>
+/** The filtered and sorted list of approvals. */
+export const approvalPages = ({ kind, risk, pipeline, everybody, sort }: ApprovalFilter) =>
   infiniteQueryOptions({
     queryKey: ['approvals', 'queue', { kind, risk, pipeline, everybody, sort }],
     queryFn: ({ signal, pageParam }) =>
-      answer(
+      unwrap(
         client.GET('/api/approvals', {
           params: {
             query: {
@@ -60,10 +60,10 @@ export const approval = (approval_id: string) =>
   queryOptions({
     queryKey: ['approvals', 'one', approval_id],
     queryFn: ({ signal }) =>
-      answer(client.GET('/api/approvals/{approval_id}', { params: { path: { approval_id } }, signal })),
+      unwrap(client.GET('/api/approvals/{approval_id}', { params: { path: { approval_id } }, signal })),
   })
 
-/** What other parameters would make of an action; the patch is given as it is written. */
+/** The effect of changed parameters on an action. `patch` is JSON text. */
 export const modificationPreview = (approval_id: string, patch: string) =>
   queryOptions({
     queryKey: ['approvals', 'one', approval_id, 'modified', patch],
@@ -71,29 +71,21 @@ export const modificationPreview = (approval_id: string, patch: string) =>
       previewModification(approval_id, parseJson(patch) as Record<string, unknown>, signal),
   })
 
-/** Which rule asks, and why each other one did not decide. */
+/** The rule that requires the approval, and why the others did not apply. */
 export const explanation = (approval_id: string) =>
   queryOptions({
     queryKey: ['approval explained', approval_id],
     queryFn: ({ signal }) =>
-      answer(
+      unwrap(
         client.GET('/api/approvals/{approval_id}/explain', { params: { path: { approval_id } }, signal }),
       ),
     staleTime: FOREVER,
   })
 
-/** How often people change what they approve, by operation. */
+/** How often approvers modify actions, by operation. */
 export const modificationRates = () =>
   queryOptions({
     queryKey: ['learning', 'rates'],
-    queryFn: ({ signal }) => answer(client.GET('/api/learning/rates', { signal })),
-    staleTime: 60_000,
-  })
-
-/** Who can be asked to decide. */
-export const people = () =>
-  queryOptions({
-    queryKey: ['people'],
-    queryFn: ({ signal }) => answer(client.GET('/api/people', { signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/learning/rates', { signal })),
     staleTime: 60_000,
   })

@@ -1,28 +1,28 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { throttle } from '~/lib/batching'
-import { parseJson } from '~/lib/lossless'
-import { inExecution, inRun, type Told } from '~/lib/progress'
+import { parseJson } from '~/lib/json'
+import { applyProgressToExecution, applyProgressToRun, type ProgressUpdate } from '~/lib/progress'
 import * as queries from './queries'
-import { renew } from './renewing'
-import { type Message as Arrived, type Connection, listen, refresher } from './stream'
-import type { LogLine, Message, Piece } from './types'
+import { refetch } from './refetch'
+import { type StreamMessage as Arrived, type Connection, openStream, singleFlight } from './stream'
+import type { LogLine, Message, MessageDelta } from './types'
 
-/** While something logs, lists are told ten times a second: they follow its progress at their own pace. */
-const PACE = 2000
+/** Logging can send ten hints a second, so lists refresh at most this often (in milliseconds). */
+const LIST_REFRESH_INTERVAL = 2000
 
-/** Keeps lists fresh: pipelines, runs, what waits, events. */
+/** Refreshes pipelines, runs, approvals and events when they change. */
 export function useLiveLists(onConnection: (state: Connection) => void): void {
   const client = useQueryClient()
   useEffect(() => {
     const refreshing = (keys: readonly string[]) =>
-      refresher(() => Promise.all(keys.map((key) => renew(client, [key]))))
+      singleFlight(() => Promise.all(keys.map((key) => refetch(client, [key]))))
     const refresh = refreshing(['pipelines', 'pipeline', 'runs', 'approvals', 'events', 'rules'])
-    const progress = throttle(refreshing(['runs']), PACE)
-    const stop = listen({
+    const progress = throttle(refreshing(['runs']), LIST_REFRESH_INTERVAL)
+    const stop = openStream({
       url: '/api/stream',
       types: ['change'],
-      onMessages: (messages) => (messages.every(isPassing) ? progress.call() : refresh()),
+      onMessages: (messages) => (messages.every(isTransient) ? progress.call() : refresh()),
       onOpen: refresh,
       onConnection,
     })
@@ -33,72 +33,72 @@ export function useLiveLists(onConnection: (state: Connection) => void): void {
   }, [client, onConnection])
 }
 
-/** What changes no state: a log line, a message of a conversation, or a piece of one. */
-const PASSING = ['log', 'message', 'heard']
-const isPassing = (message: Arrived) =>
-  PASSING.includes((parseJson(message.data) as { event_type?: string } | null)?.event_type ?? '')
+/** Hints that change no state: log lines, messages and message deltas. */
+const TRANSIENT = ['log', 'message', 'heard']
+const isTransient = (message: Arrived) =>
+  TRANSIENT.includes((parseJson(message.data) as { event_type?: string } | null)?.event_type ?? '')
 
-/** Who reads along: what comes of a run's log and conversations, and that the stream stands (again). */
-export type Hearer = {
+/** Receives the log lines, messages and deltas of a run. `onOpen` is called after each (re)connection. */
+export type RunSubscriber = {
   onLines?: (lines: LogLine[]) => void
-  onPieces?: (pieces: Piece[]) => void
+  onDeltas?: (deltas: MessageDelta[]) => void
   onMessages?: (messages: Message[]) => void
   onOpen: () => void
 }
-const hearers = new Map<string, Set<Hearer>>()
+const subscribers = new Map<string, Set<RunSubscriber>>()
 
-/** Hear what is logged and said in a run that is kept fresh. */
-export function hear(runId: string, hearer: Hearer): () => void {
-  const all = hearers.get(runId) ?? new Set()
-  hearers.set(runId, all.add(hearer))
+/** Subscribes to a run that `useLiveRun` follows. */
+export function subscribeToRun(runId: string, subscriber: RunSubscriber): () => void {
+  const ofRun = subscribers.get(runId) ?? new Set()
+  subscribers.set(runId, ofRun.add(subscriber))
   return () => {
-    all.delete(hearer)
-    if (all.size === 0) hearers.delete(runId)
+    ofRun.delete(subscriber)
+    if (ofRun.size === 0) subscribers.delete(runId)
   }
 }
 
-/** Keeps one run fresh: its state, executions, artifacts and events as they happen, its progress, its log, what is said. */
+/** Follows a run: refreshes its data when it changes and forwards progress, log lines and messages. */
 export function useLiveRun(runId: string): void {
   const client = useQueryClient()
   useEffect(() => {
-    const refresh = refresher(() => renew(client, ['run', runId]))
-    const bill = throttle(refresh, PACE)
-    const told = (type: string, messages: Arrived[]) =>
+    const refresh = singleFlight(() => refetch(client, ['run', runId]))
+    const refreshUsage = throttle(refresh, LIST_REFRESH_INTERVAL)
+    const payloadsOf = (type: string, messages: Arrived[]) =>
       messages.filter((message) => message.type === type).map((message) => parseJson(message.data))
-    const stop = listen({
+    const stop = openStream({
       url: `/api/runs/${runId}/stream?last_event_id=now`,
       types: ['event', 'log', 'progress', 'piece', 'message'],
       onMessages: (messages) => {
-        const lines = told('log', messages) as LogLine[]
-        const pieces = told('piece', messages) as Piece[]
-        const said = told('message', messages) as Message[]
-        for (const hearer of hearers.get(runId) ?? []) {
-          if (lines.length > 0) hearer.onLines?.(lines)
-          if (pieces.length > 0) hearer.onPieces?.(pieces)
-          if (said.length > 0) hearer.onMessages?.(said)
+        const lines = payloadsOf('log', messages) as LogLine[]
+        const deltas = payloadsOf('piece', messages) as MessageDelta[]
+        const newMessages = payloadsOf('message', messages) as Message[]
+        for (const subscriber of subscribers.get(runId) ?? []) {
+          if (lines.length > 0) subscriber.onLines?.(lines)
+          if (deltas.length > 0) subscriber.onDeltas?.(deltas)
+          if (newMessages.length > 0) subscriber.onMessages?.(newMessages)
         }
-        show(client, runId, told('progress', messages) as Told[])
+        applyProgress(client, runId, payloadsOf('progress', messages) as ProgressUpdate[])
         if (messages.some((message) => message.type === 'event')) refresh()
-        else if (said.some((message) => message.usage !== null)) bill.call()
+        else if (newMessages.some((message) => message.usage !== null)) refreshUsage.call()
       },
       onOpen: () => {
         refresh()
-        for (const hearer of hearers.get(runId) ?? []) hearer.onOpen()
+        for (const subscriber of subscribers.get(runId) ?? []) subscriber.onOpen()
       },
     })
     return () => {
       stop()
-      bill.stop()
+      refreshUsage.stop()
     }
   }, [client, runId])
 }
 
-/** Progress is put into what is shown: nothing has to be read for it. */
-function show(client: QueryClient, runId: string, told: readonly Told[]): void {
-  if (told.length === 0) return
-  client.setQueryData(queries.run(runId).queryKey, (run) => run && inRun(run, told))
-  for (const each of told) {
-    const { queryKey } = queries.execution(runId, each.execution_id)
-    client.setQueryData(queryKey, (execution) => execution && inExecution(execution, each))
+/** Writes progress into the cached data, so that it needs no request. */
+function applyProgress(client: QueryClient, runId: string, updates: readonly ProgressUpdate[]): void {
+  if (updates.length === 0) return
+  client.setQueryData(queries.run(runId).queryKey, (run) => run && applyProgressToRun(run, updates))
+  for (const update of updates) {
+    const { queryKey } = queries.execution(runId, update.execution_id)
+    client.setQueryData(queryKey, (execution) => execution && applyProgressToExecution(execution, update))
   }
 }

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import type { Threshold } from '~/lib/log'
-import { answer, client } from './client'
+import type { LogLevel } from '~/lib/logs'
+import { client, unwrap } from './client'
 import type { RunStatus } from './types'
 
 const FOREVER = Number.POSITIVE_INFINITY
@@ -8,7 +8,7 @@ const FOREVER = Number.POSITIVE_INFINITY
 export const session = () =>
   queryOptions({
     queryKey: ['session'],
-    queryFn: ({ signal }) => answer(client.GET('/api/session', { signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/session', { signal })),
     staleTime: FOREVER,
   })
 
@@ -16,22 +16,22 @@ export const pipelines = (deleted = false) =>
   queryOptions({
     queryKey: ['pipelines', { deleted }],
     queryFn: ({ signal }) =>
-      answer(client.GET('/api/pipelines', { params: { query: { deleted, limit: 500 } }, signal })),
+      unwrap(client.GET('/api/pipelines', { params: { query: { deleted, limit: 500 } }, signal })),
   })
 
 export const pipeline = (pipeline_id: string) =>
   queryOptions({
     queryKey: ['pipeline', pipeline_id],
     queryFn: ({ signal }) =>
-      answer(client.GET('/api/pipelines/{pipeline_id}', { params: { path: { pipeline_id } }, signal })),
+      unwrap(client.GET('/api/pipelines/{pipeline_id}', { params: { path: { pipeline_id } }, signal })),
   })
 
-/** The runs of the current definition; with `all` also what a rollback took away, and test runs. */
+/** The runs of the current definition. `all` includes rolled back runs and test runs. */
 export const pipelineRuns = (pipeline_id: string, all = false) =>
   queryOptions({
     queryKey: ['pipeline', pipeline_id, 'runs', { all }],
     queryFn: ({ signal }) =>
-      answer(
+      unwrap(
         client.GET('/api/pipelines/{pipeline_id}/runs', {
           params: { path: { pipeline_id }, query: { include_archived: all, include_tests: all, limit: 200 } },
           signal,
@@ -44,7 +44,7 @@ export const definition = (pipeline_id: string, revision: number) =>
     queryKey: ['pipeline', pipeline_id, 'definition', revision],
     queryFn: async ({ signal }) =>
       String(
-        await answer(
+        await unwrap(
           client.GET('/api/pipelines/{pipeline_id}/definition', {
             params: { path: { pipeline_id }, query: { format: 'yaml' } },
             parseAs: 'text',
@@ -54,11 +54,11 @@ export const definition = (pipeline_id: string, revision: number) =>
       ),
   })
 
-export const history = (pipeline_id: string) =>
+export const definitionHistory = (pipeline_id: string) =>
   queryOptions({
     queryKey: ['pipeline', pipeline_id, 'history'],
     queryFn: ({ signal }) =>
-      answer(
+      unwrap(
         client.GET('/api/pipelines/{pipeline_id}/history', {
           params: { path: { pipeline_id }, query: { limit: 200 } },
           signal,
@@ -66,11 +66,11 @@ export const history = (pipeline_id: string) =>
       ),
   })
 
-export const difference = (pipeline_id: string, from: number, to: number) =>
+export const definitionDiff = (pipeline_id: string, from: number, to: number) =>
   queryOptions({
     queryKey: ['pipeline', pipeline_id, 'diff', from, to],
     queryFn: ({ signal }) =>
-      answer(
+      unwrap(
         client.GET('/api/pipelines/{pipeline_id}/diff', {
           params: { path: { pipeline_id }, query: { from, to } },
           signal,
@@ -81,21 +81,21 @@ export const difference = (pipeline_id: string, from: number, to: number) =>
 export const templates = () =>
   queryOptions({
     queryKey: ['templates'],
-    queryFn: ({ signal }) => answer(client.GET('/api/templates', { signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/templates', { signal })),
     staleTime: FOREVER,
   })
 
 export const runs = (limit: number) =>
   queryOptions({
     queryKey: ['runs', { limit }],
-    queryFn: ({ signal }) => answer(client.GET('/api/runs', { params: { query: { limit } }, signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/runs', { params: { query: { limit } }, signal })),
   })
 
 export const runPages = (status?: RunStatus) =>
   infiniteQueryOptions({
     queryKey: ['runs', 'pages', { status }],
     queryFn: ({ signal, pageParam }) =>
-      answer(
+      unwrap(
         client.GET('/api/runs', {
           params: { query: { status: status && [status], limit: 50, cursor: pageParam ?? undefined } },
           signal,
@@ -105,13 +105,13 @@ export const runPages = (status?: RunStatus) =>
     getNextPageParam: (page) => page.next_cursor,
   })
 
-// Everything that a run's stream touches stands below ['run', id], so that one call refreshes it.
+// All queries that a run's stream affects share the key ['run', id], so that one call refreshes them.
 
 export const run = (run_id: string) =>
   queryOptions({
     queryKey: ['run', run_id],
     queryFn: ({ signal }) =>
-      answer(client.GET('/api/runs/{run_id}', { params: { path: { run_id } }, signal })),
+      unwrap(client.GET('/api/runs/{run_id}', { params: { path: { run_id } }, signal })),
   })
 
 export const runInput = (run_id: string) =>
@@ -119,7 +119,7 @@ export const runInput = (run_id: string) =>
     queryKey: ['run input', run_id],
     queryFn: async ({ signal }) =>
       String(
-        await answer(
+        await unwrap(
           client.GET('/api/runs/{run_id}/input', { params: { path: { run_id } }, parseAs: 'text', signal }),
         ),
       ),
@@ -130,22 +130,22 @@ export const execution = (run_id: string, execution_id: string) =>
   queryOptions({
     queryKey: ['run', run_id, 'execution', execution_id],
     queryFn: ({ signal }) =>
-      answer(client.GET('/api/executions/{execution_id}', { params: { path: { execution_id } }, signal })),
+      unwrap(client.GET('/api/executions/{execution_id}', { params: { path: { execution_id } }, signal })),
   })
 
 export type LogQuery = {
   order: 'newest' | 'oldest'
   before?: number
   after?: number
-  level: Threshold[]
+  level: LogLevel[]
   search: string
 }
 
 const LOG_PAGE = 500
 
-/** A page of a log. It is not cached: the log's own store holds what was read. */
+/** A page of a log. Not cached, because the log store keeps the lines. */
 export const logPage = (execution_id: string, query: LogQuery, signal: AbortSignal) =>
-  answer(
+  unwrap(
     client.GET('/api/executions/{execution_id}/logs', {
       params: { path: { execution_id }, query: { ...query, limit: LOG_PAGE } },
       signal,
@@ -156,9 +156,9 @@ const MESSAGES_PAGE = 100
 
 type MessageQuery = { order: 'newest' | 'oldest'; before?: number; after?: number }
 
-/** A page of a conversation. It is not cached: the conversation's own store holds what was read. */
+/** A page of a conversation. Not cached, because the conversation store keeps the messages. */
 export const messagePage = (execution_id: string, query: MessageQuery, signal: AbortSignal) =>
-  answer(
+  unwrap(
     client.GET('/api/executions/{execution_id}/messages', {
       params: { path: { execution_id }, query: { ...query, limit: MESSAGES_PAGE } },
       signal,
@@ -169,7 +169,7 @@ export const context = (run_id: string, execution_id: string) =>
   queryOptions({
     queryKey: ['run', run_id, 'context', execution_id],
     queryFn: ({ signal }) =>
-      answer(
+      unwrap(
         client.GET('/api/executions/{execution_id}/context', { params: { path: { execution_id } }, signal }),
       ),
   })
@@ -178,7 +178,7 @@ export const executions = (run_id: string) =>
   queryOptions({
     queryKey: ['run', run_id, 'executions'],
     queryFn: ({ signal }) =>
-      answer(
+      unwrap(
         client.GET('/api/runs/{run_id}/checkpoints', {
           params: { path: { run_id }, query: { limit: 500 } },
           signal,
@@ -190,32 +190,32 @@ export const lineage = (run_id: string) =>
   queryOptions({
     queryKey: ['run', run_id, 'lineage'],
     queryFn: ({ signal }) =>
-      answer(client.GET('/api/runs/{run_id}/lineage', { params: { path: { run_id } }, signal })),
+      unwrap(client.GET('/api/runs/{run_id}/lineage', { params: { path: { run_id } }, signal })),
   })
 
 export const rollbacks = (run_id: string) =>
   queryOptions({
     queryKey: ['run', run_id, 'rollbacks'],
-    queryFn: ({ signal }) => answer(client.GET('/api/rollback', { params: { query: { run_id } }, signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/rollback', { params: { query: { run_id } }, signal })),
   })
 
-/** What stands of a run's artifacts. */
-export const artifactsOf = (run_id: string) =>
+/** The current artifacts of a run. */
+export const runArtifacts = (run_id: string) =>
   queryOptions({
     queryKey: ['run', run_id, 'artifacts'],
     queryFn: async ({ signal }) => {
       const query = { run_id, limit: 500 }
-      return (await answer(client.GET('/api/artifacts/list', { params: { query }, signal }))).items
+      return (await unwrap(client.GET('/api/artifacts/list', { params: { query }, signal }))).items
     },
   })
 
-/** Contents never change under their record: what was read once is kept. */
-export const content = (artifact_record_id: string, checksum: string) =>
+/** The content of an artifact record never changes, so it is cached forever. */
+export const artifactContent = (artifact_record_id: string, checksum: string) =>
   queryOptions({
     queryKey: ['content', artifact_record_id, checksum],
     queryFn: async ({ signal }) =>
       String(
-        await answer(
+        await unwrap(
           client.GET('/api/artifacts/{artifact_record_id}/content', {
             params: { path: { artifact_record_id } },
             parseAs: 'text',
@@ -239,7 +239,7 @@ export const events = (filter: EventFilter) =>
   infiniteQueryOptions({
     queryKey: filter.run_id === undefined ? ['events', filter] : ['run', filter.run_id, 'events', filter],
     queryFn: ({ signal, pageParam }) =>
-      answer(
+      unwrap(
         client.GET('/api/events', {
           params: {
             query: {
@@ -256,10 +256,10 @@ export const events = (filter: EventFilter) =>
     getNextPageParam: (page) => page.next_cursor,
   })
 
-/** What the doctor says; looking takes a moment, so it is kept until somebody looks again. */
-export const diagnosis = () =>
+/** The health report. The checks take a moment, so the result is cached for a minute. */
+export const healthReport = () =>
   queryOptions({
     queryKey: ['diagnosis'],
-    queryFn: ({ signal }) => answer(client.GET('/api/doctor', { signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/doctor', { signal })),
     staleTime: 60_000,
   })

@@ -1,19 +1,19 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import { answer, asYaml, client } from './client'
+import { asYaml, client, unwrap } from './client'
 import type { RuleText } from './types'
 
-/** The id of a pipeline, or null for the rules of all pipelines. */
+/** A pipeline id, or null for the global rules. */
 export type Scope = string | null
 
 const ofPipeline = (pipeline_id: string) => ({ path: { pipeline_id } })
 
-// Everything about rules stands below ['rules'], so that one call refreshes it.
+// All rule queries share the key ['rules'], so that one call refreshes them.
 
 export const rules = (scope: Scope) =>
   queryOptions({
     queryKey: ['rules', 'text', scope],
     queryFn: async ({ signal }) =>
-      (await answer(
+      (await unwrap(
         scope === null
           ? client.GET('/api/rules', { signal })
           : client.GET('/api/pipelines/{pipeline_id}/rules', { params: ofPipeline(scope), signal }),
@@ -24,7 +24,7 @@ export const ruleVersions = (scope: Scope) =>
   queryOptions({
     queryKey: ['rules', 'versions', scope],
     queryFn: ({ signal }) =>
-      answer(
+      unwrap(
         scope === null
           ? client.GET('/api/rules/versions', { params: { query: { limit: 200 } }, signal })
           : client.GET('/api/pipelines/{pipeline_id}/rules/versions', {
@@ -39,7 +39,7 @@ export const ruleDiff = (scope: Scope, from: number, to: number) =>
     queryKey: ['rules', 'diff', scope, from, to],
     queryFn: ({ signal }) => {
       const query = { from, to }
-      return answer(
+      return unwrap(
         scope === null
           ? client.GET('/api/rules/diff', { params: { query }, signal })
           : client.GET('/api/pipelines/{pipeline_id}/rules/diff', {
@@ -54,15 +54,15 @@ export const autonomy = (days: number) =>
   queryOptions({
     queryKey: ['rules', 'autonomy', days],
     queryFn: ({ signal }) =>
-      answer(client.GET('/api/rules/autonomy', { params: { query: { days } }, signal })),
+      unwrap(client.GET('/api/rules/autonomy', { params: { query: { days } }, signal })),
   })
 
-/** Automatic approvals that people look at afterwards: those still to be looked at, or all. */
+/** Automatic approvals selected for audit, all or only open ones. */
 export const audits = (onlyOpen: boolean, scope: Scope) =>
   infiniteQueryOptions({
     queryKey: ['rules', 'audits', { onlyOpen, scope }],
     queryFn: ({ signal, pageParam }) =>
-      answer(
+      unwrap(
         client.GET('/api/rules/audits', {
           params: {
             query: {
@@ -82,41 +82,41 @@ export const audits = (onlyOpen: boolean, scope: Scope) =>
 export const emergencyStop = () =>
   queryOptions({
     queryKey: ['rules', 'stop'],
-    queryFn: ({ signal }) => answer(client.GET('/api/rules/emergency-stop', { signal })),
+    queryFn: ({ signal }) => unwrap(client.GET('/api/rules/emergency-stop', { signal })),
   })
 
-export const emergencyStops = () =>
+export const emergencyStopHistory = () =>
   queryOptions({
     queryKey: ['rules', 'stops'],
     queryFn: ({ signal }) =>
-      answer(client.GET('/api/rules/emergency-stop/history', { params: { query: { limit: 50 } }, signal })),
+      unwrap(client.GET('/api/rules/emergency-stop/history', { params: { query: { limit: 50 } }, signal })),
   })
 
 export const checkRules = (text: string, signal?: AbortSignal) =>
-  answer(client.POST('/api/rules/check', { ...asYaml, body: text, signal }))
+  unwrap(client.POST('/api/rules/check', { ...asYaml, body: text, signal }))
 
 export const saveRules = (scope: Scope, text: string, revision: number, comment: string) => {
-  const given = { query: { comment }, header: { 'If-Match': `"${revision}"` } }
-  return answer(
+  const params = { query: { comment }, header: { 'If-Match': `"${revision}"` } }
+  return unwrap(
     scope === null
-      ? client.PUT('/api/rules', { ...asYaml, body: text, params: given })
+      ? client.PUT('/api/rules', { ...asYaml, body: text, params: params })
       : client.PUT('/api/pipelines/{pipeline_id}/rules', {
           ...asYaml,
           body: text,
-          params: { ...ofPipeline(scope), ...given },
+          params: { ...ofPipeline(scope), ...params },
         }),
   )
 }
 
-export const removeRules = (pipeline_id: string, revision: number) =>
-  answer(
+export const deleteRules = (pipeline_id: string, revision: number) =>
+  unwrap(
     client.DELETE('/api/pipelines/{pipeline_id}/rules', {
       params: { ...ofPipeline(pipeline_id), header: { 'If-Match': `"${revision}"` } },
     }),
   )
 
 export const backtest = (scope: Scope, text: string) =>
-  answer(
+  unwrap(
     client.POST('/api/rules/backtest', {
       ...asYaml,
       body: text,
@@ -125,7 +125,7 @@ export const backtest = (scope: Scope, text: string) =>
   )
 
 export const reviewAudit = (approval_id: string, agrees: boolean, comment: string) =>
-  answer(
+  unwrap(
     client.PUT('/api/rules/audits/{approval_id}', {
       params: { path: { approval_id } },
       body: { agrees, comment },
@@ -133,4 +133,4 @@ export const reviewAudit = (approval_id: string, agrees: boolean, comment: strin
   )
 
 export const setEmergencyStop = (stopped: boolean, reason: string) =>
-  answer(client.PUT('/api/rules/emergency-stop', { body: { stopped, reason } }))
+  unwrap(client.PUT('/api/rules/emergency-stop', { body: { stopped, reason } }))

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { session } from './queries'
 import type { Role, Session } from './types'
 
-const NOBODY: Session = {
+const SIGNED_OUT: Session = {
   actor: '',
   display_name: '',
   email: '',
@@ -16,10 +16,10 @@ const NOBODY: Session = {
   data_dir: null,
 }
 
-/** Who is signed in; only pages behind the sign-in ask. */
+/** The current session. Only used on pages that require one. */
 export function useSession(): Session {
   const { data } = useQuery(session())
-  return data ?? NOBODY
+  return data ?? SIGNED_OUT
 }
 
 export function useRoles(): readonly Role[] {

@@ -1,31 +1,31 @@
 import { batch } from '~/lib/batching'
 
-export type Message = { type: string; data: string }
+export type StreamMessage = { type: string; data: string }
 export type Connection = 'open' | 'lost'
 
-const PATIENCE = 2500
-const SLOWEST = 10_000
+const LOST_AFTER = 2500
+const MAX_RETRY_DELAY = 10_000
 
 type Options = {
   url: string
   types: readonly string[]
-  /** What came in one frame. */
-  onMessages: (messages: Message[]) => void
-  /** The line stands, for the first time or again: things may have happened before it did. */
+  /** Called once per frame with the messages that arrived. */
+  onMessages: (messages: StreamMessage[]) => void
+  /** Called after each (re)connection. Changes may have been missed before it. */
   onOpen: () => void
   onConnection?: (state: Connection) => void
 }
 
 /**
- * Listens to a stream of the server and stays with it: the browser resumes a cut line by the last id, this opens a
- * refused one again. A hidden tab lets go, because a browser allows few connections to one server.
+ * Opens a server stream and keeps it open: the browser resumes a dropped connection with the last event id, and this
+ * reopens a rejected one. A hidden tab closes it, because browsers limit the connections to one server.
  */
-export function listen({ url, types, onMessages, onOpen, onConnection }: Options): () => void {
-  const messages = batch<Message>(onMessages)
+export function openStream({ url, types, onMessages, onOpen, onConnection }: Options): () => void {
+  const messages = batch<StreamMessage>(onMessages)
   let source: EventSource | null = null
-  let again: ReturnType<typeof setTimeout> | undefined
-  let worry: ReturnType<typeof setTimeout> | undefined
-  let wait = 1000
+  let reopenTimer: ReturnType<typeof setTimeout> | undefined
+  let lostTimer: ReturnType<typeof setTimeout> | undefined
+  let retryDelay = 1000
 
   const receive = (event: Event) =>
     messages.add({ type: event.type, data: String((event as MessageEvent).data ?? '') })
@@ -33,63 +33,63 @@ export function listen({ url, types, onMessages, onOpen, onConnection }: Options
   const open = () => {
     source = new EventSource(url)
     source.onopen = () => {
-      clearTimeout(worry)
-      worry = undefined
-      wait = 1000
+      clearTimeout(lostTimer)
+      lostTimer = undefined
+      retryDelay = 1000
       onConnection?.('open')
       onOpen()
     }
     source.onerror = () => {
-      worry ??= setTimeout(() => onConnection?.('lost'), PATIENCE)
+      lostTimer ??= setTimeout(() => onConnection?.('lost'), LOST_AFTER)
       if (source?.readyState !== EventSource.CLOSED) return
-      again = setTimeout(open, wait)
-      wait = Math.min(wait * 2, SLOWEST)
+      reopenTimer = setTimeout(open, retryDelay)
+      retryDelay = Math.min(retryDelay * 2, MAX_RETRY_DELAY)
     }
     for (const type of types) source.addEventListener(type, receive)
   }
 
   const close = () => {
-    clearTimeout(again)
-    clearTimeout(worry)
-    worry = undefined
+    clearTimeout(reopenTimer)
+    clearTimeout(lostTimer)
+    lostTimer = undefined
     source?.close()
     source = null
   }
 
-  const look = () => {
+  const followVisibility = () => {
     if (document.hidden) close()
     else if (source === null) open()
   }
 
-  document.addEventListener('visibilitychange', look)
-  look()
+  document.addEventListener('visibilitychange', followVisibility)
+  followVisibility()
   return () => {
-    document.removeEventListener('visibilitychange', look)
+    document.removeEventListener('visibilitychange', followVisibility)
     close()
     messages.stop()
   }
 }
 
-/** Runs a refresh, and once more if more came in meanwhile: never two at a time, never one too few. */
-export function refresher(refresh: () => Promise<unknown>): () => void {
+/** Never runs two refreshes at a time. Calls that arrive during a refresh cause one more afterwards. */
+export function singleFlight(refresh: () => Promise<unknown>): () => void {
   let running = false
-  let again = false
-  const go = async () => {
+  let isPending = false
+  const run = async () => {
     if (running) {
-      again = true
+      isPending = true
       return
     }
     running = true
     try {
       do {
-        again = false
+        isPending = false
         await refresh()
-      } while (again)
+      } while (isPending)
     } catch {
-      // Each query shows its own failure.
+      // Each query shows its own error.
     } finally {
       running = false
     }
   }
-  return () => void go()
+  return () => void run()
 }

@@ -12,16 +12,16 @@ import {
   IconSettings,
   IconSun,
 } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { signOut } from '~/api/entry'
 import { useRoles } from '~/api/session'
+import { signOut } from '~/api/signIn'
 import styles from './Shell.module.css'
 
 const SCHEMES = [
   { value: 'light', label: 'Light', icon: IconSun },
   { value: 'dark', label: 'Dark', icon: IconMoon },
-  { value: 'auto', label: 'As the system', icon: IconDeviceDesktop },
+  { value: 'auto', label: 'Match system', icon: IconDeviceDesktop },
 ] as const
 
 type Props = {
@@ -32,17 +32,19 @@ type Props = {
   onHelp: () => void
 }
 
-/** Who is signed in, the colour scheme, the keys, and the way out. */
+/** The account menu: colour scheme, keyboard shortcuts, sign-out. */
 export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props) {
   const client = useQueryClient()
   const isAdmin = useRoles().includes('admin')
-  const leave = async () => {
-    await signOut().catch(() => undefined)
-    client.clear()
-    location.assign('/')
-  }
+  const { mutate: endOwnSession } = useMutation({
+    mutationFn: signOut,
+    onSettled: () => {
+      client.clear()
+      location.assign('/')
+    },
+  })
   return (
-    <div className={styles.account}>
+    <div>
       <Menu position="top-start" width={220}>
         <Menu.Target>
           <UnstyledButton className={styles.link}>
@@ -53,7 +55,7 @@ export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props
             <span className={styles.label} data-actor>
               {actor}
             </span>
-            <span className={styles.moreLabel}>More</span>
+            <span className={styles.menuShortLabel}>More</span>
             <span className="unseen">, your account</span>
           </UnstyledButton>
         </Menu.Target>
@@ -92,16 +94,16 @@ export function AccountMenu({ actor, initials, scheme, onScheme, onHelp }: Props
             <Menu.Item
               key={value}
               leftSection={<Icon size={16} />}
-              rightSection={scheme === value ? <IconCheck size={14} aria-label="chosen" /> : undefined}
+              rightSection={scheme === value ? <IconCheck size={14} aria-label="selected" /> : undefined}
               onClick={() => onScheme(value)}
             >
               {label}
             </Menu.Item>
           ))}
           <Menu.Item leftSection={<IconKeyboard size={16} />} onClick={onHelp}>
-            Keys
+            Keyboard shortcuts
           </Menu.Item>
-          <Menu.Item leftSection={<IconLogout size={16} />} onClick={leave}>
+          <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => endOwnSession()}>
             Sign out
           </Menu.Item>
         </Menu.Dropdown>

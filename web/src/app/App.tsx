@@ -3,9 +3,9 @@ import { Notifications } from '@mantine/notifications'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { session } from '~/api/queries'
-import { SessionGate } from '~/features/session/SessionGate'
+import { SessionGate } from '~/features/sign_in/SessionGate'
 import { Problem } from '~/lib/problems'
-import { schemeManager } from '~/ui/scheme'
+import { schemeManager } from '~/ui/colorScheme'
 import { theme } from '~/ui/theme'
 import { router } from './router'
 
@@ -19,7 +19,7 @@ const client = new QueryClient({
   },
 })
 
-// A session that ended anywhere shows the sign-in everywhere, and keeps the address.
+// When the session has ended, show the sign-in page and keep the address.
 client.getQueryCache().subscribe((change) => {
   if (change.type !== 'updated' || change.action.type !== 'error') return
   const { error } = change.action

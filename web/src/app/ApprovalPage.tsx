@@ -8,41 +8,43 @@ import * as queries from '~/api/approvals'
 import { run as runQuery } from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { ApprovalDetail } from '~/api/types'
-import { Aside, Strip } from '~/features/approvals/Aside'
-import { BeatenNotice, DecidedBar, Outcome } from '~/features/approvals/Decided'
+import { ActionDetails, Reasoning, SupportingData } from '~/features/actions/ActionDetails'
+import { ActionOutcome } from '~/features/actions/ActionOutcome'
+import { ModifyDrawer } from '~/features/actions/ModifyDrawer'
+import { ApprovalDetails, ApprovalSummary } from '~/features/approvals/ApprovalDetails'
+import { ApprovalPager, useApprovalPager } from '~/features/approvals/ApprovalPager'
+import { Comments } from '~/features/approvals/Comments'
+import { AlreadyDecidedNotice, DecidedBar } from '~/features/approvals/DecidedBar'
 import { ChangedNotice, DecisionButtons, RefusedNotice } from '~/features/approvals/DecisionButtons'
-import { Discussion } from '~/features/approvals/Discussion'
-import { HandOver } from '~/features/approvals/HandOver'
-import { Modify } from '~/features/approvals/Modify'
-import { Proposal, Reasoning, Supporting } from '~/features/approvals/Proposal'
-import { Turning, useTurning } from '~/features/approvals/Turning'
-import { useDeciding, usePinned } from '~/features/approvals/useDeciding'
-import { Artifacts } from '~/features/artifacts/Artifacts'
+import { ReassignDialog } from '~/features/approvals/ReassignDialog'
+import { useDecision, usePinned } from '~/features/approvals/useDecision'
+import { ArtifactBrowser } from '~/features/artifacts/ArtifactBrowser'
 import type { Parameters } from '~/lib/actions'
-import { beforeOf } from '~/lib/changes'
-import { mayAnswer, mayDecide } from '~/lib/states'
-import { Bar } from '~/ui/Bar'
-import { Failure } from '~/ui/Failure'
+import { previousRun } from '~/lib/artifactChanges'
+import { pluralize } from '~/lib/formatting'
+import { canAnswer, canDecide } from '~/lib/states'
+import { BottomBar } from '~/ui/BottomBar'
 import { LoadingRows } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
 import { Page, Section } from '~/ui/Page'
+import { LoadError } from '~/ui/ProblemNotice'
 import { Time } from '~/ui/Time'
 import styles from './ApprovalPage.module.css'
 
 const route = getRouteApi('/approvals/$approvalId')
 
-/** One question with everything it takes to answer it. */
+/** An approval with everything needed to decide it. */
 export function ApprovalPage() {
   const { approvalId } = route.useParams()
   const { data: approval, error, refetch } = useQuery(queries.approval(approvalId))
-  if (approval !== undefined) return <OpenApproval key={approvalId} approval={approval} />
+  if (approval !== undefined) return <ApprovalView key={approvalId} approval={approval} />
   return (
     <Page title="Approval" crumbs={[{ label: 'Approvals', link: { to: '/approvals' } }]}>
       <h1 className="unseen">Approval</h1>
       {error !== null ? (
-        <Failure what="This approval could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="Couldn't load this approval." error={error} retry={() => void refetch()} />
       ) : (
-        <LoadingRows rows={6} label="Loading the approval" />
+        <LoadingRows rows={6} label="Loading approval" />
       )}
     </Page>
   )
@@ -50,30 +52,42 @@ export function ApprovalPage() {
 
 const NONE: Parameters = {}
 
-function OpenApproval({ approval }: { approval: ApprovalDetail }) {
-  const { do: first } = route.useSearch()
+function ApprovalView({ approval }: { approval: ApprovalDetail }) {
+  const { do: initialShortcut } = route.useSearch()
   const roles = useRoles()
   const phone = useMediaQuery('(max-width: 760px)', false)
   const [comment, setComment] = useState('')
   const [modifying, setModifying] = useState(false)
-  const [handing, setHanding] = useState(false)
+  const [reassigning, setReassigning] = useState(false)
   const pinned = usePinned(approval.digest, approval)
   const pending = approval.status === 'pending'
-  // What is over is shown as it ended; what is open as it was read.
+  // A closed approval is shown as it ended, an open one as it was when it was loaded.
   const shown = pending ? pinned.shown : approval
-  const [mine, setMine] = useState(pending ? false : null)
-  const deciding = useDeciding(pinned.shown)
-  const turn = useTurning(approval.approval_id)
-  const beaten = !pending && mine === false
+  const [decidedHere, setDecidedHere] = useState(pending ? false : null)
+  const decision = useDecision(pinned.shown)
+  const pager = useApprovalPager(approval.approval_id)
+  const decidedByOthers = !pending && decidedHere === false
   const allowed = pending && approval.may_decide
   const { action } = shown
   const parameters: Parameters = action?.current_parameters ?? NONE
-  const said = (
+  const closeModify = () => {
+    setModifying(false)
+    decision.clearProblem()
+  }
+  const approveModified = async (modified_params: Parameters, changes: number) => {
+    const feedback = comment.trim() === '' ? {} : { feedback: comment.trim() }
+    const message = `Approved with ${pluralize(changes, 'change')}.`
+    if (await decision.submit('approve', message, { ...feedback, modified_params })) {
+      setDecidedHere(true)
+      closeModify()
+    }
+  }
+  const commentField = (
     <TextInput
       className={styles.comment}
-      label={phone ? 'Comment (optional)' : undefined}
-      aria-label={phone ? undefined : 'Comment (optional), kept with your decision'}
-      placeholder={phone ? 'Kept with your decision' : 'Comment (optional), kept with your decision'}
+      label={phone ? 'Decision comment (optional)' : undefined}
+      aria-label={phone ? undefined : 'Decision comment (optional)'}
+      placeholder={phone ? 'Saved with your decision' : 'Decision comment (optional)'}
       leftSection={phone ? undefined : <IconMessage size={16} aria-hidden="true" />}
       value={comment}
       onChange={(event) => setComment(event.currentTarget.value)}
@@ -82,40 +96,41 @@ function OpenApproval({ approval }: { approval: ApprovalDetail }) {
   )
   return (
     <Page
-      bleed
+      fullBleed
       title={`${approval.pipeline_name} ${approval.run_version === null ? 'test' : `v${approval.run_version}`}`}
+      documentTitle={shown.title}
       crumbs={[{ label: 'Approvals', link: { to: '/approvals' } }]}
-      actions={<Turning {...turn} />}
+      actions={<ApprovalPager {...pager} />}
     >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
-      <section className={styles.scroll} tabIndex={0} aria-label="What is decided">
+      <section className={styles.scroll} tabIndex={0} aria-label="Approval request">
         <div className={styles.columns}>
           <div className={styles.main}>
             <h1>{shown.title}</h1>
-            <Where approval={approval} />
+            <ApprovalLocation approval={approval} />
             {approval.warning !== null && (
-              <Notice tone="ochre" title="Too few people can decide this">
+              <Notice tone="ochre" title="Not enough approvers">
                 {approval.warning}
               </Notice>
             )}
-            <Strip approval={shown} />
-            <Outcome approval={approval} />
+            <ApprovalSummary approval={shown} />
+            <ActionOutcome approval={approval} />
             {action !== null && (
               <>
-                <Proposal action={action} parameters={parameters} />
+                <ActionDetails action={action} parameters={parameters} />
                 <Reasoning text={action.reasoning} />
-                <Supporting data={action.supporting_data} />
+                <SupportingData data={action.supporting_data} />
               </>
             )}
-            <Work approval={shown} />
-            <Discussion approval={approval} maySay={mayAnswer(roles)} />
-            {phone && allowed && said}
+            <ResultSection approval={shown} />
+            <Comments approval={approval} canComment={canAnswer(roles)} />
+            {phone && allowed && commentField}
           </div>
-          <aside className={styles.aside} aria-label="What weighs on it">
-            <Aside approval={shown} />
+          <aside className={styles.aside} aria-label="Decision details">
+            <ApprovalDetails approval={shown} />
             {allowed && (
-              <Button leftSection={<IconUserShare size={15} />} onClick={() => setHanding(true)}>
-                Hand over…
+              <Button leftSection={<IconUserShare size={15} />} onClick={() => setReassigning(true)}>
+                Reassign…
               </Button>
             )}
           </aside>
@@ -124,33 +139,33 @@ function OpenApproval({ approval }: { approval: ApprovalDetail }) {
       {!pending ? (
         <DecidedBar
           approval={approval}
-          next={turn.next}
-          notice={beaten && <BeatenNotice approval={approval} comment={comment} />}
+          next={pager.next}
+          notice={decidedByOthers && <AlreadyDecidedNotice approval={approval} comment={comment} />}
         />
       ) : (
-        <Bar
-          state={{ tone: 'ochre', sign: 'person', word: '' }}
+        <BottomBar
+          state={{ tone: 'ochre', icon: 'person', label: '' }}
           title={
             allowed
               ? ''
-              : mayDecide(roles)
-                ? `Waits for ${approval.asked_of.join(', ') || 'another person'}`
-                : 'Your role may look, not decide'
+              : canDecide(roles)
+                ? `Waiting for ${approval.asked_of.join(', ') || 'another approver'}`
+                : "Your role can't decide approvals"
           }
-          lead={allowed && !phone ? said : undefined}
+          leading={allowed && !phone ? commentField : undefined}
           notice={
             pinned.changed ? (
               <ChangedNotice
-                onLook={() => {
-                  pinned.look()
-                  deciding.forget()
+                onShowCurrent={() => {
+                  pinned.showCurrent()
+                  decision.clearProblem()
                   setModifying(false)
                 }}
               >
-                What you decide on is no longer the same.
+                The content of this approval changed.
               </ChangedNotice>
             ) : (
-              deciding.problem !== null && !modifying && <RefusedNotice problem={deciding.problem} />
+              decision.problem !== null && !modifying && <RefusedNotice problem={decision.problem} />
             )
           }
           actions={
@@ -159,40 +174,43 @@ function OpenApproval({ approval }: { approval: ApprovalDetail }) {
               <DecisionButtons
                 approval={approval}
                 possible={approval.possible}
-                deciding={deciding}
+                decision={decision}
                 comment={comment}
                 onModify={action === null ? undefined : () => setModifying(true)}
-                first={first}
-                onDecided={() => setMine(true)}
+                initialShortcut={initialShortcut}
+                onDecided={() => setDecidedHere(true)}
               />
             )
           }
         />
       )}
       {action !== null && (
-        <Modify
+        <ModifyDrawer
           approvalId={approval.approval_id}
           action={action}
           parameters={pinned.shown.action?.current_parameters ?? NONE}
-          comment={comment}
           opened={modifying}
-          deciding={deciding}
-          notice={beaten && <BeatenNotice approval={approval} comment={comment} />}
-          onDecided={() => setMine(true)}
-          onClose={() => {
-            setModifying(false)
-            deciding.forget()
-          }}
+          approving={decision.busy === 'approve'}
+          isDecided={decidedByOthers}
+          notice={
+            decidedByOthers ? (
+              <AlreadyDecidedNotice approval={approval} comment={comment} />
+            ) : (
+              decision.problem !== null && <RefusedNotice problem={decision.problem} />
+            )
+          }
+          onApprove={approveModified}
+          onClose={closeModify}
         />
       )}
-      <HandOver approval={approval} opened={handing} onClose={() => setHanding(false)} />
+      <ReassignDialog approval={approval} opened={reassigning} onClose={() => setReassigning(false)} />
     </Page>
   )
 }
 
-function Where({ approval }: { approval: ApprovalDetail }) {
+function ApprovalLocation({ approval }: { approval: ApprovalDetail }) {
   return (
-    <p className={styles.where}>
+    <p className={styles.location}>
       <Link
         to="/runs/$runId"
         params={{ runId: approval.run_id }}
@@ -200,36 +218,36 @@ function Where({ approval }: { approval: ApprovalDetail }) {
       >
         {approval.pipeline_name} {approval.run_version === null ? 'test' : `v${approval.run_version}`}
       </Link>
-      {` · checkpoint ${approval.checkpoint_position + 1}, ${approval.checkpoint_name} · asked `}
+      {` · checkpoint ${approval.checkpoint_position + 1}, ${approval.checkpoint_name} · requested `}
       <Time at={approval.asked_at} />
     </p>
   )
 }
 
-/** What was made, where a result is decided on. */
-function Work({ approval }: { approval: ApprovalDetail }) {
-  const [chosen, setChosen] = useState<string>()
+/** The result that the approval is about. */
+function ResultSection({ approval }: { approval: ApprovalDetail }) {
+  const [selected, setSelected] = useState<string>()
   const { data: run } = useQuery({
     ...runQuery(approval.run_id),
     enabled: approval.artifacts.length > 0,
   })
   if (approval.kind === 'action' || approval.kind === 'start') {
     return approval.checkpoint_description === '' || approval.action !== null ? null : (
-      <Section title="What it does">
-        <p className={styles.text}>{approval.checkpoint_description}</p>
+      <Section title="Description">
+        <p className={styles.description}>{approval.checkpoint_description}</p>
       </Section>
     )
   }
   return (
-    <Section title="What was made" count={approval.artifacts.length || undefined}>
-      {approval.reason !== '' && <p className={styles.text}>{approval.reason}</p>}
+    <Section title="Results" count={approval.artifacts.length || undefined}>
+      {approval.reason !== '' && <p className={styles.description}>{approval.reason}</p>}
       <div className={styles.files}>
-        <Artifacts
+        <ArtifactBrowser
           artifacts={approval.artifacts}
-          chosen={chosen}
-          onChoose={setChosen}
-          none="There are no artifacts."
-          before={beforeOf(run)}
+          selected={selected}
+          onSelect={setSelected}
+          emptyText="No artifacts."
+          previousRun={previousRun(run)}
         />
       </div>
     </Section>

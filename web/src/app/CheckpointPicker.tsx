@@ -1,39 +1,44 @@
 import { UnstyledButton } from '@mantine/core'
 import { IconChevronDown } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { Run, TrailItem } from '~/api/types'
-import { RunFacts } from '~/features/runs/RunFacts'
+import type { Run, RunCheckpoint } from '~/api/types'
+import { CostDetails } from '~/features/costs/CostDetails'
+import { RunDetails } from '~/features/runs/RunDetails'
 import { Timeline } from '~/features/runs/Timeline'
 import { executionState } from '~/lib/states'
-import { StateSign } from '~/ui/StateTag'
+import { StateIcon } from '~/ui/StateTag'
 import styles from './RunPage.module.css'
 
-type Props = { run: Run; selected: TrailItem | undefined; onSelect: (checkpointId: string) => void }
+type Props = { run: Run; selected: RunCheckpoint | undefined; onSelect: (checkpointId: string) => void }
 
-/** The timeline on a phone: one line that unfolds. */
+/** The timeline on a phone, collapsed to one line. */
 export function CheckpointPicker({ run, selected, onSelect }: Props) {
-  const [open, setOpen] = useState(false)
+  const [isOpen, setIsOpen] = useState(false)
   if (selected === undefined) return null
   return (
     <div className={styles.picker}>
-      <UnstyledButton className={styles.picked} aria-expanded={open} onClick={() => setOpen(!open)}>
-        <StateSign state={executionState(selected)} size={18} />
+      <UnstyledButton
+        className={styles.pickerButton}
+        aria-expanded={isOpen}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        <StateIcon state={executionState(selected)} size={18} />
         <span>
           {selected.position + 1} of {run.trail.length}, {selected.name}
         </span>
-        <IconChevronDown size={18} aria-hidden="true" data-open={open || undefined} />
+        <IconChevronDown size={18} aria-hidden="true" data-open={isOpen || undefined} />
       </UnstyledButton>
-      {open && (
-        <div className={styles.unfolded}>
+      {isOpen && (
+        <div className={styles.expanded}>
           <Timeline
-            trail={run.trail}
+            checkpoints={run.trail}
             selected={selected.checkpoint_id}
             onSelect={(id) => {
-              setOpen(false)
+              setIsOpen(false)
               onSelect(id)
             }}
           />
-          <RunFacts run={run} />
+          <RunDetails run={run} costs={<CostDetails run={run} />} />
         </div>
       )}
     </div>

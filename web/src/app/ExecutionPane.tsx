@@ -1,56 +1,58 @@
 import { Tabs } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import type { Execution, Run, TrailItem } from '~/api/types'
-import { Artifacts } from '~/features/artifacts/Artifacts'
-import { ConversationView } from '~/features/conversation/ConversationView'
+import type { Execution, Run, RunCheckpoint } from '~/api/types'
+import { ExecutionForm } from '~/features/approvals/ExecutionForm'
+import { FormReference } from '~/features/approvals/FormReference'
+import { ArtifactBrowser } from '~/features/artifacts/ArtifactBrowser'
+import { ConversationView } from '~/features/conversations/ConversationView'
 import { EventList } from '~/features/events/EventList'
-import { ExecutionForm } from '~/features/forms/ExecutionForm'
-import { Reference } from '~/features/forms/Reference'
+import { ContextView } from '~/features/executions/ContextView'
+import { ExecutionOverview } from '~/features/executions/ExecutionOverview'
 import { LogView } from '~/features/logs/LogView'
-import { Reworks } from '~/features/rework/Reworks'
-import { SendBack } from '~/features/rework/SendBack'
-import { StaleNote } from '~/features/rework/StaleNote'
-import { ContextView } from '~/features/runs/ContextView'
-import { Overview } from '~/features/runs/Overview'
-import { beforeOf } from '~/lib/changes'
-import { shortId } from '~/lib/sizes'
+import { ReworkButton } from '~/features/rework/ReworkButton'
+import { ReworkHistory } from '~/features/rework/ReworkHistory'
+import { StaleNotice } from '~/features/rework/StaleNotice'
+import { previousRun } from '~/lib/artifactChanges'
+import { shortId } from '~/lib/formatting'
 import { LoadingText } from '~/ui/Loading'
 import styles from './RunPage.module.css'
 
 type Props = {
   run: Run
-  item: TrailItem
+  item: RunCheckpoint
   execution: Execution | undefined
   tab: string | undefined
   artifact: string | undefined
-  asksForForm: boolean
-  mayAnswer: boolean
+  showsForm: boolean
+  canAnswer: boolean
   onTab: (tab: string | undefined) => void
   onArtifact: (recordId: string) => void
   onSending: (sending: boolean) => void
-  mayEdit: boolean
+  canEdit: boolean
   onRework: () => void
 }
 
 const TABS = ['conversation', 'overview', 'artifacts', 'context', 'log', 'events']
-/** These fill the pane and scroll by themselves. */
-const FILL = ['conversation', 'log']
+/** These tabs fill the pane and scroll on their own. */
+const FULL_HEIGHT_TABS = ['conversation', 'log']
 
-/** One checkpoint of the run: its form or overview, what it made, was given, logged. */
+/** One checkpoint of the run, with tabs for its form or overview, artifacts, context and log. */
 export function ExecutionPane(props: Props) {
-  const { run, item, execution, artifact, asksForForm, onTab, onArtifact } = props
+  const { run, item, execution, artifact, showsForm, onTab, onArtifact } = props
   const wide = useMediaQuery('(min-width: 1181px)', true)
   const artifacts = execution?.artifacts_generated ?? []
-  const talks = item.mode === 'agentic' || (execution?.usage.calls ?? 0) > 0
-  const tabs = talks ? TABS : TABS.slice(1)
-  const tab = tabs.includes(props.tab ?? '') ? (props.tab as string) : firstTab(item, artifacts.length, wide)
+  const hasConversation = item.mode === 'agentic' || (execution?.usage.calls ?? 0) > 0
+  const tabs = hasConversation ? TABS : TABS.slice(1)
+  const tab = tabs.includes(props.tab ?? '')
+    ? (props.tab as string)
+    : defaultTab(item, artifacts.length, wide)
   const files = (
-    <Artifacts
+    <ArtifactBrowser
       artifacts={artifacts}
-      chosen={artifact}
-      onChoose={onArtifact}
-      none={noArtifacts(item)}
-      before={beforeOf(run)}
+      selected={artifact}
+      onSelect={onArtifact}
+      emptyText={noArtifactsText(item)}
+      previousRun={previousRun(run)}
     />
   )
   return (
@@ -73,13 +75,13 @@ export function ExecutionPane(props: Props) {
             )}
           </header>
           <Tabs.List className={styles.tabList}>
-            {talks && (
+            {hasConversation && (
               <Tabs.Tab value="conversation">
                 Conversation
                 {item.status === 'in_progress' && <span className={styles.live} aria-hidden="true" />}
               </Tabs.Tab>
             )}
-            <Tabs.Tab value="overview">{asksForForm ? 'Form' : 'Overview'}</Tabs.Tab>
+            <Tabs.Tab value="overview">{showsForm ? 'Form' : 'Overview'}</Tabs.Tab>
             <Tabs.Tab value="artifacts">
               Artifacts <span className={styles.count}>{artifacts.length > 0 && artifacts.length}</span>
             </Tabs.Tab>
@@ -88,7 +90,7 @@ export function ExecutionPane(props: Props) {
             <Tabs.Tab value="events">Events</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="overview" className={styles.panel} tabIndex={0}>
-            <Main {...props} wide={wide} />
+            <OverviewTab {...props} wide={wide} />
           </Tabs.Panel>
           <Tabs.Panel value="artifacts" className={styles.panel} data-flush tabIndex={0}>
             {files}
@@ -98,11 +100,11 @@ export function ExecutionPane(props: Props) {
               key={name}
               value={name}
               className={styles.panel}
-              data-fill={(FILL.includes(name) && item.execution_id !== null) || undefined}
+              data-fill={(FULL_HEIGHT_TABS.includes(name) && item.execution_id !== null) || undefined}
               tabIndex={0}
             >
               {item.execution_id === null ? (
-                <p className={styles.none}>{item.name} has not begun.</p>
+                <p className={styles.empty}>{item.name} hasn't started.</p>
               ) : name === 'conversation' ? (
                 <ConversationView
                   key={item.execution_id}
@@ -128,11 +130,11 @@ export function ExecutionPane(props: Props) {
       </section>
       {wide && tab !== 'artifacts' && tab !== 'log' && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard.
-        <aside className={styles.rail} aria-label="Artifacts" tabIndex={0}>
-          {asksForForm && item.execution_id !== null && (
-            <Reference runId={run.run_id} executionId={item.execution_id} />
+        <aside className={styles.sidebar} aria-label="Artifacts" tabIndex={0}>
+          {showsForm && item.execution_id !== null && (
+            <FormReference runId={run.run_id} executionId={item.execution_id} />
           )}
-          {(!asksForForm || artifacts.length > 0) && (
+          {(!showsForm || artifacts.length > 0) && (
             <>
               <h2>
                 Artifacts <span className={styles.count}>{artifacts.length}</span>
@@ -146,50 +148,50 @@ export function ExecutionPane(props: Props) {
   )
 }
 
-function Main(props: Props & { wide: boolean }) {
-  const { run, item, execution, asksForForm, mayAnswer, onSending, mayEdit, onRework, wide } = props
+function OverviewTab(props: Props & { wide: boolean }) {
+  const { run, item, execution, showsForm, canAnswer, onSending, canEdit, onRework, wide } = props
   if (item.execution_id !== null && execution === undefined) return <LoadingText lines={4} />
-  // The run is read before its execution: what is typed into the form of a revision that is over would be lost.
+  // The run loads before its execution. Input into the form of an outdated revision would be lost.
   const isOld = execution !== undefined && execution.revision_iteration < item.revision_iteration
-  if (asksForForm && isOld) return <LoadingText lines={4} />
+  if (showsForm && isOld) return <LoadingText lines={4} />
   const form = execution?.form ?? null
-  if (asksForForm && form !== null && execution !== undefined) {
+  if (showsForm && form !== null && execution !== undefined) {
     return (
       <>
         <ExecutionForm
           key={`${execution.execution_id}:${execution.revision_iteration}`}
           execution={execution}
           form={form}
-          disabled={!mayAnswer}
+          disabled={!canAnswer}
           onBusy={onSending}
         />
-        {!wide && <Reference runId={run.run_id} executionId={execution.execution_id} />}
+        {!wide && <FormReference runId={run.run_id} executionId={execution.execution_id} />}
       </>
     )
   }
   return (
     <>
-      {execution !== undefined && <StaleNote execution={execution} allowed={mayEdit} />}
-      <Overview item={item} execution={execution} />
-      {mayEdit && execution?.possible.includes('rework') && <SendBack onClick={onRework} />}
-      {execution !== undefined && <Reworks execution={execution} />}
+      {execution !== undefined && <StaleNotice execution={execution} allowed={canEdit} />}
+      <ExecutionOverview item={item} execution={execution} />
+      {canEdit && execution?.possible.includes('rework') && <ReworkButton onClick={onRework} />}
+      {execution !== undefined && <ReworkHistory execution={execution} />}
     </>
   )
 }
 
-/** While nothing is asked of a person, an agent's words come first. */
-const TALKING: readonly string[] = ['in_progress', 'completed', 'waiting_approval_to_complete']
+/** These statuses open the conversation of an agent first, unless a person has to act. */
+const CONVERSATION_FIRST: readonly string[] = ['in_progress', 'completed', 'waiting_approval_to_complete']
 
-/** Where no rail shows them, what has to be decided on comes first. */
-function firstTab(item: TrailItem, artifacts: number, wide: boolean): string {
+/** On narrow screens without the sidebar, artifacts that wait for approval come first. */
+function defaultTab(item: RunCheckpoint, artifacts: number, wide: boolean): string {
   if (!wide && artifacts > 0 && item.status === 'waiting_approval_to_complete') return 'artifacts'
-  return item.mode === 'agentic' && TALKING.includes(item.status) && item.waiting_on === null
+  return item.mode === 'agentic' && CONVERSATION_FIRST.includes(item.status) && item.waiting_on === null
     ? 'conversation'
     : 'overview'
 }
 
-function noArtifacts(item: TrailItem): string {
+function noArtifactsText(item: RunCheckpoint): string {
   return item.status === 'completed' || item.status === 'failed' || item.status === 'cancelled'
-    ? 'It left no artifacts.'
-    : 'None yet.'
+    ? 'No artifacts.'
+    : 'No artifacts yet.'
 }

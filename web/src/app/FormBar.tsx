@@ -1,43 +1,46 @@
 import { Button } from '@mantine/core'
-import type { Approval, TrailItem } from '~/api/types'
-import { FORM_ID } from '~/features/forms/ExecutionForm'
-import { left } from '~/lib/durations'
-import { Bar } from '~/ui/Bar'
+import type { Approval, RunCheckpoint } from '~/api/types'
+import { FORM_ID } from '~/features/approvals/ExecutionForm'
+import { timeLeft } from '~/lib/durations'
+import { BottomBar } from '~/ui/BottomBar'
 import { useNow } from '~/ui/Time'
 
 type Props = {
-  item: TrailItem | undefined
+  item: RunCheckpoint | undefined
   approval: Approval | null
   paused: boolean
   allowed: boolean
   sending: boolean
-  /** The form is on the page; its button can send it. */
+  /** Whether the form is visible, so that the button can submit it. */
   shown: boolean
   onShow: () => void
 }
 
-/** The bar below a form: it says what is asked, and its button sends the form. */
+/** The bottom bar of a form, with its submit button. */
 export function FormBar({ item, approval, paused, allowed, sending, shown, onShow }: Props) {
   const now = useNow()
   const facts = [
     item !== undefined && item.revision_iteration > 0 && `revision ${item.revision_iteration}`,
-    left(approval?.expires_at ?? null, now),
-    paused && 'the run is paused: your answers are stored, the next checkpoint waits',
-    !allowed && 'your role may look, not answer',
+    timeLeft(approval?.expires_at ?? null, now),
+    paused &&
+      'the run is paused: you can submit the form, but the next checkpoint starts only after you resume',
+    !allowed && "your role can't submit forms",
   ].filter((fact): fact is string => typeof fact === 'string')
   return (
-    <Bar
-      state={{ tone: 'ochre', sign: 'form', word: '' }}
-      title={`Fill in ${item?.name ?? 'the form'}`}
-      detail={facts.length > 0 ? facts.join(' · ') : 'What you type is kept in this tab until you send it.'}
+    <BottomBar
+      state={{ tone: 'ochre', icon: 'form', label: '' }}
+      title={item === undefined ? 'Complete form' : `Complete form: ${item.name}`}
+      detail={
+        facts.length > 0 ? facts.join(' · ') : 'Your answers are saved in this tab until you submit them.'
+      }
       actions={
         !allowed ? undefined : shown ? (
           <Button type="submit" form={FORM_ID} variant="filled" size="md" loading={sending}>
-            Send answers
+            Submit form
           </Button>
         ) : (
           <Button size="md" onClick={onShow}>
-            Show the form
+            View form
           </Button>
         )
       }

@@ -7,27 +7,30 @@ import { useLiveRun } from '~/api/live'
 import * as queries from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { Run } from '~/api/types'
-import { ActionBar, DecisionBar } from '~/features/approvals/DecisionBar'
-import { type Asker, ReworkDialog } from '~/features/rework/ReworkDialog'
-import { RollbackDialog } from '~/features/rollback/RollbackDialog'
-import { RollbackNote } from '~/features/rollback/RollbackNote'
-import { type Undo, useUndo } from '~/features/rollback/useUndo'
-import { mayTake, opening, questionOf } from '~/features/runs/question'
-import { RunBar } from '~/features/runs/RunBar'
-import { RunFacts } from '~/features/runs/RunFacts'
-import { RunHead } from '~/features/runs/RunHead'
+import { DecisionBar, ReviewActionBar } from '~/features/approvals/DecisionBar'
+import { BudgetBar } from '~/features/costs/BudgetBar'
+import { CostDetails } from '~/features/costs/CostDetails'
+import { RunCost } from '~/features/costs/RunCost'
+import { ReworkDialog, type ReworkRequester } from '~/features/rework/ReworkDialog'
+import { RollbackDialog } from '~/features/rollbacks/RollbackDialog'
+import { RollbackNotice } from '~/features/rollbacks/RollbackNotice'
+import { type UndoRollback, useUndoRollback } from '~/features/rollbacks/useUndoRollback'
+import { barContent, canAct, initialCheckpoint } from '~/features/runs/barContent'
+import { RunBar, taskNotice } from '~/features/runs/RunBar'
+import { RunDetails } from '~/features/runs/RunDetails'
+import { RunHeader } from '~/features/runs/RunHeader'
 import { RunMenu } from '~/features/runs/RunMenu'
 import { Timeline } from '~/features/runs/Timeline'
-import { useTask } from '~/features/runs/useTask'
-import { versionWord } from '~/features/runs/versions'
-import { useKeys } from '~/lib/keys'
 import type { Problem } from '~/lib/problems'
-import { mayDecide, mayEdit } from '~/lib/states'
-import { Failure } from '~/ui/Failure'
+import { versionLabel } from '~/lib/runVersion'
+import { useShortcuts } from '~/lib/shortcuts'
+import { canDecide, canEdit } from '~/lib/states'
 import { LoadingRows } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
 import { Page } from '~/ui/Page'
-import { tell, tellWithUndo } from '~/ui/toasts'
+import { LoadError } from '~/ui/ProblemNotice'
+import { showToast, showUndoToast } from '~/ui/toasts'
+import { useRunCommand } from '~/ui/useRunCommand'
 import { CheckpointPicker } from './CheckpointPicker'
 import { ExecutionPane } from './ExecutionPane'
 import { FormBar } from './FormBar'
@@ -35,55 +38,57 @@ import styles from './RunPage.module.css'
 
 const route = getRouteApi('/runs/$runId')
 
-/** One run, live: where it stands, what each checkpoint gave, and what is asked now. */
+/** A run, updated live. */
 export function RunPage() {
   const { runId } = route.useParams()
   useLiveRun(runId)
-  const undo = useUndo()
+  const undo = useUndoRollback()
   const { data: run, error, refetch } = useQuery(queries.run(runId))
-  if (run !== undefined) return <OpenRun key={runId} run={run} undo={undo} />
+  if (run !== undefined) return <RunView key={runId} run={run} undo={undo} />
   return (
     <Page title="Run" crumbs={[{ label: 'Runs', link: { to: '/runs' } }]}>
       <h1 className="unseen">Run</h1>
       {error !== null ? (
-        <Failure what="This run could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="Couldn't load this run." error={error} retry={() => void refetch()} />
       ) : (
-        <LoadingRows rows={6} label="Loading the run" />
+        <LoadingRows rows={6} label="Loading run" />
       )}
     </Page>
   )
 }
 
-function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
+function RunView({ run, undo }: { run: Run; undo: UndoRollback }) {
   const roles = useRoles()
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const task = useTask(run.run_id)
+  const task = useRunCommand(run.run_id)
   const [rollingBack, setRollingBack] = useState(false)
-  // Who sends work back stays the same while the run moves on below the dialog.
-  const [asker, setAsker] = useState<Asker | null>(null)
+  // The requester stays the same while the run continues behind the dialog.
+  const [requester, setRequester] = useState<ReworkRequester | null>(null)
   const [sending, setSending] = useState(false)
-  const [tooLate, setTooLate] = useState<Problem | null>(null)
-  const selected = run.trail.find((item) => item.checkpoint_id === search.checkpoint) ?? opening(run.trail)
+  const [staleDecision, setStaleDecision] = useState<Problem | null>(null)
+  const selected =
+    run.trail.find((item) => item.checkpoint_id === search.checkpoint) ?? initialCheckpoint(run.trail)
   const executionId = selected?.execution_id ?? null
   const { data: execution } = useQuery({
     ...queries.execution(run.run_id, executionId ?? ''),
     enabled: executionId !== null,
   })
   const current = executionId === null ? undefined : execution
-  const question = questionOf(run, selected, current)
+  const content = barContent(run, selected, current)
 
   const select = useCallback(
     (checkpoint: string | undefined, tab?: string) =>
       void navigate({ search: { checkpoint, tab }, replace: true }),
     [navigate],
   )
-  useStepKeys(run, selected?.position ?? 0, select)
+  useCheckpointShortcuts(run, selected?.position ?? 0, select)
 
   return (
     <Page
-      bleed
-      title={versionWord(run)}
+      fullBleed
+      title={versionLabel(run)}
+      documentTitle={`${run.pipeline_name} ${versionLabel(run)}`}
       crumbs={[
         { label: 'Pipelines', link: { to: '/pipelines' } },
         {
@@ -92,23 +97,23 @@ function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
         },
       ]}
       actions={
-        <RunMenu run={run} task={task} allowed={mayEdit(roles)} onRollback={() => setRollingBack(true)} />
+        <RunMenu run={run} task={task} allowed={canEdit(roles)} onRollback={() => setRollingBack(true)} />
       }
     >
-      <RunHead run={run} />
-      <Notes
+      <RunHeader run={run} cost={<RunCost run={run} />} />
+      <RunNotices
         run={run}
-        mayUndo={mayEdit(roles)}
+        canUndo={canEdit(roles)}
         undo={undo}
-        tooLate={question.kind === 'decide' ? null : tooLate}
-        onSeen={() => setTooLate(null)}
+        staleDecision={content.kind === 'decide' ? null : staleDecision}
+        onDismiss={() => setStaleDecision(null)}
       />
       <CheckpointPicker run={run} selected={selected} onSelect={select} />
       <div className={styles.columns}>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
         <section className={styles.timeline} tabIndex={0} aria-label="Timeline">
-          <Timeline trail={run.trail} selected={selected?.checkpoint_id} onSelect={select} />
-          <RunFacts run={run} />
+          <Timeline checkpoints={run.trail} selected={selected?.checkpoint_id} onSelect={select} />
+          <RunDetails run={run} costs={<CostDetails run={run} />} />
         </section>
         {selected !== undefined && (
           <ExecutionPane
@@ -117,24 +122,24 @@ function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
             execution={current}
             tab={search.tab}
             artifact={search.artifact}
-            asksForForm={question.kind === 'fill in'}
-            mayAnswer={mayTake(question, roles)}
+            showsForm={content.kind === 'fill in'}
+            canAnswer={canAct(content, roles)}
             onTab={(tab) => void navigate({ search: (before) => ({ ...before, tab }), replace: true })}
             onArtifact={(artifact) =>
               void navigate({ search: (before) => ({ ...before, artifact }), replace: true })
             }
             onSending={setSending}
-            mayEdit={mayEdit(roles)}
-            onRework={() => current !== undefined && setAsker({ item: selected, execution: current })}
+            canEdit={canEdit(roles)}
+            onRework={() => current !== undefined && setRequester({ item: selected, execution: current })}
           />
         )}
       </div>
-      {question.kind === 'decide' && question.approval.kind === 'action' ? (
-        <ActionBar approval={question.approval} />
-      ) : question.kind === 'decide' ? (
+      {content.kind === 'decide' && content.approval.kind === 'action' ? (
+        <ReviewActionBar approval={content.approval} />
+      ) : content.kind === 'decide' ? (
         <DecisionBar
-          key={question.approval.execution_id}
-          approval={question.approval}
+          key={content.approval.execution_id}
+          approval={content.approval}
           artifacts={current?.artifacts_generated ?? []}
           revision={
             current === undefined || current.revision_iteration === 0
@@ -142,26 +147,28 @@ function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
               : `revision ${current.revision_iteration} of ${current.max_revision_iterations}`
           }
           isSimulated={(current?.usage.simulated_calls ?? 0) > 0}
-          mayDecide={mayDecide(roles)}
-          onTooLate={setTooLate}
-          onLook={() => select(selected?.checkpoint_id, 'artifacts')}
+          canDecide={canDecide(roles)}
+          onStale={setStaleDecision}
+          onShowCurrent={() => select(selected?.checkpoint_id, 'artifacts')}
         />
-      ) : question.kind === 'fill in' ? (
+      ) : content.kind === 'fill in' ? (
         <FormBar
           item={selected}
-          approval={question.approval}
+          approval={content.approval}
           paused={run.status === 'paused'}
-          allowed={mayTake(question, roles)}
+          allowed={canAct(content, roles)}
           sending={sending}
           onShow={() => select(selected?.checkpoint_id)}
           shown={search.tab === undefined || search.tab === 'overview'}
         />
+      ) : content.kind === 'resume' && run.over_budget !== null ? (
+        <BudgetBar run={run} allowed={canAct(content, roles)} task={task} notice={taskNotice(task)} />
       ) : (
         <RunBar
           run={run}
-          question={question}
+          content={content}
           execution={current}
-          allowed={mayTake(question, roles)}
+          allowed={canAct(content, roles)}
           task={task}
           onSelect={select}
           onRollback={() => setRollingBack(true)}
@@ -173,21 +180,21 @@ function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
         onClose={() => setRollingBack(false)}
         onDone={(rollback) => {
           setRollingBack(false)
-          const told = 'Rolled back. What was taken away is in the archive.'
+          const message = 'Rolled back. Removed items are in the archive.'
           if (rollback.can_undo)
-            tellWithUndo(told, () => void undo.run(rollback.rollback_id), <IconArrowBackUp size={16} />)
-          else tell(told)
+            showUndoToast(message, () => undo.run(rollback.rollback_id), <IconArrowBackUp size={16} />)
+          else showToast(message)
           const target = rollback.target_run_id ?? run.run_id
           void navigate({ to: '/runs/$runId', params: { runId: target }, search: {} })
         }}
       />
       <ReworkDialog
         run={run}
-        asker={asker}
-        onClose={() => setAsker(null)}
+        requester={requester}
+        onClose={() => setRequester(null)}
         onDone={(rework) => {
-          setAsker(null)
-          tell(`${rework.checkpoint_name} is sent back.`)
+          setRequester(null)
+          showToast(`Rework of ${rework.checkpoint_name} requested.`)
           select(rework.checkpoint_id)
         }}
       />
@@ -195,35 +202,41 @@ function OpenRun({ run, undo }: { run: Run; undo: Undo }) {
   )
 }
 
-type NotesProps = { run: Run; mayUndo: boolean; undo: Undo; tooLate: Problem | null; onSeen: () => void }
+type RunNoticesProps = {
+  run: Run
+  canUndo: boolean
+  undo: UndoRollback
+  staleDecision: Problem | null
+  onDismiss: () => void
+}
 
-function Notes({ run, mayUndo, undo, tooLate, onSeen }: NotesProps) {
+function RunNotices({ run, canUndo, undo, staleDecision, onDismiss }: RunNoticesProps) {
   return (
     <div className={styles.notes}>
-      {tooLate !== null && (
+      {staleDecision !== null && (
         <Notice
           tone="ochre"
           title="Your decision came too late and was not recorded."
-          actions={<Button onClick={onSeen}>Understood</Button>}
+          actions={<Button onClick={onDismiss}>Dismiss</Button>}
         >
-          {tooLate.detail}
+          {staleDecision.detail}
         </Notice>
       )}
       {run.archived_by !== null && (
         <Notice tone="grey" title="This run was archived by a rollback.">
-          It can be read, but it does not go on. Undo the rollback to bring it back.
+          The run is read-only. Undo the rollback to restore it.
         </Notice>
       )}
       {run.warnings.map((warning) => (
         <Notice key={warning} tone="grey" title={warning} />
       ))}
-      <RollbackNote runId={run.run_id} mayUndo={mayUndo} undo={undo} />
+      <RollbackNotice runId={run.run_id} canUndo={canUndo} undo={undo} />
     </div>
   )
 }
 
-/** `J` and `K` walk through the checkpoints. */
-function useStepKeys(run: Run, position: number, select: (checkpoint: string) => void): void {
+/** `J` and `K` select the next and the previous checkpoint. */
+function useCheckpointShortcuts(run: Run, position: number, select: (checkpoint: string) => void): void {
   const keys = useMemo(() => {
     const step = (by: number) => () => {
       const next = run.trail[run.trail.findIndex((item) => item.position === position) + by]
@@ -231,5 +244,5 @@ function useStepKeys(run: Run, position: number, select: (checkpoint: string) =>
     }
     return { j: step(1), k: step(-1) }
   }, [run, position, select])
-  useKeys(keys)
+  useShortcuts(keys)
 }

@@ -3,11 +3,11 @@ import { useEffect, useRef } from 'react'
 import { useRoles } from '~/api/session'
 import styles from './Settings.module.css'
 
-const OWN = [
+const ACCOUNT_LINKS = [
   { to: '/settings', label: 'Your account' },
-  { to: '/settings/notices', label: 'What you are told' },
+  { to: '/settings/notifications', label: 'Notifications' },
 ] as const
-const FOR_ADMINS = [
+const ADMIN_LINKS = [
   { to: '/settings/users', label: 'Users' },
   { to: '/settings/groups', label: 'Groups' },
   { to: '/settings/tokens', label: 'Tokens' },
@@ -17,25 +17,25 @@ const FOR_ADMINS = [
   { to: '/health', label: 'Health' },
 ] as const
 
-/** Settings: one's own, and for admins everybody's. */
+/** Account settings, and system settings for admins. */
 export function Settings() {
   const isAdmin = useRoles().includes('admin')
-  const parts = useRef<HTMLElement>(null)
+  const navRef = useRef<HTMLElement>(null)
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
-  // On a phone the parts are wider than the window: the one that is shown must be seen.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another path marks another part.
+  // On a phone the navigation is wider than the window. Scroll to the current link.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new path changes the current link.
   useEffect(() => {
-    parts.current
+    navRef.current
       ?.querySelector('[data-status="active"]')
       ?.scrollIntoView({ inline: 'center', block: 'nearest' })
   }, [path])
   return (
     <div className={styles.settings}>
-      <nav ref={parts} className={styles.parts} aria-label="Settings">
+      <nav ref={navRef} className={styles.nav} aria-label="Settings">
         <ul>
-          {[...OWN, ...(isAdmin ? FOR_ADMINS : [])].map(({ to, label }) => (
+          {[...ACCOUNT_LINKS, ...(isAdmin ? ADMIN_LINKS : [])].map(({ to, label }) => (
             <li key={to}>
-              <Link to={to} className={styles.part} activeOptions={{ exact: true, includeSearch: false }}>
+              <Link to={to} className={styles.link} activeOptions={{ exact: true, includeSearch: false }}>
                 {label}
               </Link>
             </li>

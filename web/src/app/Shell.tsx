@@ -3,30 +3,30 @@ import { IconSettings } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate } from '@tanstack/react-router'
 import { useMemo, useRef, useState } from 'react'
-import { approvals } from '~/api/approvals'
+import { pendingApprovals } from '~/api/approvals'
 import { useLiveLists } from '~/api/live'
 import { useSession } from '~/api/session'
-import { StopBanner } from '~/features/rules/Stop'
-import { useKeys } from '~/lib/keys'
-import { initials } from '~/lib/sizes'
-import { Mark } from '~/ui/Mark'
-import { tellConnection } from '~/ui/toasts'
+import { EmergencyStopBanner } from '~/features/rules/EmergencyStop'
+import { initials } from '~/lib/formatting'
+import { useShortcuts } from '~/lib/shortcuts'
+import { Logo } from '~/ui/Logo'
+import { showConnectionState } from '~/ui/toasts'
 import { AccountMenu } from './AccountMenu'
-import { Keys } from './Keys'
-import { NAV } from './nav'
+import { NAV } from './navigation'
 import styles from './Shell.module.css'
+import { ShortcutsDialog } from './ShortcutsDialog'
 import { useHeadingFocus } from './useHeadingFocus'
 
-/** The frame of every page: side bar on a desk, tab bar on a phone. */
+/** The frame of every page: a side bar on wide screens, a tab bar on a phone. */
 export function Shell() {
-  useLiveLists(tellConnection)
+  useLiveLists(showConnectionState)
   useHeadingFocus()
-  const { data } = useQuery(approvals())
+  const { data } = useQuery(pendingApprovals())
   const waiting = data?.items.length ?? 0
-  const more = data?.next_cursor ? '+' : ''
+  const plus = data?.next_cursor ? '+' : ''
   const { actor } = useSession()
-  const [help, setHelp] = useState(false)
-  useGoKeys(() => setHelp(true))
+  const [isHelpOpen, setHelpOpen] = useState(false)
+  useNavigationShortcuts(() => setHelpOpen(true))
   const { setColorScheme, colorScheme } = useMantineColorScheme()
 
   return (
@@ -36,8 +36,8 @@ export function Shell() {
       </a>
       <nav className={styles.side} aria-label="Main">
         <Link to="/" className={styles.brand} aria-label="Cairn, home">
-          <Mark />
-          <span className={styles.word}>Cairn</span>
+          <Logo />
+          <span className={styles.brandName}>Cairn</span>
         </Link>
         <ul className={styles.links}>
           {NAV.map(({ to, label, icon: Icon, phone }) => (
@@ -52,7 +52,7 @@ export function Shell() {
                 {to === '/approvals' && waiting > 0 && (
                   <span className={styles.count}>
                     {waiting}
-                    {more}
+                    {plus}
                     <span className="unseen"> waiting</span>
                   </span>
                 )}
@@ -69,31 +69,31 @@ export function Shell() {
           actor={actor}
           scheme={colorScheme}
           onScheme={setColorScheme}
-          onHelp={() => setHelp(true)}
+          onHelp={() => setHelpOpen(true)}
         />
       </nav>
       <div className={styles.body}>
-        <StopBanner />
+        <EmergencyStopBanner />
         <main id="main" tabIndex={-1} className={styles.main}>
           <Outlet />
         </main>
       </div>
-      <Keys opened={help} onClose={() => setHelp(false)} />
+      <ShortcutsDialog opened={isHelpOpen} onClose={() => setHelpOpen(false)} />
     </div>
   )
 }
 
-/** `G` and then the first letter of a page; `?` shows all keys. */
-function useGoKeys(onHelp: () => void): void {
+/** `G` followed by the key of a page opens it. `?` shows all shortcuts. */
+function useNavigationShortcuts(onHelp: () => void): void {
   const navigate = useNavigate()
-  const help = useRef(onHelp)
-  help.current = onHelp
+  const onHelpRef = useRef(onHelp)
+  onHelpRef.current = onHelp
   const keys = useMemo(
     () => ({
-      '?': () => help.current(),
+      '?': () => onHelpRef.current(),
       ...Object.fromEntries(NAV.map(({ key, to }) => [`g ${key}`, () => void navigate({ to })])),
     }),
     [navigate],
   )
-  useKeys(keys)
+  useShortcuts(keys)
 }

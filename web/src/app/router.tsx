@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import type { ApprovalFilter } from '~/api/approvals'
 import type { EventFilter } from '~/api/queries'
-import { Lost, Shaken } from './Lost'
+import { NotFoundPage, PageError } from './ErrorPages'
 import { Settings } from './Settings'
 import { Shell } from './Shell'
 
@@ -10,12 +10,13 @@ const text = (value: unknown) => (typeof value === 'string' && value !== '' ? va
 const RULE_TABS = ['autonomy', 'samples', 'versions', 'stops'] as const
 type RulesSearch = { pipeline?: string; tab?: (typeof RULE_TABS)[number]; edit?: boolean }
 
-const oneOf = <T extends string>(words: readonly T[], value: unknown) => words.find((word) => word === value)
+const oneOf = <T extends string>(values: readonly T[], value: unknown) =>
+  values.find((candidate) => candidate === value)
 const KINDS = ['action', 'completion', 'start', 'input', 'validation', 'escalation'] as const
 const RISKS = ['critical', 'high', 'medium', 'low'] as const
 const SORTS = ['deadline', 'age', 'risk', 'priority'] as const
 
-const root = createRootRoute({ component: Shell, notFoundComponent: Lost, errorComponent: Shaken })
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFoundPage, errorComponent: PageError })
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -32,7 +33,7 @@ const approvals = createRoute({
     everybody: search.everybody === true || undefined,
     sort: oneOf(SORTS, search.sort),
   }),
-  component: lazyRouteComponent(() => import('~/features/approvals/InboxPage'), 'InboxPage'),
+  component: lazyRouteComponent(() => import('~/features/approvals/ApprovalsPage'), 'ApprovalsPage'),
 })
 const approval = createRoute({
   getParentRoute: () => root,
@@ -43,13 +44,13 @@ const approval = createRoute({
 const pipelines = createRoute({
   getParentRoute: () => root,
   path: '/pipelines',
-  component: lazyRouteComponent(() => import('~/features/pipelines/ListPage'), 'ListPage'),
+  component: lazyRouteComponent(() => import('~/features/pipelines/PipelinesPage'), 'PipelinesPage'),
 })
 const newPipeline = createRoute({
   getParentRoute: () => root,
   path: '/pipelines/new',
   validateSearch: (search): { from?: 'yaml' } => (search.from === 'yaml' ? { from: 'yaml' } : {}),
-  component: lazyRouteComponent(() => import('~/features/pipelines/NewPage'), 'NewPage'),
+  component: lazyRouteComponent(() => import('./NewPipelinePage'), 'NewPipelinePage'),
 })
 const pipeline = createRoute({
   getParentRoute: () => root,
@@ -58,18 +59,18 @@ const pipeline = createRoute({
     tab: search.tab === 'definition' || search.tab === 'history' ? search.tab : undefined,
     edit: search.edit === true || undefined,
   }),
-  component: lazyRouteComponent(() => import('~/features/pipelines/PipelinePage'), 'PipelinePage'),
+  component: lazyRouteComponent(() => import('./PipelinePage'), 'PipelinePage'),
 })
 const templates = createRoute({
   getParentRoute: () => root,
   path: '/templates',
-  component: lazyRouteComponent(() => import('~/features/pipelines/TemplatesPage'), 'TemplatesPage'),
+  component: lazyRouteComponent(() => import('~/features/templates/TemplatesPage'), 'TemplatesPage'),
 })
 const agents = createRoute({
   getParentRoute: () => root,
   path: '/agents',
   validateSearch: (search): { new?: boolean } => ({ new: search.new === true || undefined }),
-  component: lazyRouteComponent(() => import('~/features/agents/ListPage'), 'ListPage'),
+  component: lazyRouteComponent(() => import('~/features/agents/AgentsPage'), 'AgentsPage'),
 })
 const agent = createRoute({
   getParentRoute: () => root,
@@ -84,7 +85,7 @@ const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
   validateSearch: (search): { status?: string } => ({ status: text(search.status) }),
-  component: lazyRouteComponent(() => import('~/features/runs/ListPage'), 'ListPage'),
+  component: lazyRouteComponent(() => import('~/features/runs/RunsPage'), 'RunsPage'),
 })
 const run = createRoute({
   getParentRoute: () => root,
@@ -124,48 +125,48 @@ const settings = createRoute({ getParentRoute: () => root, path: '/settings', co
 const account = createRoute({
   getParentRoute: () => settings,
   path: '/',
-  component: lazyRouteComponent(() => import('~/features/account/AccountPage'), 'AccountPage'),
+  component: lazyRouteComponent(() => import('~/features/identity/AccountPage'), 'AccountPage'),
 })
 const preferences = createRoute({
   getParentRoute: () => settings,
-  path: '/notices',
-  component: lazyRouteComponent(() => import('~/features/notices/PreferencesPage'), 'PreferencesPage'),
+  path: '/notifications',
+  component: lazyRouteComponent(() => import('~/features/notifications/PreferencesPage'), 'PreferencesPage'),
 })
 const users = createRoute({
   getParentRoute: () => settings,
   path: '/users',
-  component: lazyRouteComponent(() => import('~/features/people/UsersPage'), 'UsersPage'),
+  component: lazyRouteComponent(() => import('~/features/identity/UsersPage'), 'UsersPage'),
 })
 const groups = createRoute({
   getParentRoute: () => settings,
   path: '/groups',
-  component: lazyRouteComponent(() => import('~/features/people/GroupsPage'), 'GroupsPage'),
+  component: lazyRouteComponent(() => import('~/features/identity/GroupsPage'), 'GroupsPage'),
 })
 const tokens = createRoute({
   getParentRoute: () => settings,
   path: '/tokens',
-  component: lazyRouteComponent(() => import('~/features/people/TokensPage'), 'TokensPage'),
+  component: lazyRouteComponent(() => import('~/features/identity/TokensPage'), 'TokensPage'),
 })
 const secrets = createRoute({
   getParentRoute: () => settings,
   path: '/secrets',
-  component: lazyRouteComponent(() => import('~/features/people/SecretsPage'), 'SecretsPage'),
+  component: lazyRouteComponent(() => import('~/features/secrets/SecretsPage'), 'SecretsPage'),
 })
 const channels = createRoute({
   getParentRoute: () => settings,
   path: '/channels',
-  component: lazyRouteComponent(() => import('~/features/notices/ChannelsPage'), 'ChannelsPage'),
+  component: lazyRouteComponent(() => import('~/features/notifications/ChannelsPage'), 'ChannelsPage'),
 })
 const deliveries = createRoute({
   getParentRoute: () => settings,
   path: '/deliveries',
-  component: lazyRouteComponent(() => import('~/features/notices/DeliveriesPage'), 'DeliveriesPage'),
+  component: lazyRouteComponent(() => import('~/features/notifications/DeliveriesPage'), 'DeliveriesPage'),
 })
 
 const health = createRoute({
   getParentRoute: () => root,
   path: '/health',
-  component: lazyRouteComponent(() => import('~/features/health/HealthPage'), 'HealthPage'),
+  component: lazyRouteComponent(() => import('~/features/doctor/HealthPage'), 'HealthPage'),
 })
 
 export const router = createRouter({

@@ -1,10 +1,10 @@
 import { useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 
-/** A page may show a heading while it loads, and then its own. */
-const PATIENCE = 3000
+/** A page can show one heading while it loads and another one afterwards. */
+const LOADING_TIMEOUT = 3000
 
-/** On another page the focus moves to its heading: whoever listens hears where they are, and Tab goes on from there. */
+/** Moves the focus to the heading after navigation, so that screen readers announce the page and Tab continues from there. */
 export function useHeadingFocus(): void {
   const path = useRouterState({ select: (state) => state.resolvedLocation?.pathname })
   const last = useRef(path)
@@ -15,25 +15,25 @@ export function useHeadingFocus(): void {
     const main = document.getElementById('main')
     if (main === null) return
     let focused = focusHeading(main)
-    const watch = new MutationObserver(() => {
-      // Only where the focus was lost with what is gone: nobody is torn away from what they have begun.
-      if (focused?.isConnected !== true && isNowhere()) focused = focusHeading(main)
+    const observer = new MutationObserver(() => {
+      // Only if the focus was lost, so that the user is never interrupted.
+      if (focused?.isConnected !== true && isFocusLost()) focused = focusHeading(main)
     })
-    watch.observe(main, { childList: true, subtree: true })
-    const enough = setTimeout(() => watch.disconnect(), PATIENCE)
+    observer.observe(main, { childList: true, subtree: true })
+    const timer = setTimeout(() => observer.disconnect(), LOADING_TIMEOUT)
     return () => {
-      clearTimeout(enough)
-      watch.disconnect()
+      clearTimeout(timer)
+      observer.disconnect()
     }
   }, [path])
 }
 
-const isNowhere = () => document.activeElement === null || document.activeElement === document.body
+const isFocusLost = () => document.activeElement === null || document.activeElement === document.body
 
 function focusHeading(main: HTMLElement): HTMLElement | null {
   const heading = main.querySelector('h1')
   if (heading === null || document.querySelector('[role="dialog"]') !== null) return null
-  // Whoever came here by a key for something on the page goes on from there.
+  // A shortcut can focus an element of the new page. Keep that focus.
   if (document.activeElement instanceof HTMLElement && document.activeElement.dataset.asked !== undefined) {
     return document.activeElement
   }

@@ -1,83 +1,83 @@
 export type Parameters = Record<string, unknown>
 
-const NAMED = /\{\{ *([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*) *\}\}/g
+const PLACEHOLDER = /\{\{ *([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*) *\}\}/g
 
-const isParts = (value: unknown): value is Parameters =>
+const isRecord = (value: unknown): value is Parameters =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A text with each `{{ name }}` replaced as it will be when it is carried out; unknown names stay. */
-export function fillIn(text: string, parameters: Parameters): string {
-  return text.replace(NAMED, (whole, name: string) => {
+/** Replaces `{{ name }}` placeholders with parameter values. Unknown names stay. */
+export function fillPlaceholders(text: string, parameters: Parameters): string {
+  return text.replace(PLACEHOLDER, (match, name: string) => {
     let value: unknown = parameters
-    for (const part of name.split('.')) {
-      if (!isParts(value) || !(part in value)) return whole
-      value = value[part]
+    for (const key of name.split('.')) {
+      if (!isRecord(value) || !(key in value)) return match
+      value = value[key]
     }
     return value === null ? '' : String(value)
   })
 }
 
-/** Whether a text names other parameters. */
-export const namesParameters = (text: unknown) => typeof text === 'string' && text.search(NAMED) >= 0
+/** Whether a text contains placeholders. */
+export const hasPlaceholders = (text: unknown) => typeof text === 'string' && text.search(PLACEHOLDER) >= 0
 
-/** One address or several, as one line. */
-export function line(value: unknown): string {
-  if (Array.isArray(value)) return value.map(line).join(', ')
+/** A value or a list of values as one line. */
+export function toLine(value: unknown): string {
+  if (Array.isArray(value)) return value.map(toLine).join(', ')
   if (value === null || value === undefined) return ''
-  return isParts(value) ? JSON.stringify(value) : String(value)
+  return isRecord(value) ? JSON.stringify(value) : String(value)
 }
 
 /** send_email → Send email. */
-export function spoken(name: string): string {
-  const words = name.replace(/[_-]+/g, ' ').trim()
-  return words.charAt(0).toUpperCase() + words.slice(1)
+export function humanize(name: string): string {
+  const text = name.replace(/[_-]+/g, ' ').trim()
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** What is done, in short. */
-export function operationWord(operation: string): string {
-  return OPERATIONS[operation] ?? spoken(operation)
+/** A short label for an operation. */
+export function operationLabel(operation: string): string {
+  return OPERATIONS[operation] ?? humanize(operation)
 }
 
 const OPERATIONS: Record<string, string> = {
-  send_email: 'Send an email',
-  http_request: 'Call an API',
-  financial_transaction: 'Move money',
-  database_update: 'Change data',
+  send_email: 'Send email',
+  http_request: 'Call API',
+  financial_transaction: 'Financial transaction',
+  database_update: 'Update data',
 }
 
-/** What the button does. */
+/** The label of the approve button. */
 export function approveLabel(operation: string | null): string {
   if (operation === 'send_email') return 'Approve and send'
   return operation === 'http_request' ? 'Approve and call' : 'Approve'
 }
 
-/** What came of an action that was approved, in words; null while it is not. */
-export function outcomeWords(
+/** The outcome of an approved action in words. Null if there is none yet. */
+export function outcomeText(
   action: { outcome: string; operation_type: string; result: unknown },
-  isCarriedOut: boolean,
+  isExecuted: boolean,
 ): { tone: 'green' | 'red' | 'ochre' | 'blue' | 'grey'; title: string; detail: string } | null {
-  const result = isParts(action.result) ? action.result : {}
-  const error = line(result.error)
+  const result = isRecord(action.result) ? action.result : {}
+  const error = toLine(result.error)
   switch (action.outcome) {
     case 'done':
       if (result.confirmed_by !== undefined) {
-        const by = line(result.confirmed_by)
-        return { tone: 'green', title: 'Carried out.', detail: `${by} has looked outside and confirmed it.` }
+        const by = toLine(result.confirmed_by)
+        return { tone: 'green', title: 'Executed.', detail: `${by} confirmed the result manually.` }
       }
       return action.operation_type === 'send_email'
-        ? { tone: 'green', title: `Sent to ${line(result.to)}.`, detail: line(result.server) }
-        : { tone: 'green', title: 'Carried out.', detail: answered(result.status) }
+        ? { tone: 'green', title: `Sent to ${toLine(result.to)}.`, detail: toLine(result.server) }
+        : { tone: 'green', title: 'Executed.', detail: responseText(result.status) }
     case 'failed':
-      return { tone: 'red', title: 'Approved, but it could not be carried out.', detail: error }
+      return { tone: 'red', title: 'Approved, but the execution failed.', detail: error }
     case 'unknown':
-      return { tone: 'ochre', title: 'Nobody knows whether it was carried out.', detail: error }
+      return { tone: 'ochre', title: 'It is unknown whether the action was executed.', detail: error }
     case 'returned':
-      return { tone: 'green', title: 'The approved parameters went back to whoever proposed it.', detail: '' }
+      return { tone: 'green', title: 'The approved parameters were returned to the proposer.', detail: '' }
     case 'test':
-      return { tone: 'grey', title: 'Not carried out: this was a test run.', detail: '' }
+      return { tone: 'grey', title: 'Not executed: this was a test run.', detail: '' }
     default:
-      return isCarriedOut ? { tone: 'blue', title: 'It is being carried out.', detail: '' } : null
+      return isExecuted ? { tone: 'blue', title: 'Executing.', detail: '' } : null
   }
 }
 
-const answered = (status: unknown) => (status === undefined ? '' : `The answer was ${line(status)}.`)
+const responseText = (status: unknown) => (status === undefined ? '' : `Response: ${toLine(status)}.`)

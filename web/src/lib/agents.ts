@@ -1,30 +1,30 @@
 import type { LibraryAgent } from '~/api/types'
 
-/** Whose it is: one as it came, one of people's own, or one of their own that stands before one that came. */
-export function originWords(
+/** Whether an agent is built in or custom. */
+export function originLabel(
   agent: Pick<LibraryAgent, 'is_ready_made' | 'replaces_ready_made' | 'revision'>,
 ): string {
-  if (agent.is_ready_made) return 'comes with Cairn'
-  return agent.replaces_ready_made ? `your own, in place of Cairn's` : 'your own'
+  if (agent.is_ready_made) return 'built in'
+  return agent.replaces_ready_made ? 'custom, replaces the built-in agent' : 'custom'
 }
 
-/** The name that a text gives its agent, if it says one. */
-export function nameIn(text: string): string | null {
+/** The agent name in a YAML text. */
+export function agentNameIn(text: string): string | null {
   const [, quoted, plain] = /^name:[ \t]*(?:["']([^"'\n]+)["']|([^\s#"'][^#\n]*))/m.exec(text) ?? []
   return (quoted ?? plain ?? '').trim() || null
 }
 
-export function toolsWords(tools: readonly string[] | null): string {
-  if (tools === null) return 'those of the checkpoint'
+export function toolsLabel(tools: readonly string[] | null): string {
+  if (tools === null) return 'from the checkpoint'
   return tools.length === 0 ? 'none' : tools.join(', ')
 }
 
-/** What an agent of one's own may begin with. */
-export const SAMPLE = `name: fact-checker
+/** An example for a new agent. */
+export const EXAMPLE_AGENT = `name: fact-checker
 title: Fact checker
-description: Holds a text against its sources.
-role: You trust nothing that is not shown.
-task_prompt: Name every claim of the text, and whether its sources say so.
+description: Checks a text against its sources.
+role: You verify every claim against the sources.
+task_prompt: List every claim in the text and whether the sources support it.
 tools: [file_operations]
 output_schema:
   type: object

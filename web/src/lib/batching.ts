@@ -1,4 +1,4 @@
-/** Collects what arrives and hands it over once per frame, so that a burst of events paints once. */
+/** Collects items and delivers them once per frame, so that a burst of events renders once. */
 export function batch<T>(
   deliver: (items: T[]) => void,
   schedule: (run: () => void) => number = requestAnimationFrame,
@@ -25,21 +25,21 @@ export function batch<T>(
   }
 }
 
-/** Calls at most once in so many milliseconds, and once more at the end for what came meanwhile. */
+/** Limits calls to one per interval (in milliseconds), with a final call for those in between. */
 export function throttle(run: () => void, pause: number): { call: () => void; stop: () => void } {
   let timer: ReturnType<typeof setTimeout> | undefined
-  let again = false
-  const due = () => {
+  let isPending = false
+  const onTimer = () => {
     timer = undefined
-    if (again) call()
+    if (isPending) call()
   }
   const call = () => {
     if (timer !== undefined) {
-      again = true
+      isPending = true
       return
     }
-    again = false
-    timer = setTimeout(due, pause)
+    isPending = false
+    timer = setTimeout(onTimer, pause)
     run()
   }
   return { call, stop: () => clearTimeout(timer) }

@@ -1,7 +1,7 @@
-import type { Bound, Limits, Run } from '~/api/types'
-import { money } from './amounts'
+import type { BudgetLimits, BudgetStatus, Run } from '~/api/types'
+import { money } from './costs'
 
-export type Limit = keyof Limits
+export type Limit = keyof BudgetLimits
 
 export const UNITS: Record<Limit, string> = {
   max_cost_usd: 'US dollars',
@@ -10,56 +10,63 @@ export const UNITS: Record<Limit, string> = {
 }
 
 /** $2.00, 40,000 tokens, 1 call. */
-export function amount(limit: Limit, number: number): string {
+export function formatLimit(limit: Limit, number: number): string {
   if (limit === 'max_cost_usd') return money(number)
   const unit = number === 1 ? UNITS[limit].slice(0, -1) : UNITS[limit]
   return `${number.toLocaleString('en-US')} ${unit}`
 }
 
-/** The limit of which most is used: the one that will stop the run. */
-export function tightest(bounds: readonly Bound[]): Bound | undefined {
-  return bounds.reduce<Bound | undefined>(
-    (found, bound) => (found === undefined || share(bound) > share(found) ? bound : found),
+/** The limit with the highest usage. */
+export function tightestLimit(limits: readonly BudgetStatus[]): BudgetStatus | undefined {
+  return limits.reduce<BudgetStatus | undefined>(
+    (tightest, status) =>
+      tightest === undefined || usedFraction(status) > usedFraction(tightest) ? status : tightest,
     undefined,
   )
 }
 
-/** How much of a limit is used, from 0 to 1. */
-export const share = ({ used, allowed }: Pick<Bound, 'used' | 'allowed'>) =>
+/** The used fraction of a limit, from 0 to 1. */
+export const usedFraction = ({ used, allowed }: Pick<BudgetStatus, 'used' | 'allowed'>) =>
   allowed > 0 ? Math.min(1, used / allowed) : 1
 
-/** The limits of this run that can be raised for it: those of the month are the definition's. */
-export const ownBounds = (run: Run) => run.budget.bounds.filter((bound) => bound.of === 'run')
-export const monthSpent = (run: Run) =>
-  run.budget.bounds.find((bound) => bound.of === 'month' && bound.is_spent)
+/** The limits that can be raised for this run. Monthly limits belong to the definition. */
+export const runLimits = (run: Run) => run.budget.bounds.filter((status) => status.of === 'run')
+export const spentMonthlyLimit = (run: Run) =>
+  run.budget.bounds.find((status) => status.of === 'month' && status.is_spent)
 
-/** What a person may have meant: twice of what was allowed or used, in round figures. */
-export function proposed({ limit, allowed, used }: Bound): number {
+/** Suggests twice the current limit or usage, rounded. */
+export function suggestedLimit({ limit, allowed, used }: BudgetStatus): number {
   const twice = Math.max(allowed, used) * 2
   if (limit !== 'max_cost_usd') return Math.ceil(twice)
   return twice < 1 ? Math.ceil(twice * 100) / 100 : Math.ceil(twice)
 }
 
-/** What another limit would mean, in words; or why it does not help. */
-export function outlook(bound: Bound, raised: number | null): { words: string; helps: boolean } {
-  if (raised === null || raised <= 0) return { words: 'Give an amount above zero.', helps: false }
-  if (!bound.is_spent && raised === bound.allowed) return { words: 'As it is.', helps: true }
-  if (raised <= bound.used)
-    return { words: `${amount(bound.limit, bound.used)} are used already: it has to be more.`, helps: false }
+/** What a new limit would leave, or why it is not enough. */
+export function limitEffect(
+  status: BudgetStatus,
+  raised: number | null,
+): { text: string; isEnough: boolean } {
+  if (raised === null || raised <= 0) return { text: 'Enter an amount above zero.', isEnough: false }
+  if (!status.is_spent && raised === status.allowed) return { text: 'Unchanged.', isEnough: true }
+  if (raised <= status.used)
+    return {
+      text: `Enter more than ${formatLimit(status.limit, status.used)}, which is already used.`,
+      isEnough: false,
+    }
   return {
-    words: `${amount(bound.limit, rounded(bound.limit, raised - bound.used))} left to use.`,
-    helps: true,
+    text: `${formatLimit(status.limit, rounded(status.limit, raised - status.used))} remaining.`,
+    isEnough: true,
   }
 }
 
 const rounded = (limit: Limit, number: number) =>
   limit === 'max_cost_usd' ? Number(number.toFixed(6)) : number
 
-/** All of the run's own limits, with those that were changed. */
-export function withRaised(run: Run, raised: ReadonlyMap<Limit, number>): Limits {
+/** All limits of the run, including the changed ones. */
+export function withNewLimits(run: Run, raised: ReadonlyMap<Limit, number>): BudgetLimits {
   const own = { ...run.budget.own }
   for (const [limit, number] of raised) {
-    if (number !== ownBounds(run).find((bound) => bound.limit === limit)?.allowed) own[limit] = number
+    if (number !== runLimits(run).find((status) => status.limit === limit)?.allowed) own[limit] = number
   }
   return own
 }

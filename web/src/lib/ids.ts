@@ -1,4 +1,4 @@
-/** A random UUID; also where the page is served over plain HTTP to another machine, which has no `randomUUID`. */
+/** A random UUID. `randomUUID` is missing when the page is served over plain HTTP to another machine. */
 export function newId(): string {
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID()
   const bytes = crypto.getRandomValues(new Uint8Array(16))

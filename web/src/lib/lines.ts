@@ -1,7 +1,7 @@
-import type { Fault } from './problems'
+import type { ProblemError } from './problems'
 
-/** Findings by the line they stand at; those without a line stand at 0. */
-export function byLine<T extends Fault>(findings: readonly T[]): Map<number, T[]> {
+/** Findings by line. Those without a line are at 0. */
+export function groupByLine<T extends ProblemError>(findings: readonly T[]): Map<number, T[]> {
   const lines = new Map<number, T[]>()
   for (const finding of findings) {
     const line = finding.line ?? 0
@@ -10,7 +10,7 @@ export function byLine<T extends Fault>(findings: readonly T[]): Map<number, T[]
   return lines
 }
 
-/** Where a line begins and ends in a text, to select it. */
+/** The start and end of a line, for selecting it. */
 export function rangeOfLine(text: string, line: number): [number, number] {
   const lines = text.split('\n')
   const index = Math.min(Math.max(line, 1), lines.length) - 1

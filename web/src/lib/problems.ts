@@ -1,35 +1,35 @@
-export type Fault = { path: string; message: string; line?: number | null; column?: number | null }
+export type ProblemError = { path: string; message: string; line?: number | null; column?: number | null }
 
-/** What the server answered when it refused, as RFC 9457 has it, with words for people. */
+/** An error response as described by RFC 9457. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   constructor(
     readonly status: number,
     readonly title: string,
     readonly detail: string,
-    readonly errors: readonly Fault[] = [],
+    readonly errors: readonly ProblemError[] = [],
     readonly possible: readonly string[] = [],
   ) {
     super(detail || title)
   }
 }
 
-const WORDS: Record<number, string> = {
+const DEFAULT_TEXT: Record<number, string> = {
   401: 'You are not signed in.',
-  403: 'Your role does not allow this.',
-  404: 'This does not exist, or no longer does.',
-  409: 'This is not possible now.',
-  410: 'This is gone for good.',
-  412: 'Somebody changed this in the meantime.',
-  413: 'This is too large.',
-  422: 'Something in this is not right.',
-  502: 'The server cannot be reached.',
+  403: "Your role doesn't allow this.",
+  404: 'Not found. It may have been deleted.',
+  409: "This isn't possible right now.",
+  410: 'This was permanently deleted.',
+  412: 'Someone else changed this in the meantime.',
+  413: 'The request is too large.',
+  422: 'Invalid input.',
+  502: "Can't reach the server.",
   503: 'The server is busy. Try again in a moment.',
 }
 
 const asText = (value: unknown) => (typeof value === 'string' ? value : '')
 
-function asFaults(value: unknown): Fault[] {
+function asErrors(value: unknown): ProblemError[] {
   if (!Array.isArray(value)) return []
   return value
     .filter((item): item is Record<string, unknown> => typeof item === 'object' && item !== null)
@@ -41,42 +41,47 @@ function asFaults(value: unknown): Fault[] {
     }))
 }
 
-/** Reads an answer that is not a success; also one that no server of ours wrote. */
+/** Reads an error response, also one from a proxy. */
 export function problemOf(status: number, body: unknown): Problem {
-  const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
-  const words =
-    WORDS[status] ?? (status >= 500 ? 'The server failed. Its log says why.' : 'This was refused.')
+  const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+  const text =
+    DEFAULT_TEXT[status] ??
+    (status >= 500 ? 'Internal error. See the server log for details.' : 'The request was rejected.')
   return new Problem(
     status,
-    asText(given.title) || words,
-    asText(given.detail) || words,
-    asFaults(given.errors),
-    Array.isArray(given.possible) ? given.possible.filter((item) => typeof item === 'string') : [],
+    asText(fields.title) || text,
+    asText(fields.detail) || text,
+    asErrors(fields.errors),
+    Array.isArray(fields.possible) ? fields.possible.filter((item) => typeof item === 'string') : [],
   )
 }
 
-/** The request never got an answer. */
-export function unreachable(): Problem {
-  return new Problem(0, 'No answer', 'The server does not answer. It may be stopped, or the network is gone.')
+/** The request got no response. */
+export function unreachableProblem(): Problem {
+  return new Problem(
+    0,
+    'No response',
+    'The server is not responding. It may be stopped, or the network is down.',
+  )
 }
 
 export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
-  return new Problem(0, 'Something failed', error instanceof Error ? error.message : String(error))
+  return new Problem(0, 'Unexpected error', error instanceof Error ? error.message : String(error))
 }
 
-/** Another decision or edit came first: what was shown is no longer what is. */
+/** Whether somebody else changed or decided it first. */
 export function isStale(error: unknown): boolean {
   return error instanceof Problem && (error.status === 409 || error.status === 412)
 }
 
-/** Faults of a form by the name of the field they stand at. */
-export function faultsByField(problem: Problem, names: readonly string[]): Record<string, string> {
-  const found: Record<string, string> = {}
-  for (const fault of problem.errors) {
-    const steps = fault.path.split(/[./[\]]+/).filter(Boolean)
+/** Form errors by field name. */
+export function errorsByField(problem: Problem, names: readonly string[]): Record<string, string> {
+  const errors: Record<string, string> = {}
+  for (const error of problem.errors) {
+    const steps = error.path.split(/[./[\]]+/).filter(Boolean)
     const name = names.find((candidate) => steps.includes(candidate))
-    if (name !== undefined && found[name] === undefined) found[name] = fault.message
+    if (name !== undefined && errors[name] === undefined) errors[name] = error.message
   }
-  return found
+  return errors
 }

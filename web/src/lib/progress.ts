@@ -1,31 +1,31 @@
 import type { Execution, Run } from '~/api/types'
 
-/** How far an execution at work says that it is. */
+/** The reported progress of an execution. */
 export type Progress = { fraction: number | null; text: string | null }
-export type Told = Progress & { execution_id: string }
+export type ProgressUpdate = Progress & { execution_id: string }
 
-/** 0.455 → 45 %: it is never told as done before it is. */
-export function percent(fraction: number): string {
-  return `${Math.floor(Math.min(1, Math.max(0, fraction)) * 100)} %`
+/** 0.455 → 45%. Rounds down, so that 100% means completed. */
+export function formatPercent(fraction: number): string {
+  return `${Math.floor(Math.min(1, Math.max(0, fraction)) * 100)}%`
 }
 
-/** 45 %, reading rows. */
-export function progressWords({ fraction, text }: Progress): string {
-  return [fraction === null ? null : percent(fraction), text].filter(Boolean).join(', ')
+/** 45%, reading rows. */
+export function progressText({ fraction, text }: Progress): string {
+  return [fraction === null ? null : formatPercent(fraction), text].filter(Boolean).join(', ')
 }
 
-/** The run with what was told in its trail. */
-export function inRun(run: Run, told: readonly Told[]): Run {
-  const of = new Map(told.map((each) => [each.execution_id, shown(each)]))
+/** Adds progress updates to a run. */
+export function applyProgressToRun(run: Run, updates: readonly ProgressUpdate[]): Run {
+  const byExecution = new Map(updates.map((each) => [each.execution_id, progressOf(each)]))
   const progress = <T extends { execution_id: string | null; progress: Progress | null }>(item: T): T =>
-    item.execution_id !== null && of.has(item.execution_id)
-      ? { ...item, progress: of.get(item.execution_id) ?? item.progress }
+    item.execution_id !== null && byExecution.has(item.execution_id)
+      ? { ...item, progress: byExecution.get(item.execution_id) ?? item.progress }
       : item
   return { ...run, trail: run.trail.map(progress), open: run.open.map(progress) }
 }
 
-export function inExecution(execution: Execution, told: Progress): Execution {
-  return { ...execution, progress: shown(told) }
+export function applyProgressToExecution(execution: Execution, update: Progress): Execution {
+  return { ...execution, progress: progressOf(update) }
 }
 
-const shown = ({ fraction, text }: Progress): Progress => ({ fraction, text })
+const progressOf = ({ fraction, text }: Progress): Progress => ({ fraction, text })

@@ -2,17 +2,17 @@ import type {
   Approval,
   ExecutionStatus,
   Role,
+  RunCheckpoint,
   RunStatus,
   RunSummary,
-  TrailItem,
   WaitingOn,
 } from '~/api/types'
-import { duration } from './durations'
-import { onlyWaitsForAStart } from './waits'
+import { formatDuration } from './durations'
+import { needsManualStart } from './waiting'
 
-/** Colour is spent on state only; ochre means that a person is needed. */
+/** Colours are used for states only. Ochre means that a person is needed. */
 export type Tone = 'grey' | 'blue' | 'green' | 'red' | 'ochre'
-export type Sign =
+export type StateIconName =
   | 'dashed'
   | 'dotted'
   | 'running'
@@ -29,63 +29,63 @@ export type Sign =
   | 'rule'
   | 'pencil'
   | 'timeout'
-export type State = { tone: Tone; sign: Sign; word: string }
+export type State = { tone: Tone; icon: StateIconName; label: string }
 
 const RUN: Record<RunStatus, State> = {
-  not_started: { tone: 'grey', sign: 'dashed', word: 'Not started' },
-  in_progress: { tone: 'blue', sign: 'running', word: 'Running' },
-  paused: { tone: 'grey', sign: 'paused', word: 'Paused' },
-  completed: { tone: 'green', sign: 'completed', word: 'Completed' },
-  failed: { tone: 'red', sign: 'failed', word: 'Failed' },
-  cancelled: { tone: 'grey', sign: 'cancelled', word: 'Cancelled' },
+  not_started: { tone: 'grey', icon: 'dashed', label: 'Not started' },
+  in_progress: { tone: 'blue', icon: 'running', label: 'Running' },
+  paused: { tone: 'grey', icon: 'paused', label: 'Paused' },
+  completed: { tone: 'green', icon: 'completed', label: 'Completed' },
+  failed: { tone: 'red', icon: 'failed', label: 'Failed' },
+  cancelled: { tone: 'grey', icon: 'cancelled', label: 'Cancelled' },
 }
 
 const EXECUTION: Record<ExecutionStatus | 'upcoming', State> = {
-  upcoming: { tone: 'grey', sign: 'dotted', word: 'Not yet' },
-  pending: { tone: 'ochre', sign: 'person', word: 'Waits for a start' },
-  waiting_approval_to_start: { tone: 'ochre', sign: 'person', word: 'Waits to start' },
-  in_progress: { tone: 'blue', sign: 'running', word: 'Running' },
-  waiting_approval_to_complete: { tone: 'ochre', sign: 'person', word: 'Waits for approval' },
-  completed: { tone: 'green', sign: 'completed', word: 'Completed' },
-  failed: { tone: 'red', sign: 'failed', word: 'Failed' },
-  cancelled: { tone: 'grey', sign: 'cancelled', word: 'Cancelled' },
+  upcoming: { tone: 'grey', icon: 'dotted', label: 'Upcoming' },
+  pending: { tone: 'ochre', icon: 'person', label: 'Waiting for manual start' },
+  waiting_approval_to_start: { tone: 'ochre', icon: 'person', label: 'Waiting for start approval' },
+  in_progress: { tone: 'blue', icon: 'running', label: 'Running' },
+  waiting_approval_to_complete: { tone: 'ochre', icon: 'person', label: 'Waiting for approval' },
+  completed: { tone: 'green', icon: 'completed', label: 'Completed' },
+  failed: { tone: 'red', icon: 'failed', label: 'Failed' },
+  cancelled: { tone: 'grey', icon: 'cancelled', label: 'Cancelled' },
 }
 
 const WAITING: Record<WaitingOn, State> = {
-  human_form: { tone: 'ochre', sign: 'form', word: 'Needs input' },
-  script_input: { tone: 'ochre', sign: 'form', word: 'Needs input' },
-  action_approval: { tone: 'ochre', sign: 'person', word: 'Action to approve' },
-  question: { tone: 'ochre', sign: 'person', word: 'Asks you' },
-  validation_feedback: { tone: 'ochre', sign: 'person', word: 'Check result' },
-  escalation: { tone: 'ochre', sign: 'alert', word: 'Escalated' },
-  retry_delay: { tone: 'blue', sign: 'retry', word: 'Retries soon' },
-  rework: { tone: 'grey', sign: 'rework', word: 'In rework' },
-  external_blocker: { tone: 'grey', sign: 'blocked', word: 'Blocked' },
+  human_form: { tone: 'ochre', icon: 'form', label: 'Needs input' },
+  script_input: { tone: 'ochre', icon: 'form', label: 'Needs input' },
+  action_approval: { tone: 'ochre', icon: 'person', label: 'Waiting for action approval' },
+  question: { tone: 'ochre', icon: 'person', label: 'Waiting for an answer' },
+  validation_feedback: { tone: 'ochre', icon: 'person', label: 'Waiting for feedback' },
+  escalation: { tone: 'ochre', icon: 'alert', label: 'Escalated' },
+  retry_delay: { tone: 'blue', icon: 'retry', label: 'Retrying soon' },
+  rework: { tone: 'grey', icon: 'rework', label: 'Waiting for rework' },
+  external_blocker: { tone: 'grey', icon: 'blocked', label: 'Blocked' },
 }
 
 const APPROVAL: Record<string, State> = {
-  pending: { tone: 'ochre', sign: 'person', word: 'Waits for approval' },
-  approved: { tone: 'green', sign: 'completed', word: 'Approved' },
-  auto_approved: { tone: 'green', sign: 'rule', word: 'Approved by rule' },
-  revision_requested: { tone: 'blue', sign: 'pencil', word: 'Sent back' },
-  rejected: { tone: 'red', sign: 'failed', word: 'Rejected' },
-  timeout: { tone: 'red', sign: 'timeout', word: 'Timed out' },
-  withdrawn: { tone: 'grey', sign: 'cancelled', word: 'Withdrawn' },
+  pending: { tone: 'ochre', icon: 'person', label: 'Waiting for approval' },
+  approved: { tone: 'green', icon: 'completed', label: 'Approved' },
+  auto_approved: { tone: 'green', icon: 'rule', label: 'Approved by rule' },
+  revision_requested: { tone: 'blue', icon: 'pencil', label: 'Revision requested' },
+  rejected: { tone: 'red', icon: 'failed', label: 'Rejected' },
+  timeout: { tone: 'red', icon: 'timeout', label: 'Timed out' },
+  withdrawn: { tone: 'grey', icon: 'cancelled', label: 'Withdrawn' },
 }
 
 const YOURS = 'Waiting for you'
 
-export function mayDecide(roles: readonly Role[]): boolean {
+export function canDecide(roles: readonly Role[]): boolean {
   return roles.includes('approver') || roles.includes('admin')
 }
 
-export function mayEdit(roles: readonly Role[]): boolean {
+export function canEdit(roles: readonly Role[]): boolean {
   return roles.includes('editor') || roles.includes('admin')
 }
 
-/** Forms are open to editors and approvers alike. */
-export function mayAnswer(roles: readonly Role[]): boolean {
-  return mayDecide(roles) || mayEdit(roles)
+/** Editors and approvers can submit forms. */
+export function canAnswer(roles: readonly Role[]): boolean {
+  return canDecide(roles) || canEdit(roles)
 }
 
 type RunFacts = Pick<
@@ -93,53 +93,55 @@ type RunFacts = Pick<
   'status' | 'waiting' | 'to_start' | 'open' | 'pause_requested' | 'metadata' | 'over_budget'
 >
 
-/** By default a failure pauses the run: it has failed all the same. */
+/** By default a failure pauses the run, which counts as failed. */
 export function hasFailed(run: Pick<RunSummary, 'status' | 'metadata'>): boolean {
   return run.status === 'failed' || (run.status === 'paused' && run.metadata.failed_checkpoints > 0)
 }
 
-/** A waiting run shows that it waits, not that it runs. */
+/** A run that waits for a person is shown as waiting, not as running. */
 export function runState(run: RunFacts, roles: readonly Role[]): State {
   if (run.status === 'in_progress' && run.waiting > 0) {
-    return { tone: 'ochre', sign: 'person', word: mayDecide(roles) ? YOURS : 'Waits for people' }
+    return { tone: 'ochre', icon: 'person', label: canDecide(roles) ? YOURS : 'Waiting for others' }
   }
-  if (run.status === 'in_progress' && onlyWaitsForAStart(run)) {
-    return { tone: 'ochre', sign: 'person', word: mayEdit(roles) ? YOURS : EXECUTION.pending.word }
+  if (run.status === 'in_progress' && needsManualStart(run)) {
+    return { tone: 'ochre', icon: 'person', label: canEdit(roles) ? YOURS : EXECUTION.pending.label }
   }
   if (run.status === 'in_progress' && run.pause_requested) {
-    return { tone: 'blue', sign: 'running', word: 'Pauses after this checkpoint' }
+    return { tone: 'blue', icon: 'running', label: 'Pausing after this checkpoint' }
   }
-  if (hasFailed(run) && run.status === 'paused') return { ...RUN.failed, word: 'Failed, paused' }
-  if (run.status === 'paused' && run.over_budget !== null) return { ...RUN.paused, word: 'Paused at budget' }
+  if (hasFailed(run) && run.status === 'paused') return { ...RUN.failed, label: 'Failed (paused)' }
+  if (run.status === 'paused' && run.over_budget !== null) return { ...RUN.paused, label: 'Budget exhausted' }
   return RUN[run.status]
 }
 
-type TrailFacts = Pick<TrailItem, 'status' | 'waiting_on' | 'retry_due_at'>
+type CheckpointFacts = Pick<RunCheckpoint, 'status' | 'waiting_on' | 'retry_due_at'>
 
-export function executionState(item: TrailFacts, now?: Date): State {
+export function executionState(item: CheckpointFacts, now?: Date): State {
   if (item.status !== 'in_progress' || item.waiting_on === null) return EXECUTION[item.status]
   const state = WAITING[item.waiting_on]
   if (item.waiting_on !== 'retry_delay' || item.retry_due_at === null || now === undefined) return state
   const seconds = (new Date(item.retry_due_at).getTime() - now.getTime()) / 1000
-  return seconds > 0 ? { ...state, word: `Retries in ${duration(Math.ceil(seconds))}` } : state
+  return seconds > 0 ? { ...state, label: `Retrying in ${formatDuration(Math.ceil(seconds))}` } : state
 }
 
-/** The state of a whole run seen from its trail, which also knows who must start what. */
-export function runStateOnTrail(
-  run: RunFacts & { trail: readonly TrailItem[] },
+/** The state of a run, including manual starts of its checkpoints. */
+export function runStateFromCheckpoints(
+  run: RunFacts & { trail: readonly RunCheckpoint[] },
   roles: readonly Role[],
 ): State {
   const state = runState(run, roles)
   if (run.status !== 'in_progress' || state.tone === 'ochre') return state
   const open = run.trail.filter((item) => item.status !== 'completed' && item.status !== 'upcoming')
   if (open.some((item) => executionState(item).tone === 'blue')) return state
-  const asks = open.map((item) => executionState(item)).find((found) => found.tone === 'ochre')
-  return asks === undefined ? state : { ...asks, word: mayEdit(roles) ? YOURS : asks.word }
+  const pendingState = open.map((item) => executionState(item)).find((match) => match.tone === 'ochre')
+  return pendingState === undefined
+    ? state
+    : { ...pendingState, label: canEdit(roles) ? YOURS : pendingState.label }
 }
 
 export function approvalState(approval: Pick<Approval, 'status' | 'may_decide'>): State {
-  const state = APPROVAL[approval.status] ?? { tone: 'grey', sign: 'dotted', word: approval.status }
-  return approval.status === 'pending' && approval.may_decide ? { ...state, word: YOURS } : state
+  const state = APPROVAL[approval.status] ?? { tone: 'grey', icon: 'dotted', label: approval.status }
+  return approval.status === 'pending' && approval.may_decide ? { ...state, label: YOURS } : state
 }
 
 const MODES: Record<string, string> = {
@@ -149,6 +151,6 @@ const MODES: Record<string, string> = {
   agentic: 'Agent',
 }
 
-export function modeWord(mode: string): string {
+export function modeLabel(mode: string): string {
   return MODES[mode] ?? mode
 }

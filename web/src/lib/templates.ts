@@ -1,7 +1,7 @@
 import type { Template } from '~/api/types'
 
-/** What a template shows the use of. */
-export const USES: Record<Template['uses'][number], string> = {
+/** Labels for the features that a template uses. */
+export const USE_LABELS: Record<Template['uses'][number], string> = {
   agents: 'Agents',
   scripts: 'Scripts',
   functions: 'Functions',
@@ -9,20 +9,20 @@ export const USES: Record<Template['uses'][number], string> = {
   actions: 'Actions',
 }
 
-/** Those that have all the words somewhere, and use what is asked for; '' is anything. */
-export function matching(templates: readonly Template[], search: string, uses: string): Template[] {
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+/** Templates that contain all search terms and use a feature. An empty feature matches all. */
+export function filterTemplates(templates: readonly Template[], search: string, uses: string): Template[] {
+  const terms = search.toLowerCase().split(/\s+/).filter(Boolean)
   return templates.filter((template) => {
     const text = [
       template.title,
       template.description,
       ...template.checkpoints.map(({ name }) => name),
-      ...template.uses.map((one) => USES[one]),
+      ...template.uses.map((use) => USE_LABELS[use]),
     ]
       .join(' ')
       .toLowerCase()
     return (
-      words.every((word) => text.includes(word)) && (uses === '' || template.uses.some((one) => one === uses))
+      terms.every((word) => text.includes(word)) && (uses === '' || template.uses.some((use) => use === uses))
     )
   })
 }

@@ -1,6 +1,6 @@
 import styles from './Code.module.css'
 
-/** Text in a monospace box that scrolls by itself. */
+/** Text in a scrollable monospace box. */
 export function Code({
   text,
   label,
@@ -32,7 +32,7 @@ export function Code({
   )
 }
 
-/** A unified diff; each line keeps its sign, so that colour is not all there is. */
+/** A unified diff. Each line keeps its sign, so that colour is not the only cue. */
 export function Diff({ text, label }: { text: string; label: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard.

@@ -1,19 +1,20 @@
 import { Button, Modal } from '@mantine/core'
-import { type FormEvent, type ReactNode, useState } from 'react'
-import { Actions } from './Actions'
-import { Refusal } from './Failure'
+import { useMutation } from '@tanstack/react-query'
+import type { FormEvent, ReactNode } from 'react'
+import { DialogActions } from './DialogActions'
 import styles from './FormDialog.module.css'
+import { ProblemNotice } from './ProblemNotice'
 
 type Props = {
   title: string
   opened: boolean
   onClose: () => void
-  /** Verb and object. */
-  send: string
-  keep: string
-  onSend: () => Promise<unknown>
-  /** What is said when the server refuses: what did not happen. */
-  refused: string
+  /** A verb and its object, such as “Save group”. */
+  submitLabel: string
+  cancelLabel: string
+  onSubmit: () => Promise<unknown>
+  /** The title of the error message if the request fails. */
+  errorTitle: string
   disabled?: boolean
   danger?: boolean
   note?: ReactNode
@@ -21,7 +22,7 @@ type Props = {
   children: ReactNode
 }
 
-/** A form in a dialog. It stays open, with everything in it, until the server has taken it. */
+/** A form in a dialog. It stays open, with all input, until the request succeeds. */
 export function FormDialog({ opened, onClose, title, wide, ...form }: Props) {
   return (
     <Modal opened={opened} onClose={onClose} title={title} size={wide ? 620 : undefined}>
@@ -31,36 +32,28 @@ export function FormDialog({ opened, onClose, title, wide, ...form }: Props) {
 }
 
 function Form(props: Omit<Props, 'opened' | 'title' | 'wide'>) {
-  const { onClose, send, keep, onSend, refused, disabled, danger, note, children } = props
-  const [busy, setBusy] = useState(false)
-  const [refusal, setRefusal] = useState<unknown>(null)
-  const submit = async (event: FormEvent) => {
+  const { onClose, submitLabel, cancelLabel, onSubmit, errorTitle, disabled, danger, note, children } = props
+  const { mutate, isPending, error } = useMutation({ mutationFn: () => onSubmit() })
+  const submit = (event: FormEvent) => {
     event.preventDefault()
-    setBusy(true)
-    setRefusal(null)
-    try {
-      await onSend()
-    } catch (error) {
-      setRefusal(error)
-    }
-    setBusy(false)
+    mutate()
   }
   return (
     <form onSubmit={submit} className={styles.form}>
       {children}
-      {refusal !== null && <Refusal title={refused} error={refusal} />}
-      <Actions note={note}>
-        <Button onClick={onClose}>{keep}</Button>
+      {error !== null && <ProblemNotice title={errorTitle} error={error} />}
+      <DialogActions note={note}>
+        <Button onClick={onClose}>{cancelLabel}</Button>
         <Button
           type="submit"
           variant="filled"
           color={danger ? 'red' : undefined}
-          loading={busy}
+          loading={isPending}
           disabled={disabled}
         >
-          {send}
+          {submitLabel}
         </Button>
-      </Actions>
+      </DialogActions>
     </form>
   )
 }

@@ -1,26 +1,26 @@
 import { useEffect, useState } from 'react'
 import styles from './Loading.module.css'
 
-/** True from 300 ms on: what comes sooner should not flash. */
-function useLate(): boolean {
-  const [late, setLate] = useState(false)
+/** True after 300 ms, so that fast responses don't flash a placeholder. */
+function useDelayed(): boolean {
+  const [delayed, setLate] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), 300)
     return () => clearTimeout(timer)
   }, [])
-  return late
+  return delayed
 }
 
-/** Rows in the shape of what will come. */
+/** Placeholder rows for a list. */
 export function LoadingRows({ rows = 4, label = 'Loading' }: { rows?: number; label?: string }) {
-  const late = useLate()
+  const delayed = useDelayed()
   return (
-    <div className={styles.rows} role="status" aria-label={label} data-late={late || undefined}>
+    <div className={styles.rows} role="status" aria-label={label} data-late={delayed || undefined}>
       {Array.from({ length: rows }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the rows are all alike.
         <div key={index} className={styles.row}>
           <span className={styles.bar} style={{ width: `${28 - (index % 3) * 6}%` }} />
-          <span className={styles.pebbles}>
+          <span className={styles.dots}>
             <i />
             <i />
             <i />
@@ -33,11 +33,11 @@ export function LoadingRows({ rows = 4, label = 'Loading' }: { rows?: number; la
   )
 }
 
-/** Lines of text to come. */
+/** Placeholder lines for a text. */
 export function LoadingText({ lines = 3 }: { lines?: number }) {
-  const late = useLate()
+  const delayed = useDelayed()
   return (
-    <div className={styles.text} role="status" aria-label="Loading" data-late={late || undefined}>
+    <div className={styles.text} role="status" aria-label="Loading" data-late={delayed || undefined}>
       {Array.from({ length: lines }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all alike.
         <span key={index} className={styles.bar} style={{ width: `${90 - index * 13}%` }} />

@@ -3,7 +3,7 @@ import rehypeSanitize from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
 import styles from './Markdown.module.css'
 
-/** Markdown that somebody else wrote: no HTML, no images from elsewhere, links that carry nothing along. */
+/** Untrusted Markdown: no HTML, no external images, and links without referrer or opener. */
 export default function Markdown({ children }: { children: string }) {
   return (
     <div className={styles.markdown}>
@@ -11,7 +11,7 @@ export default function Markdown({ children }: { children: string }) {
         remarkPlugins={[remarkGfm]}
         rehypePlugins={[rehypeSanitize]}
         components={{
-          // The page has one h1; the document's headings begin below it.
+          // The page has its own h1, so headings of the document start below it.
           h1: ({ children: words }) => <h3 data-level="1">{words}</h3>,
           h2: ({ children: words }) => <h4>{words}</h4>,
           h3: ({ children: words }) => <h5>{words}</h5>,
@@ -26,7 +26,7 @@ export default function Markdown({ children }: { children: string }) {
             // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines are scrolled with the keyboard too.
             <pre tabIndex={0}>{text}</pre>
           ),
-          // A heading of a column that says nothing is none.
+          // An empty column heading is not announced as a heading.
           th: ({ children: words, style }) =>
             words === undefined ? <td style={style} /> : <th style={style}>{words}</th>,
           table: ({ children: rows }) => (

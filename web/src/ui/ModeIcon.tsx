@@ -7,7 +7,7 @@ const MODES: Record<string, typeof IconForms> = {
   agentic: IconRobot,
 }
 
-/** Who carries a checkpoint out, as a sign beside its name. */
+/** The execution mode of a checkpoint as an icon. */
 export function ModeIcon({ mode }: { mode: string }) {
   const Icon = MODES[mode] ?? IconCode
   return <Icon size={14} stroke={1.6} aria-hidden="true" />

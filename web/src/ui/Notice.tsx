@@ -4,7 +4,7 @@ import styles from './Notice.module.css'
 
 type Tone = 'red' | 'ochre' | 'grey'
 
-/** Says in place what happened, why, and what can be done next. */
+/** An inline message: what happened, why, and what to do next. */
 export function Notice({
   tone,
   title,
@@ -19,20 +19,20 @@ export function Notice({
   const Sign = tone === 'grey' ? IconInfoCircle : IconAlertTriangleFilled
   return (
     <div className={`${styles.notice} ${styles[tone]}`} role={tone === 'grey' ? 'status' : 'alert'}>
-      <Sign size={16} aria-hidden="true" className={styles.sign} />
-      <div className={styles.words}>
+      <Sign size={16} aria-hidden="true" className={styles.icon} />
+      <div className={styles.text}>
         <strong>{title}</strong>
-        {children !== undefined && <div className={styles.more}>{children}</div>}
+        {children !== undefined && <div className={styles.detail}>{children}</div>}
       </div>
       {actions !== undefined && <div className={styles.actions}>{actions}</div>}
     </div>
   )
 }
 
-/** A good line in green, for what is done and stays on the page. */
-export function Done({ children }: { children: ReactNode }) {
+/** An inline success message. */
+export function SuccessNote({ children }: { children: ReactNode }) {
   return (
-    <p className={styles.done} role="status">
+    <p className={styles.success} role="status">
       <IconCircleCheckFilled size={16} aria-hidden="true" />
       <span>{children}</span>
     </p>

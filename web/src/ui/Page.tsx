@@ -4,28 +4,31 @@ import styles from './Page.module.css'
 
 export type Crumb = { label: string; link?: Pick<LinkProps, 'to' | 'params' | 'search'> }
 
-/** Every page: the top bar with where one is and what can be done, then its body. */
+/** The layout of every page: a top bar with breadcrumbs and actions, then the body. */
 export function Page({
   title,
   crumbs = [],
   actions,
-  bleed = false,
+  fullBleed = false,
+  documentTitle = title,
   children,
 }: {
   title: string
+  /** The title of the browser tab, if the last breadcrumb alone is not specific enough. */
+  documentTitle?: string
   crumbs?: Crumb[]
   actions?: ReactNode
-  /** The body fills the window and scrolls by itself. */
-  bleed?: boolean
+  /** The body fills the window and scrolls on its own. */
+  fullBleed?: boolean
   children: ReactNode
 }) {
   useEffect(() => {
-    document.title = `${title} · Cairn`
-  }, [title])
+    document.title = `${documentTitle} · Cairn`
+  }, [documentTitle])
   return (
-    <div className={styles.page} data-bleed={bleed || undefined}>
+    <div className={styles.page} data-bleed={fullBleed || undefined}>
       <header className={styles.top}>
-        <nav aria-label="Where you are" className={styles.crumbs}>
+        <nav aria-label="Breadcrumb" className={styles.crumbs}>
           {crumbs.map((crumb) => (
             <Fragment key={crumb.label}>
               <Link {...crumb.link} className={styles.crumb}>
@@ -34,18 +37,18 @@ export function Page({
               <span aria-hidden="true">/</span>
             </Fragment>
           ))}
-          <span aria-current="page" className={styles.here}>
+          <span aria-current="page" className={styles.current}>
             {title}
           </span>
         </nav>
         <div className={styles.actions}>{actions}</div>
       </header>
-      {bleed ? children : <div className={styles.body}>{children}</div>}
+      {fullBleed ? children : <div className={styles.body}>{children}</div>}
     </div>
   )
 }
 
-/** A titled part of a page. */
+/** A section of a page with a heading. */
 export function Section({
   title,
   count,
@@ -71,7 +74,7 @@ export function Section({
   )
 }
 
-/** A panel with rules between its rows. */
+/** A bordered panel for rows. */
 export function Panel({ children, ochre = false }: { children: ReactNode; ochre?: boolean }) {
   return (
     <div className={styles.panel} data-ochre={ochre || undefined}>

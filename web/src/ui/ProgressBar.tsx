@@ -1,20 +1,20 @@
-import { percent } from '~/lib/progress'
+import { formatPercent } from '~/lib/progress'
 import styles from './ProgressBar.module.css'
 
 type Props = {
-  /** Null where it says no more than a text. */
+  /** Null if only a text was reported. */
   fraction: number | null
   text: string | null
-  /** What it is the progress of, for those who cannot see where it stands. */
+  /** The accessible name. */
   label: string
-  /** Only the bar, where the words stand beside it. */
-  bare?: boolean
+  /** Only the bar, without the text. */
+  barOnly?: boolean
 }
 
-/** How far something at work says that it is. */
-export function ProgressBar({ fraction, text, label, bare = false }: Props) {
+/** The reported progress of a running execution. */
+export function ProgressBar({ fraction, text, label, barOnly = false }: Props) {
   return (
-    <div className={styles.progress} data-bare={bare || undefined}>
+    <div className={styles.progress} data-bare={barOnly || undefined}>
       {fraction !== null && (
         <div
           className={styles.track}
@@ -23,14 +23,14 @@ export function ProgressBar({ fraction, text, label, bare = false }: Props) {
           aria-valuemin={0}
           aria-valuemax={100}
           aria-valuenow={Math.floor(fraction * 100)}
-          aria-valuetext={[percent(fraction), text].filter(Boolean).join(', ')}
+          aria-valuetext={[formatPercent(fraction), text].filter(Boolean).join(', ')}
         >
-          <div className={styles.done} style={{ width: `${fraction * 100}%` }} />
+          <div className={styles.fill} style={{ width: `${fraction * 100}%` }} />
         </div>
       )}
-      {!bare && (
-        <p className={styles.words}>
-          {fraction !== null && <strong>{percent(fraction)}</strong>} {text}
+      {!barOnly && (
+        <p className={styles.text}>
+          {fraction !== null && <strong>{formatPercent(fraction)}</strong>} {text}
         </p>
       )}
     </div>

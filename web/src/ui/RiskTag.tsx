@@ -1,23 +1,23 @@
 import { IconAntennaBars2, IconAntennaBars3, IconAntennaBars5 } from '@tabler/icons-react'
-import type { Risk } from '~/api/types'
+import type { RiskLevel } from '~/api/types'
 import styles from './RiskTag.module.css'
 
-const SIGNS = {
+const ICONS = {
   low: IconAntennaBars2,
   medium: IconAntennaBars3,
   high: IconAntennaBars5,
   critical: IconAntennaBars5,
 }
 
-/** How risky an action is. Not a state: bars, and weight. */
-export function RiskTag({ risk }: { risk: Risk }) {
-  const Sign = SIGNS[risk]
+/** The risk level of an action. It is not a state, so it uses bars instead of colour. */
+export function RiskTag({ risk }: { risk: RiskLevel }) {
+  const Icon = ICONS[risk]
   return (
     <span className={styles.risk} data-risk={risk}>
-      <Sign size={15} aria-hidden="true" />
-      {riskWord(risk)} risk
+      <Icon size={15} aria-hidden="true" />
+      {riskLabel(risk)} risk
     </span>
   )
 }
 
-export const riskWord = (risk: Risk) => risk.charAt(0).toUpperCase() + risk.slice(1)
+export const riskLabel = (risk: RiskLevel) => risk.charAt(0).toUpperCase() + risk.slice(1)

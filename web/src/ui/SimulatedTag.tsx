@@ -1,7 +1,7 @@
 import { IconFlask } from '@tabler/icons-react'
 import styles from './SimulatedTag.module.css'
 
-/** No model was asked: what stands here was made up for trying things out. */
+/** Marks output of the simulated model. */
 export function SimulatedTag() {
   return (
     <span className={styles.tag}>

@@ -17,10 +17,10 @@ import {
   IconUserCircle,
   type Icon as TablerIcon,
 } from '@tabler/icons-react'
-import type { Sign, State, Tone } from '~/lib/states'
+import type { State, StateIconName, Tone } from '~/lib/states'
 import styles from './StateTag.module.css'
 
-const SIGNS: Record<Sign, TablerIcon> = {
+const ICONS: Record<StateIconName, TablerIcon> = {
   dashed: IconCircleDashed,
   dotted: IconCircleDotted,
   running: IconLoader2,
@@ -47,22 +47,22 @@ const TONES: Record<Tone, string | undefined> = {
   ochre: styles.ochre,
 }
 
-/** A state's icon alone; the word stands beside it. */
-export function StateSign({ state, size = 16 }: { state: State; size?: number }) {
-  const Sign = SIGNS[state.sign]
+/** The icon of a state. Its label is shown beside it. */
+export function StateIcon({ state, size = 16 }: { state: State; size?: number }) {
+  const Icon = ICONS[state.icon]
   return (
-    <span className={`${styles.sign} ${TONES[state.tone]}`} aria-hidden="true">
-      <Sign size={size} stroke={1.75} className={state.sign === 'running' ? 'turning' : undefined} />
+    <span className={`${styles.icon} ${TONES[state.tone]}`} aria-hidden="true">
+      <Icon size={size} stroke={1.75} className={state.icon === 'running' ? 'turning' : undefined} />
     </span>
   )
 }
 
-/** A state as icon and word; `pill` gives it a ground of its colour. */
+/** A state with icon and label. `pill` adds a coloured background. */
 export function StateTag({ state, pill = false }: { state: State; pill?: boolean }) {
   return (
     <span className={`${styles.tag} ${TONES[state.tone]} ${pill ? styles.pill : ''}`}>
-      <StateSign state={state} />
-      {state.word}
+      <StateIcon state={state} />
+      {state.label}
     </span>
   )
 }

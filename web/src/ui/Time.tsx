@@ -1,11 +1,11 @@
 import { Tooltip } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import { ago, exact } from '~/lib/durations'
+import { formatDateTime, timeAgo } from '~/lib/durations'
 
 const listeners = new Set<(now: Date) => void>()
 let timer: ReturnType<typeof setInterval> | undefined
 
-/** One clock for the whole page. */
+/** One timer for the whole page. */
 export function useNow(): Date {
   const [now, setNow] = useState(() => new Date())
   useEffect(() => {
@@ -25,12 +25,12 @@ export function useNow(): Date {
   return now
 }
 
-/** Relative under a day, the whole instant on hover. */
+/** A relative time, with the full date and time on hover. */
 export function Time({ at }: { at: string }) {
   const now = useNow()
   return (
-    <Tooltip label={exact(at)}>
-      <time dateTime={at}>{ago(at, now)}</time>
+    <Tooltip label={formatDateTime(at)}>
+      <time dateTime={at}>{timeAgo(at, now)}</time>
     </Tooltip>
   )
 }

@@ -31,7 +31,7 @@ const stone: MantineColorsTuple = [
   '#141311',
 ]
 
-// Mantine judges contrast by the light shade alone: ink buttons would be white on white in the dark.
+// Mantine computes contrast from the light shade only, which would make ink buttons white on white in dark mode.
 const variantColorResolver: VariantColorsResolver = (input) => {
   const plain = defaultVariantColorsResolver(input)
   const red = input.color === 'red'
@@ -77,7 +77,7 @@ export const theme = createTheme({
     Button: Button.extend({
       defaultProps: { variant: 'default', size: 'sm' },
       classNames: { root: 'btn' },
-      // Mantine writes its sizes into the element, where no style sheet reaches them.
+      // Mantine writes its sizes into the element, where a style sheet can't override them.
       vars: (_, { size }) => ({
         root: {
           '--button-height': size === 'md' ? 'var(--control-big)' : 'var(--control)',
@@ -130,7 +130,7 @@ export const theme = createTheme({
         position: 'bottom-end',
         shadow: 'none',
         transitionProps: { duration: 80 },
-        // Its placeholder for the focus is no menu item, and outside `main` it is outside every landmark.
+        // The focus placeholder is not a menu item, and outside `main` the menu would be outside every landmark.
         withInitialFocusPlaceholder: false,
         portalProps: { target: '#main' },
       },

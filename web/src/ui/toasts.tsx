@@ -1,56 +1,56 @@
 import { Button } from '@mantine/core'
 import { type NotificationData, notifications } from '@mantine/notifications'
 import { IconCircleCheckFilled, IconCloudOff, IconTrash } from '@tabler/icons-react'
-import { addKeys } from '~/lib/keys'
-import { Kbd } from './Kbd'
+import { addShortcuts } from '~/lib/shortcuts'
+import { KeyHint } from './KeyHint'
 import styles from './toasts.module.css'
 
 const CONNECTION = 'connection'
 
-let told: string | undefined
+let currentToast: string | undefined
 
-/** One toast at a time: a quick person should not look through a stack of them. */
+/** Shows one toast at a time, so that they don't pile up. */
 function show(toast: NotificationData): string {
-  if (told !== undefined) notifications.hide(told)
-  told = notifications.show({
+  if (currentToast !== undefined) notifications.hide(currentToast)
+  currentToast = notifications.show({
     role: 'status',
     classNames: { icon: styles.icon },
     closeButtonProps: { 'aria-label': 'Dismiss' },
     ...toast,
   })
-  return told
+  return currentToast
 }
 
-/** What was done, in one sentence. Errors never come as toasts: they stay where they happened. */
-export function tell(message: string): void {
+/** Confirms what was done. Errors are never shown as toasts: they stay where they happened. */
+export function showToast(message: string): void {
   show({ message, autoClose: 6000, icon: <IconCircleCheckFilled size={16} color="var(--green)" /> })
 }
 
-/** What was done and can be taken back for ten seconds, by its button or by Z. */
-export function tellWithUndo(message: string, undo: () => void, icon = <IconTrash size={16} />): void {
-  const takeBack = () => {
+/** Offers to undo for ten seconds, with a button or the Z key. */
+export function showUndoToast(message: string, undo: () => void, icon = <IconTrash size={16} />): void {
+  const undoNow = () => {
     notifications.hide(id)
     undo()
   }
-  const dropKey = addKeys({ z: takeBack })
+  const removeShortcut = addShortcuts({ z: undoNow })
   const id = show({
     autoClose: 10_000,
     icon,
-    onClose: dropKey,
+    onClose: removeShortcut,
     message: (
       <span className={styles.row}>
         <span>{message}</span>
-        <Button onClick={takeBack}>
+        <Button onClick={undoNow}>
           Undo
-          <Kbd>Z</Kbd>
+          <KeyHint>Z</KeyHint>
         </Button>
       </span>
     ),
   })
 }
 
-/** The line to the server was lost, or stands again. */
-export function tellConnection(state: 'open' | 'lost'): void {
+/** Shows whether the connection to the server is lost. */
+export function showConnectionState(state: 'open' | 'lost'): void {
   if (state === 'open') {
     notifications.hide(CONNECTION)
     return
@@ -58,7 +58,7 @@ export function tellConnection(state: 'open' | 'lost'): void {
   notifications.show({
     id: CONNECTION,
     role: 'status',
-    message: 'Connection lost. Catching up as soon as the server answers.',
+    message: 'Connection lost. Reconnecting…',
     autoClose: false,
     withCloseButton: false,
     icon: <IconCloudOff size={16} color="var(--tx)" />,

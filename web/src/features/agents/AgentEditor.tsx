@@ -1,94 +1,90 @@
 import { Button } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { agent as agentQuery, saveAgent } from '~/api/agents'
 import type { LibraryAgent } from '~/api/types'
-import { nameIn, SAMPLE } from '~/lib/agents'
-import { draftKey, dropDraft, keepDraft, readDraft } from '~/lib/drafts'
-import { asProblem, type Problem } from '~/lib/problems'
-import { CheckedText } from '~/ui/CheckedText'
-import { Refusal } from '~/ui/Failure'
+import { agentNameIn, EXAMPLE_AGENT } from '~/lib/agents'
+import { deleteDraft, draftKey, readDraft, saveDraft } from '~/lib/drafts'
+import { asProblem } from '~/lib/problems'
 import { Notice } from '~/ui/Notice'
-import { tell } from '~/ui/toasts'
+import { ProblemNotice } from '~/ui/ProblemNotice'
+import { showToast } from '~/ui/toasts'
+import { YamlEditor } from '~/ui/YamlEditor'
 import styles from './Agents.module.css'
 
 type Props = {
-  /** Null for a new one. */
+  /** Null for a new agent. */
   agent: LibraryAgent | null
   stored: string
   onLeave: () => void
   onSaved?: (warnings: readonly string[]) => void
 }
 
-/** An agent in YAML. What is written survives a reload; every fault is told at its line when it is saved. */
+/** Edits an agent as YAML. The text survives a reload and is validated when it is saved. */
 export function AgentEditor({ agent, stored, onLeave, onSaved }: Props) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const key = draftKey(agent?.name ?? '', agent?.revision ?? 0, 'agent')
   const [text, setText] = useState(() => String(readDraft(sessionStorage, key)?.text ?? stored))
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const name = agent?.name ?? nameIn(text)
-  const write = (next: string) => {
-    setText(next)
-    setProblem(null)
-    keepDraft(sessionStorage, key, { text: next })
-  }
-  const leave = () => {
-    dropDraft(sessionStorage, key)
-    onLeave()
-  }
-  const save = async () => {
-    if (name === null) return
-    setBusy(true)
-    setProblem(null)
-    try {
-      const { warnings, ...saved } = await saveAgent(name, text, agent?.revision ?? 0)
-      client.setQueryData(agentQuery(name).queryKey, saved)
+  const name = agent?.name ?? agentNameIn(text)
+  const save = useMutation({
+    mutationFn: (agentName: string) => saveAgent(agentName, text, agent?.revision ?? 0),
+    onSuccess: async ({ warnings, ...saved }, agentName) => {
+      client.setQueryData(agentQuery(agentName).queryKey, saved)
       onSaved?.(warnings)
       void client.invalidateQueries({ queryKey: ['agents'] })
-      dropDraft(sessionStorage, key)
-      tell(`${saved.title} is saved.`)
-      await navigate({ to: '/agents/$name', params: { name }, search: {} })
-    } catch (error) {
-      setProblem(asProblem(error))
-      setBusy(false)
-    }
+      deleteDraft(sessionStorage, key)
+      showToast(`Saved ${saved.title}.`)
+      await navigate({ to: '/agents/$name', params: { name: agentName }, search: {} })
+    },
+  })
+  const problem = save.error === null ? null : asProblem(save.error)
+  const updateText = (next: string) => {
+    setText(next)
+    if (save.isError) save.reset()
+    saveDraft(sessionStorage, key, { text: next })
+  }
+  const leave = () => {
+    deleteDraft(sessionStorage, key)
+    onLeave()
   }
   return (
-    <CheckedText
-      label="Agent in YAML"
-      hint="It is checked when you save it: every fault is told at its line."
+    <YamlEditor
+      label="Agent (YAML)"
+      hint="The agent is validated when you save it."
       text={text}
-      onChange={write}
-      checks="agent check"
-      extra={(problem?.errors ?? []).map((fault) => ({ ...fault, severity: 'error' }))}
-      foot={
-        <div className={styles.foot}>
+      onChange={updateText}
+      checkName="agent check"
+      extraFindings={(problem?.errors ?? []).map((item) => ({ ...item, severity: 'error' }))}
+      footer={
+        <div className={styles.footer}>
           {agent === null && text.trim() === '' && (
-            <Button onClick={() => write(SAMPLE)}>Begin with an example</Button>
+            <Button onClick={() => updateText(EXAMPLE_AGENT)}>Start from an example</Button>
           )}
           {agent === null && text.trim() !== '' && name === null && (
-            <p className={styles.quiet}>
-              It needs a name: a line such as <code>name: fact-checker</code>.
+            <p className={styles.muted}>
+              Add a name, for example <code>name: fact-checker</code>.
             </p>
           )}
           {agent?.is_ready_made && (
-            <Notice tone="grey" title="It comes with Cairn.">
-              What you save stands in its place. Remove yours, and Cairn's is back.
+            <Notice tone="grey" title="This agent is built in.">
+              Saving creates your own version, which replaces the built-in agent. Delete your version to
+              restore it.
             </Notice>
           )}
-          {problem !== null && <Refusal title="Not saved. Your text is kept." error={problem} />}
+          {problem !== null && (
+            <ProblemNotice title="Couldn't save the agent. Your text is still here." error={problem} />
+          )}
           <div className={styles.buttons}>
-            <Button onClick={leave}>Discard the changes</Button>
+            <Button onClick={leave}>Discard changes</Button>
             <Button
               variant="filled"
-              loading={busy}
+              loading={save.isPending}
               disabled={name === null || text.trim() === '' || text === stored}
-              onClick={() => void save()}
+              onClick={() => name !== null && save.mutate(name)}
             >
-              Save the agent
+              Save agent
             </Button>
           </div>
         </div>

@@ -6,43 +6,43 @@ import { useState } from 'react'
 import { agent as agentQuery, agentText } from '~/api/agents'
 import { useRoles } from '~/api/session'
 import type { LibraryAgent } from '~/api/types'
-import { originWords } from '~/lib/agents'
-import { mayEdit } from '~/lib/states'
-import { Failure, Refusal } from '~/ui/Failure'
+import { originLabel } from '~/lib/agents'
+import { canEdit } from '~/lib/states'
 import { LoadingRows, LoadingText } from '~/ui/Loading'
 import { Notice } from '~/ui/Notice'
 import { Page } from '~/ui/Page'
+import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
+import { AgentDetails } from './AgentDetails'
 import { AgentEditor } from './AgentEditor'
-import { AgentFacts } from './AgentFacts'
 import styles from './Agents.module.css'
-import { useRemoving } from './useRemoving'
-import { Versions } from './Versions'
+import { AgentVersions } from './AgentVersions'
+import { useDeleteAgent } from './useDeleteAgent'
 
 const route = getRouteApi('/agents/$name')
 const CRUMBS = [{ label: 'Agents', link: { to: '/agents', search: {} } }] as const
 
-/** One agent of the library: what it is told, what it may use, who uses it, how it came to be. */
+/** An agent of the library with its versions. */
 export function AgentPage() {
   const { name } = route.useParams()
   const { data, error, refetch } = useQuery(agentQuery(name))
-  if (data !== undefined && error === null) return <Found key={name} agent={data} />
+  if (data !== undefined && error === null) return <AgentView key={name} agent={data} />
   return (
     <Page title={name} crumbs={[...CRUMBS]}>
       <h1>{name}</h1>
       {error !== null ? (
-        <Failure what="This agent could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="Couldn't load this agent." error={error} retry={() => void refetch()} />
       ) : (
-        <LoadingRows rows={5} label="Loading the agent" />
+        <LoadingRows rows={5} label="Loading agent" />
       )}
     </Page>
   )
 }
 
-function Found({ agent }: { agent: LibraryAgent }) {
+function AgentView({ agent }: { agent: LibraryAgent }) {
   const { edit, tab } = route.useSearch()
   const navigate = route.useNavigate()
-  const allowed = mayEdit(useRoles())
-  const removing = useRemoving(agent, () => void navigate({ to: '/agents', search: {} }))
+  const allowed = canEdit(useRoles())
+  const deletion = useDeleteAgent(agent, () => void navigate({ to: '/agents', search: {} }))
   const show = (search: { edit?: boolean; tab?: 'versions' }) => void navigate({ search, replace: true })
   const isEdited = edit === true && allowed
   const [warnings, setWarnings] = useState<readonly string[]>([])
@@ -57,10 +57,10 @@ function Found({ agent }: { agent: LibraryAgent }) {
             {!agent.is_ready_made && (
               <Button
                 leftSection={<IconTrash size={16} />}
-                loading={removing.busy}
-                onClick={() => void removing.remove()}
+                loading={deletion.busy}
+                onClick={deletion.deleteNow}
               >
-                {agent.replaces_ready_made ? "Bring back Cairn's" : 'Remove it'}
+                {agent.replaces_ready_made ? 'Restore built-in agent' : 'Delete agent'}
               </Button>
             )}
             <Button leftSection={<IconPencil size={16} />} onClick={() => show({ edit: true })}>
@@ -72,15 +72,15 @@ function Found({ agent }: { agent: LibraryAgent }) {
     >
       <h1>{agent.title}</h1>
       <p className={styles.lead}>
-        <code>{agent.name}</code>, {originWords(agent)}
+        <code>{agent.name}</code>, {originLabel(agent)}
         {agent.revision > 0 && `, revision ${agent.revision}`}
       </p>
-      {removing.refusal !== null && <Refusal title="It was not removed." error={removing.refusal} />}
+      {deletion.error !== null && <ProblemNotice title="Couldn't delete the agent." error={deletion.error} />}
       {!isEdited && warnings.length > 0 && (
         <Notice
           tone="ochre"
-          title="Saved. Not every pipeline that uses it fits it any more."
-          actions={<Button onClick={() => setWarnings([])}>Understood</Button>}
+          title="Saved. Some pipelines are no longer compatible with this agent."
+          actions={<Button onClick={() => setWarnings([])}>Dismiss</Button>}
         >
           <ul>
             {warnings.map((warning) => (
@@ -102,10 +102,10 @@ function Found({ agent }: { agent: LibraryAgent }) {
             <Tabs.Tab value="versions">Versions</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="agent">
-            <AgentFacts agent={agent} />
+            <AgentDetails agent={agent} />
           </Tabs.Panel>
           <Tabs.Panel value="versions">
-            <Versions agent={agent} mayRevert={allowed} />
+            <AgentVersions agent={agent} canRevert={allowed} />
           </Tabs.Panel>
         </Tabs>
       )}
@@ -122,7 +122,9 @@ type EditingProps = {
 function Editing({ agent, onLeave, onSaved }: EditingProps) {
   const { data, error, refetch } = useQuery(agentText(agent.name, agent.revision))
   if (error !== null)
-    return <Failure what="Its text could not be read." error={error} retry={() => void refetch()} />
+    return (
+      <LoadError title="Couldn't load the agent definition." error={error} retry={() => void refetch()} />
+    )
   if (data === undefined) return <LoadingText lines={8} />
   return <AgentEditor agent={agent} stored={data} onLeave={onLeave} onSaved={onSaved} />
 }

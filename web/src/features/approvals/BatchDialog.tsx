@@ -1,20 +1,20 @@
 import { Button, Modal, Textarea } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { decideBatch } from '~/api/changes'
-import type { BatchDecided } from '~/api/types'
-import { operationWord } from '~/lib/actions'
-import { count } from '~/lib/sizes'
-import { Actions } from '~/ui/Actions'
-import { Refusal } from '~/ui/Failure'
+import { decideBatch } from '~/api/commands'
+import type { BatchDecisionResults } from '~/api/types'
+import { operationLabel } from '~/lib/actions'
+import { pluralize } from '~/lib/formatting'
+import { DialogActions } from '~/ui/DialogActions'
 import { Notice } from '~/ui/Notice'
-import { tell } from '~/ui/toasts'
-import type { Waiting } from '~/ui/WaitingRows'
-import styles from './Inbox.module.css'
+import type { PendingItem } from '~/ui/PendingRows'
+import { ProblemNotice } from '~/ui/ProblemNotice'
+import { showToast } from '~/ui/toasts'
+import styles from './ApprovalsPage.module.css'
 
 type Decision = 'approve' | 'reject'
 type Props = {
-  items: readonly Waiting[]
+  items: readonly PendingItem[]
   decision: Decision | null
   onClose: () => void
   onDone: () => void
@@ -22,99 +22,94 @@ type Props = {
 
 const DONE: Record<Decision, string> = { approve: 'approved', reject: 'rejected' }
 
-/** The same decision on several: says first how many and which, then what came of each. */
+/** Makes the same decision on several approvals. Shows them first and reports those that failed. */
 export function BatchDialog({ items, decision, onClose, onDone }: Props) {
   const client = useQueryClient()
-  const [words, setWords] = useState('')
+  const [text, setText] = useState('')
   const [missing, setMissing] = useState(false)
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  const [result, setResult] = useState<BatchDecided | null>(null)
+  const { mutate, isPending, error, data } = useMutation({
+    mutationFn: (chosen: Decision) => {
+      const approvals = items.flatMap((item) => (item.approval === null ? [] : [item.approval]))
+      return decideBatch(approvals, chosen, text.trim())
+    },
+    onSuccess: (decided, chosen) => {
+      if (decided.refused > 0) return
+      showToast(`${decided.decided} ${DONE[chosen]}.`)
+      onDone()
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ['approvals'] }),
+  })
+  const result = data !== undefined && data.refused > 0 ? data : null
   const rejects = decision === 'reject'
-  const what = nameOf(items)
+  const name = nameOf(items)
 
-  const send = async (event: FormEvent) => {
+  const send = (event: FormEvent) => {
     event.preventDefault()
     if (decision === null) return
-    if (rejects && words.trim() === '') {
+    if (rejects && text.trim() === '') {
       setMissing(true)
       return
     }
-    setBusy(true)
-    setError(null)
-    try {
-      const approvals = items.flatMap((item) => (item.approval === null ? [] : [item.approval]))
-      const decided = await decideBatch(approvals, decision, words.trim())
-      if (decided.refused > 0) setResult(decided)
-      else {
-        tell(`${decided.decided} ${DONE[decision]}.`)
-        onDone()
-      }
-    } catch (fault) {
-      setError(fault)
-    } finally {
-      await client.invalidateQueries({ queryKey: ['approvals'] })
-      setBusy(false)
-    }
+    mutate(decision)
   }
 
   return (
     <Modal
       opened={decision !== null}
       onClose={result === null ? onClose : onDone}
-      title={`${rejects ? 'Reject' : 'Approve'} ${items.length}: ${what}`}
+      title={`${rejects ? 'Reject' : 'Approve'} ${items.length}: ${name}`}
     >
       {result !== null && decision !== null ? (
-        <Came result={result} items={items} done={DONE[decision]} onClose={onDone} />
+        <BatchResult result={result} items={items} verb={DONE[decision]} onClose={onDone} />
       ) : (
         <form onSubmit={send}>
-          {error !== null && <Refusal title="Nothing was decided." error={error} />}
+          {error !== null && <ProblemNotice title="Couldn't record your decisions." error={error} />}
           <Preview items={items} rejects={rejects} />
           <Textarea
             label={rejects ? 'Reason' : 'Comment (optional)'}
-            description="Kept with each decision."
-            value={words}
-            error={missing && 'Say it in a few words first.'}
+            description="Saved with each decision."
+            value={text}
+            error={missing && 'Enter a reason.'}
             onChange={(event) => {
-              setWords(event.currentTarget.value)
+              setText(event.currentTarget.value)
               setMissing(false)
             }}
             data-autofocus
           />
-          <Actions note="Each is decided as it is shown now; what changed since is refused.">
-            <Button onClick={onClose}>Keep them waiting</Button>
-            <Button type="submit" variant="filled" color={rejects ? 'red' : undefined} loading={busy}>
+          <DialogActions note="Approvals that changed in the meantime are skipped.">
+            <Button onClick={onClose}>Cancel</Button>
+            <Button type="submit" variant="filled" color={rejects ? 'red' : undefined} loading={isPending}>
               {rejects ? `Reject ${items.length}` : `Approve ${items.length}`}
             </Button>
-          </Actions>
+          </DialogActions>
         </form>
       )}
     </Modal>
   )
 }
 
-function nameOf(items: readonly Waiting[]): string {
+function nameOf(items: readonly PendingItem[]): string {
   const first = items[0]
   const operation = first?.approval?.operation_type
-  return operation ? operationWord(operation) : (first?.title ?? '')
+  return operation ? operationLabel(operation) : (first?.title ?? '')
 }
 
-function Preview({ items, rejects }: { items: readonly Waiting[]; rejects: boolean }) {
+function Preview({ items, rejects }: { items: readonly PendingItem[]; rejects: boolean }) {
   const runs = new Set(items.map((item) => item.runId)).size
   const risky = items.filter((item) => item.risk === 'high' || item.risk === 'critical').length
   return (
     <>
       <p>
         {rejects
-          ? `${count(runs, 'run')} ${runs === 1 ? 'fails' : 'fail'} with your reason.`
-          : `${count(runs, 'run')} ${runs === 1 ? 'goes' : 'go'} on.`}
-        {risky > 0 && ` ${risky} of ${items.length} ${risky === 1 ? 'is' : 'are'} of high risk.`}
+          ? `${pluralize(runs, 'run')} will fail with your reason.`
+          : `${pluralize(runs, 'run')} will continue.`}
+        {risky > 0 && ` ${risky} of ${items.length} ${risky === 1 ? 'is' : 'are'} high risk.`}
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scroll area must be reachable with the keyboard. */}
-      <ul className={styles.list} tabIndex={0} aria-label="What is decided">
+      <ul className={styles.list} tabIndex={0} aria-label="Selected approvals">
         {items.map((item) => (
           <li key={item.id}>
-            {item.title} <span>{item.where}</span>
+            {item.title} <span>{item.location}</span>
           </li>
         ))}
       </ul>
@@ -122,14 +117,19 @@ function Preview({ items, rejects }: { items: readonly Waiting[]; rejects: boole
   )
 }
 
-type CameProps = { result: BatchDecided; items: readonly Waiting[]; done: string; onClose: () => void }
+type BatchResultProps = {
+  result: BatchDecisionResults
+  items: readonly PendingItem[]
+  verb: string
+  onClose: () => void
+}
 
-function Came({ result, items, done, onClose }: CameProps) {
-  const whereOf = new Map(items.map((item) => [item.id, item.where]))
+function BatchResult({ result, items, verb, onClose }: BatchResultProps) {
+  const whereOf = new Map(items.map((item) => [item.id, item.location]))
   return (
     <>
-      <Notice tone="ochre" title={`${result.decided} ${done}, ${result.refused} not.`}>
-        What was not {done} is told here.
+      <Notice tone="ochre" title={`${result.decided} ${verb}, ${result.refused} not.`}>
+        These approvals were not {verb}:
       </Notice>
       <ul className={styles.list}>
         {result.items
@@ -140,11 +140,11 @@ function Came({ result, items, done, onClose }: CameProps) {
             </li>
           ))}
       </ul>
-      <Actions>
+      <DialogActions>
         <Button variant="filled" onClick={onClose} data-autofocus>
-          Back to the queue
+          Back to approvals
         </Button>
-      </Actions>
+      </DialogActions>
     </>
   )
 }

@@ -2,75 +2,75 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Approval, Artifact } from '~/api/types'
-import { changedArtifacts } from '~/lib/changes'
-import { left, thenWords } from '~/lib/durations'
-import { useKeys } from '~/lib/keys'
+import { changedArtifacts } from '~/lib/artifactChanges'
+import { timeLeft, timeoutText } from '~/lib/durations'
+import { pluralize, shortDigest } from '~/lib/formatting'
 import type { Problem } from '~/lib/problems'
-import { count, shortDigest } from '~/lib/sizes'
-import { Bar } from '~/ui/Bar'
-import { Kbd } from '~/ui/Kbd'
+import { useShortcuts } from '~/lib/shortcuts'
+import { BottomBar } from '~/ui/BottomBar'
+import { KeyHint } from '~/ui/KeyHint'
 import { useNow } from '~/ui/Time'
 import { ChangedNotice, DecisionButtons, RefusedNotice } from './DecisionButtons'
-import { useDeciding, usePinned } from './useDeciding'
+import { useDecision, usePinned } from './useDecision'
 
-type Shown = { approval: Approval; artifacts: readonly Artifact[] }
-type Props = Shown & {
+type DecisionSubject = { approval: Approval; artifacts: readonly Artifact[] }
+type Props = DecisionSubject & {
   revision: string | null
-  /** A simulated model had a part in it. */
+  /** Whether a simulated model contributed. */
   isSimulated: boolean
-  /** By role. */
-  mayDecide: boolean
-  onLook: () => void
-  /** Another decision was first, or the work changed. The bar may be gone by then. */
-  onTooLate: (problem: Problem) => void
+  /** Whether the user's role can decide. */
+  canDecide: boolean
+  onShowCurrent: () => void
+  /** Called when somebody else decided first or the content changed. The bar may be unmounted by then. */
+  onStale: (problem: Problem) => void
 }
 
-/** The bar of a run that asks for a decision on exactly what is shown. */
+/** The bottom bar of a run that waits for a decision on the content shown. */
 export function DecisionBar(props: Props) {
-  const { approval, artifacts, revision, isSimulated, mayDecide, onLook, onTooLate } = props
+  const { approval, artifacts, revision, isSimulated, canDecide, onShowCurrent, onStale } = props
   const now = useNow()
   const current = useMemo(() => ({ approval, artifacts }), [approval, artifacts])
   const pinned = usePinned(approval.digest, current)
-  const deciding = useDeciding(pinned.shown.approval, onTooLate)
-  const { problem } = deciding
+  const decision = useDecision(pinned.shown.approval, onStale)
+  const { problem } = decision
 
-  const deadline = left(approval.expires_at, now)
+  const deadline = timeLeft(approval.expires_at, now)
   const facts = [
-    artifacts.length > 0 && count(artifacts.length, 'artifact'),
-    isSimulated && 'the model was simulated',
+    artifacts.length > 0 && pluralize(artifacts.length, 'artifact'),
+    isSimulated && 'simulated model',
     revision,
     approval.needed > 1 && `${approval.given} of ${approval.needed} approvals given`,
-    deadline && [deadline, thenWords(approval)].filter(Boolean).join(', '),
+    deadline && [deadline, timeoutText(approval)].filter(Boolean).join(', '),
     approval.reason,
     approval.warning,
   ].filter(Boolean)
 
   return (
-    <Bar
-      state={{ tone: 'ochre', sign: approval.kind === 'escalation' ? 'alert' : 'person', word: '' }}
+    <BottomBar
+      state={{ tone: 'ochre', icon: approval.kind === 'escalation' ? 'alert' : 'person', label: '' }}
       title={`${approval.title}?`}
       detail={
         <>
           {facts.map((fact) => `${fact} · `)}digest <code>{shortDigest(approval.digest)}</code>
           {' · '}
           <Link to="/approvals/$approvalId" params={{ approvalId: approval.approval_id }}>
-            everything about it
+            view details
           </Link>
-          {!mayDecide && ' · your role may look, not decide'}
-          {mayDecide && !approval.may_decide && ' · others are asked'}
+          {!canDecide && " · your role can't decide"}
+          {canDecide && !approval.may_decide && ' · assigned to others'}
         </>
       }
       notice={
         pinned.changed ? (
           <ChangedNotice
-            onLook={() => {
-              pinned.look()
-              deciding.forget()
-              onLook()
+            onShowCurrent={() => {
+              pinned.showCurrent()
+              decision.clearProblem()
+              onShowCurrent()
             }}
           >
             {changedArtifacts(pinned.shown.artifacts, artifacts).join(', ') ||
-              'What you decide on is no longer the same'}
+              'The content of this approval changed'}
             .
           </ChangedNotice>
         ) : (
@@ -80,26 +80,26 @@ export function DecisionBar(props: Props) {
       actions={
         approval.may_decide &&
         !pinned.changed && (
-          <DecisionButtons approval={approval} possible={approval.possible} deciding={deciding} comment="" />
+          <DecisionButtons approval={approval} possible={approval.possible} decision={decision} comment="" />
         )
       }
     />
   )
 }
 
-/** The bar where an action waits: it is decided where everything about it stands. */
-export function ActionBar({ approval }: { approval: Approval }) {
+/** The bottom bar of a run with a pending action, which is decided on the approval page. */
+export function ReviewActionBar({ approval }: { approval: Approval }) {
   const now = useNow()
   const keys = useMemo(() => ({ a: () => document.getElementById('review-action')?.click() }), [])
-  useKeys(keys)
+  useShortcuts(keys)
   return (
-    <Bar
-      state={{ tone: 'ochre', sign: 'person', word: '' }}
+    <BottomBar
+      state={{ tone: 'ochre', icon: 'person', label: '' }}
       title={`${approval.title}?`}
       detail={[
         approval.risk_level !== null && `${approval.risk_level} risk`,
-        approval.confidence !== null && `confidence ${Math.round(approval.confidence * 100)} %`,
-        left(approval.expires_at, now),
+        approval.confidence !== null && `${Math.round(approval.confidence * 100)}% confidence`,
+        timeLeft(approval.expires_at, now),
       ]
         .filter(Boolean)
         .join(' · ')}
@@ -112,8 +112,8 @@ export function ActionBar({ approval }: { approval: Approval }) {
             <Link to="/approvals/$approvalId" params={{ approvalId: approval.approval_id }} {...props} />
           )}
         >
-          Review the action
-          <Kbd>A</Kbd>
+          Review action
+          <KeyHint>A</KeyHint>
         </Button>
       }
     />

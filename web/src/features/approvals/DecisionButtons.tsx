@@ -3,145 +3,158 @@ import { IconCheck } from '@tabler/icons-react'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import type { Approval } from '~/api/types'
 import { approveLabel } from '~/lib/actions'
-import { useKeys } from '~/lib/keys'
 import { isStale, type Problem } from '~/lib/problems'
-import { Kbd } from '~/ui/Kbd'
+import { useShortcuts } from '~/lib/shortcuts'
+import { KeyHint } from '~/ui/KeyHint'
 import { Notice } from '~/ui/Notice'
-import { type Ask, asksOf } from './decisions'
-import type { Deciding } from './useDeciding'
-import { WordsDialog } from './WordsDialog'
+import { type DecisionOption, decisionOptions } from './decisions'
+import { FeedbackDialog } from './FeedbackDialog'
+import type { DecisionState } from './useDecision'
 
 type Props = {
   approval: Pick<Approval, 'execution_id' | 'operation_type' | 'risk_level'>
   possible: readonly string[]
-  deciding: Deciding
-  /** Kept with the decision; a dialog opens with it. */
+  decision: DecisionState
+  /** Saved with the decision, and the initial text of a dialog. */
   comment: string
   onModify?: () => void
-  /** The key of a decision that was asked for in the queue: its dialog opens, or its button has the focus. */
-  first?: string
+  /** The shortcut that was pressed in the list. It opens the dialog of that decision or focuses its button. */
+  initialShortcut?: string
   onDecided?: () => void
 }
 
 const isRisky = (risk: Approval['risk_level']) => risk === 'high' || risk === 'critical'
 
-/** The decisions that are possible, each with its key. The key of a risky approval only moves the focus: ↵ confirms. */
+/** The possible decisions with their shortcuts. For a risky approval, the shortcut only moves the focus and Enter confirms. */
 export function DecisionButtons({
   approval,
   possible,
-  deciding,
+  decision,
   comment,
   onModify,
-  first,
+  initialShortcut,
   onDecided,
 }: Props) {
-  const { busy, problem, take, forget } = deciding
-  const [dialog, setDialog] = useState<[string, Ask] | null>(null)
+  const { busy, problem, submit, clearProblem } = decision
+  const [dialog, setDialog] = useState<[string, DecisionOption] | null>(null)
   const primary = useRef<HTMLButtonElement>(null)
-  const asks = useMemo(
-    () => asksOf(possible).filter(([name]) => name !== 'modify' || onModify !== undefined),
+  const options = useMemo(
+    () => decisionOptions(possible).filter(([name]) => name !== 'modify' || onModify !== undefined),
     [possible, onModify],
   )
-  const decide = async (name: string, ask: Ask, said = {}) => {
-    const words = ask.dialog === undefined && comment.trim() !== '' ? { feedback: comment.trim() } : {}
-    const stored = await take(name, ask.done, { ...words, ...said })
-    if (stored) onDecided?.()
-    return stored
+  const decide = async (name: string, option: DecisionOption, extra = {}) => {
+    const comments = option.dialog === undefined && comment.trim() !== '' ? { feedback: comment.trim() } : {}
+    const isStored = await submit(name, option.done, { ...comments, ...extra })
+    if (isStored) onDecided?.()
+    return isStored
   }
-  const act = (name: string, ask: Ask) => {
+  const choose = (name: string, option: DecisionOption) => {
     if (name === 'modify') onModify?.()
-    else if (ask.dialog) setDialog([name, ask])
-    else void decide(name, ask)
+    else if (option.dialog) setDialog([name, option])
+    else void decide(name, option)
   }
-  const press = (name: string, ask: Ask) => {
-    if (ask.weight === 'primary' && isRisky(approval.risk_level)) primary.current?.focus()
-    else act(name, ask)
+  const handleShortcut = (name: string, option: DecisionOption) => {
+    if (option.weight === 'primary' && isRisky(approval.risk_level)) primary.current?.focus()
+    else choose(name, option)
   }
-  useDecisionKeys(asks, press)
-  useFirst(first, asks, (name, ask) => (ask.weight === 'primary' ? primary.current?.focus() : act(name, ask)))
+  useDecisionShortcuts(options, handleShortcut)
+  useInitialShortcut(initialShortcut, options, (name, option) =>
+    option.weight === 'primary' ? primary.current?.focus() : choose(name, option),
+  )
   useEffect(() => {
     if (problem !== null && isStale(problem)) setDialog(null)
   }, [problem])
 
   return (
     <>
-      {asks.map(([name, ask]) => (
+      {options.map(([name, option]) => (
         <Button
           key={name}
-          ref={ask.weight === 'primary' ? primary : undefined}
+          ref={option.weight === 'primary' ? primary : undefined}
           size="md"
-          variant={ask.weight === 'primary' ? 'filled' : ask.weight === 'danger' ? 'subtle' : 'default'}
-          color={ask.weight === 'danger' ? 'red' : undefined}
+          variant={option.weight === 'primary' ? 'filled' : option.weight === 'danger' ? 'subtle' : 'default'}
+          color={option.weight === 'danger' ? 'red' : undefined}
           leftSection={name === 'approve' && <IconCheck size={16} aria-hidden="true" />}
           loading={busy === name && dialog === null}
           disabled={busy !== null && busy !== name}
           data-decision={name}
-          data-asked={(first !== undefined && ask.key === first) || undefined}
-          onClick={() => act(name, ask)}
+          data-asked={(initialShortcut !== undefined && option.key === initialShortcut) || undefined}
+          onClick={() => choose(name, option)}
         >
-          {name === 'approve' ? approveLabel(approval.operation_type) : ask.label}
-          {ask.dialog && '…'}
-          {ask.key && <Kbd>{ask.key}</Kbd>}
+          {name === 'approve' ? approveLabel(approval.operation_type) : option.label}
+          {option.dialog && '…'}
+          {option.key && <KeyHint>{option.key}</KeyHint>}
         </Button>
       ))}
-      <WordsDialog
+      <FeedbackDialog
         key={dialog?.[0] ?? 'none'}
-        ask={dialog?.[1] ?? null}
-        draftOf={`${approval.execution_id}:${dialog?.[0] ?? ''}`}
-        begun={comment}
+        option={dialog?.[1] ?? null}
+        draftName={`${approval.execution_id}:${dialog?.[0] ?? ''}`}
+        initialText={comment}
         problem={problem}
         busy={busy !== null}
         onClose={() => {
           setDialog(null)
-          forget()
+          clearProblem()
         }}
-        onSend={async (words) => {
+        onSubmit={async (comments) => {
           if (dialog === null) return false
-          const [name, ask] = dialog
-          const stored = await decide(name, ask, { [ask.dialog?.field ?? 'feedback']: words })
-          if (stored) setDialog(null)
-          return stored
+          const [name, option] = dialog
+          const isStored = await decide(name, option, { [option.dialog?.field ?? 'feedback']: comments })
+          if (isStored) setDialog(null)
+          return isStored
         }}
       />
     </>
   )
 }
 
-function useDecisionKeys(asks: [string, Ask][], act: (name: string, ask: Ask) => void): void {
+function useDecisionShortcuts(
+  options: [string, DecisionOption][],
+  choose: (name: string, option: DecisionOption) => void,
+): void {
   const keys = useMemo(
     () =>
       Object.fromEntries(
-        asks.flatMap(([name, ask]) => (ask.key ? [[ask.key.toLowerCase(), () => act(name, ask)]] : [])),
+        options.flatMap(([name, option]) =>
+          option.key ? [[option.key.toLowerCase(), () => choose(name, option)]] : [],
+        ),
       ),
-    [asks, act],
+    [options, choose],
   )
-  useKeys(keys)
+  useShortcuts(keys)
 }
 
-/** Does once what was asked for by a key in the queue. */
-function useFirst(
-  first: string | undefined,
-  asks: [string, Ask][],
-  act: (name: string, ask: Ask) => void,
+/** Applies the shortcut from the list once. */
+function useInitialShortcut(
+  initialShortcut: string | undefined,
+  options: [string, DecisionOption][],
+  choose: (name: string, option: DecisionOption) => void,
 ): void {
   const done = useRef(false)
-  const found = asks.find(([, ask]) => first !== undefined && ask.key === first)
+  const option = options.find(([, option]) => initialShortcut !== undefined && option.key === initialShortcut)
   useEffect(() => {
-    if (done.current || found === undefined) return
+    if (done.current || option === undefined) return
     done.current = true
-    act(...found)
+    choose(...option)
   })
 }
 
-/** What was looked at is not there any more. */
-export function ChangedNotice({ onLook, children }: { onLook: () => void; children: ReactNode }) {
+/** Warns that the content changed since it was shown. */
+export function ChangedNotice({
+  onShowCurrent,
+  children,
+}: {
+  onShowCurrent: () => void
+  children: ReactNode
+}) {
   return (
     <Notice
       tone="ochre"
-      title="This changed while you read it."
-      actions={<Button onClick={onLook}>Show it as it is now</Button>}
+      title="This approval changed while you were viewing it."
+      actions={<Button onClick={onShowCurrent}>Show current version</Button>}
     >
-      {children} Nothing was decided.
+      {children} No decision was recorded.
     </Notice>
   )
 }
@@ -149,7 +162,7 @@ export function ChangedNotice({ onLook, children }: { onLook: () => void; childr
 export function RefusedNotice({ problem }: { problem: Problem }) {
   return (
     <Notice tone={isStale(problem) ? 'ochre' : 'red'} title="Your decision was not recorded.">
-      {problem.detail} What you wrote is kept.
+      {problem.detail} Your text is still here.
     </Notice>
   )
 }

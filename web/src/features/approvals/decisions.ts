@@ -1,29 +1,29 @@
-/** What each decision is called, and the words it asks for. */
-export type Ask = {
+/** The label of a decision and the dialog that asks for its text. */
+export type DecisionOption = {
   label: string
-  /** The dialog that asks for words; without one the decision is taken at once. */
+  /** The dialog that asks for a text. Without it, the decision is submitted immediately. */
   dialog?: { title: string; field: 'feedback' | 'reason'; label: string; hint: string; button: string }
   weight: 'primary' | 'plain' | 'danger'
   key?: string
   done: string
 }
 
-const DECISIONS: Record<string, Ask> = {
+const DECISIONS: Record<string, DecisionOption> = {
   approve: { label: 'Approve', weight: 'primary', key: 'A', done: 'Approved.' },
   modify: { label: 'Modify', weight: 'plain', key: 'M', done: 'Approved with your changes.' },
-  accept: { label: 'Accept the result', weight: 'primary', key: 'A', done: 'Accepted.' },
-  retry: { label: 'Try again', weight: 'primary', key: 'A', done: 'It tries again.' },
-  restart: { label: 'Restart from the first checkpoint', weight: 'plain', done: 'A new pass begins.' },
+  accept: { label: 'Accept result', weight: 'primary', key: 'A', done: 'Result accepted.' },
+  retry: { label: 'Retry', weight: 'primary', key: 'A', done: 'Retrying.' },
+  restart: { label: 'Restart from the first checkpoint', weight: 'plain', done: 'New pass started.' },
   revise: {
     label: 'Request revision',
     weight: 'plain',
     key: 'V',
-    done: 'Sent back with your feedback.',
+    done: 'Revision requested.',
     dialog: {
-      title: 'Request a revision',
+      title: 'Request revision',
       field: 'feedback',
       label: 'What should change',
-      hint: 'Whoever does the work sees these words. The same execution goes on with them.',
+      hint: 'The same execution continues with your feedback.',
       button: 'Request revision',
     },
   },
@@ -31,12 +31,12 @@ const DECISIONS: Record<string, Ask> = {
     label: 'Give feedback',
     weight: 'plain',
     key: 'V',
-    done: 'Sent back with your feedback.',
+    done: 'Feedback sent.',
     dialog: {
-      title: 'Say what is wrong with the result',
+      title: 'Give feedback on the result',
       field: 'feedback',
       label: 'Feedback',
-      hint: 'The next attempt sees these words.',
+      hint: 'The next attempt receives your feedback.',
       button: 'Send feedback',
     },
   },
@@ -44,33 +44,33 @@ const DECISIONS: Record<string, Ask> = {
     label: 'Reject',
     weight: 'danger',
     key: 'R',
-    done: 'Rejected. The run has failed with your reason.',
+    done: 'Rejected. The run failed with your reason.',
     dialog: {
-      title: 'Reject and end the run',
+      title: 'Reject and fail the run',
       field: 'reason',
       label: 'Reason',
-      hint: 'The execution and the run fail with this reason. Kept in the event record.',
-      button: 'Reject, fail the run',
+      hint: 'The execution and the run fail with this reason. It is recorded in the events.',
+      button: 'Reject and fail run',
     },
   },
   fail: {
-    label: 'Let it fail',
+    label: 'Fail execution',
     weight: 'danger',
     key: 'R',
-    done: 'It has failed.',
+    done: 'Execution failed.',
     dialog: {
-      title: 'Let the execution fail',
+      title: 'Fail the execution',
       field: 'reason',
       label: 'Reason',
-      hint: 'Kept in the event record.',
-      button: 'Let it fail',
+      hint: 'Recorded in the events.',
+      button: 'Fail execution',
     },
   },
   refuse: {
     label: 'Not now',
     weight: 'plain',
     key: 'R',
-    done: 'Put back. It can be started later.',
+    done: 'Start postponed. You can start it later.',
   },
   decline: {
     label: 'Decline',
@@ -81,7 +81,7 @@ const DECISIONS: Record<string, Ask> = {
       title: 'Decline to answer',
       field: 'reason',
       label: 'Reason',
-      hint: 'The checkpoint fails as its definition says. Kept in the event record.',
+      hint: 'The checkpoint fails as its definition specifies. Your reason is recorded in the events.',
       button: 'Decline to answer',
     },
   },
@@ -101,16 +101,16 @@ const ORDER = [
   'approve',
 ]
 
-/** The decisions that can be taken from the bar, least final last. Only the last that is primary keeps its weight. */
-export function asksOf(possible: readonly string[]): [string, Ask][] {
-  const found = ORDER.filter((name) => possible.includes(name)).flatMap((name) => {
-    const ask = DECISIONS[name]
-    return ask === undefined ? [] : [[name, ask] as [string, Ask]]
+/** The decisions shown in the bar, most destructive first. Only the last primary one keeps its weight. */
+export function decisionOptions(possible: readonly string[]): [string, DecisionOption][] {
+  const options = ORDER.filter((name) => possible.includes(name)).flatMap((name) => {
+    const option = DECISIONS[name]
+    return option === undefined ? [] : [[name, option] as [string, DecisionOption]]
   })
-  const last = found.findLast(([, ask]) => ask.weight === 'primary')?.[0]
-  return found.map(([name, ask]) =>
-    ask.weight === 'primary' && name !== last
-      ? [name, { ...ask, weight: 'plain', key: undefined }]
-      : [name, ask],
+  const last = options.findLast(([, option]) => option.weight === 'primary')?.[0]
+  return options.map(([name, option]) =>
+    option.weight === 'primary' && name !== last
+      ? [name, { ...option, weight: 'plain', key: undefined }]
+      : [name, option],
   )
 }

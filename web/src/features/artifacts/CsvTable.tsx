@@ -2,13 +2,13 @@ import { useMemo } from 'react'
 import { isNumeric, parseCsv } from '~/lib/csv'
 import styles from './CsvTable.module.css'
 
-/** More rows than these are not drawn. */
-const MOST = 500
+/** More rows are not rendered. */
+const MAX_ROWS = 500
 
-/** A CSV file as a table: its first row are the titles. */
+/** A CSV file as a table. The first row contains the titles. */
 export function CsvTable({ text, label }: { text: string; label: string }) {
-  const [titles = [], ...rows] = useMemo(() => parseCsv(text, MOST + 2), [text])
-  const shown = rows.slice(0, MOST)
+  const [titles = [], ...rows] = useMemo(() => parseCsv(text, MAX_ROWS + 2), [text])
+  const shown = rows.slice(0, MAX_ROWS)
   const width = Math.max(titles.length, ...shown.map((row) => row.length))
   const columns = Array.from({ length: width }, (_, column) => isNumeric(shown, column))
   return (
@@ -18,19 +18,19 @@ export function CsvTable({ text, label }: { text: string; label: string }) {
         <table>
           <thead>
             <tr>
-              {columns.map((figures, column) => (
+              {columns.map((isNumber, column) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place.
-                <Title key={column} figures={figures} title={titles[column] ?? ''} />
+                <Title key={column} isNumber={isNumber} title={titles[column] ?? ''} />
               ))}
             </tr>
           </thead>
           <tbody>
-            {shown.map((row, place) => (
+            {shown.map((row, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a row of a fixed text is its place.
-              <tr key={place}>
-                {columns.map((figures, column) => (
+              <tr key={index}>
+                {columns.map((isNumber, column) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: a column is its place.
-                  <td key={column} data-figures={figures || undefined}>
+                  <td key={column} data-figures={isNumber || undefined}>
                     {row[column] ?? ''}
                   </td>
                 ))}
@@ -39,18 +39,20 @@ export function CsvTable({ text, label }: { text: string; label: string }) {
           </tbody>
         </table>
       </section>
-      {rows.length > MOST && (
-        <p className={styles.more}>These are the first {MOST} rows. Download the file for all of them.</p>
+      {rows.length > MAX_ROWS && (
+        <p className={styles.more}>
+          Showing the first {MAX_ROWS} rows. Download the file to see all of them.
+        </p>
       )}
     </>
   )
 }
 
-/** A heading that says nothing is none. */
-function Title({ title, figures }: { title: string; figures: boolean }) {
+/** An empty heading is not announced as a heading. */
+function Title({ title, isNumber }: { title: string; isNumber: boolean }) {
   if (title.trim() === '') return <td />
   return (
-    <th scope="col" data-figures={figures || undefined}>
+    <th scope="col" data-figures={isNumber || undefined}>
       {title}
     </th>
   )

@@ -3,49 +3,49 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { type EventFilter, pipelines } from '~/api/queries'
-import { Choice } from '~/ui/Choice'
 import { Page } from '~/ui/Page'
+import { SelectField } from '~/ui/SelectField'
 import { EventList } from './EventList'
 import styles from './Events.module.css'
 
 const route = getRouteApi('/events')
 
-/** The whole audit trail with its filters; these stand in the address, so that a view can be shared. */
+/** The audit trail. Filters are part of the address, so that a view can be shared. */
 export function EventsPage() {
   const filter = route.useSearch()
   const navigate = route.useNavigate()
   const { data } = useQuery(pipelines())
-  const narrow = (change: EventFilter) =>
+  const updateFilter = (change: EventFilter) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true })
   const filtered = Object.values(filter).some((value) => value !== undefined)
   return (
     <Page title="Events">
       <h1 className={styles.title}>Events</h1>
       <div className={styles.filters}>
-        <Choice
+        <SelectField
           label="Pipeline"
           value={filter.pipeline_id ?? ''}
           options={[
             { value: '', label: 'All pipelines' },
             ...(data?.items ?? []).map((item) => ({ value: item.pipeline_id, label: item.pipeline_name })),
           ]}
-          onChange={(value) => narrow({ pipeline_id: value || undefined })}
+          onChange={(value) => updateFilter({ pipeline_id: value || undefined })}
         />
         <TypeFilter
           key={filter.event_type}
           value={filter.event_type ?? ''}
-          onChange={(value) => narrow({ event_type: value || undefined })}
+          onChange={(value) => updateFilter({ event_type: value || undefined })}
         />
-        <DayFilter label="From" value={filter.since} onChange={(since) => narrow({ since })} />
-        <DayFilter label="Until" value={filter.until} end onChange={(until) => narrow({ until })} />
+        <DayFilter label="From" value={filter.since} onChange={(since) => updateFilter({ since })} />
+        <DayFilter label="To" value={filter.until} end onChange={(until) => updateFilter({ until })} />
         {filtered && (
           <Button variant="subtle" onClick={() => void navigate({ search: {} })}>
-            Clear the filters
+            Clear filters
           </Button>
         )}
       </div>
-      {filter.run_id !== undefined && <p className={styles.note}>Only the events of one run.</p>}
-      <EventList filter={filter} withRun />
+      {filter.run_id !== undefined && <p className={styles.note}>Showing the events of one run.</p>}
+      <EventList filter={filter} showRunLink />
     </Page>
   )
 }
@@ -59,8 +59,8 @@ function TypeFilter({ value, onChange }: { value: string; onChange: (value: stri
   return (
     <form onSubmit={submit}>
       <TextInput
-        label="Kind of event"
-        placeholder="all kinds"
+        label="Event type"
+        placeholder="All types"
         value={typed}
         onChange={(event) => setTyped(event.currentTarget.value)}
         onBlur={() => typed.trim() !== value && onChange(typed.trim())}

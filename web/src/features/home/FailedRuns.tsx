@@ -3,17 +3,17 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { run as runQuery } from '~/api/queries'
 import type { RunSummary } from '~/api/types'
-import { pebblesOfFigures } from '~/lib/trail'
+import { dotsOfCounts } from '~/lib/checkpointDots'
+import { CheckpointDots } from '~/ui/CheckpointDots'
 import { Panel, Section } from '~/ui/Page'
-import { StateSign } from '~/ui/StateTag'
+import { StateIcon } from '~/ui/StateTag'
 import { Time } from '~/ui/Time'
-import { Trail } from '~/ui/Trail'
 import styles from './Home.module.css'
 
-/** What failed lately, each with its cause in full. */
+/** Recently failed runs with their errors. */
 export function FailedRuns({ runs }: { runs: readonly RunSummary[] }) {
   return (
-    <Section title="Failed" count={runs.length}>
+    <Section title="Failed runs" count={runs.length}>
       <Panel>
         <ul>
           {runs.map((run) => (
@@ -31,11 +31,11 @@ function FailedRun({ run }: { run: RunSummary }) {
   return (
     <li className={styles.failed}>
       <span className={styles.name}>
-        <StateSign state={{ tone: 'red', sign: 'failed', word: 'Failed' }} />
+        <StateIcon state={{ tone: 'red', icon: 'failed', label: 'Failed' }} />
         {run.pipeline_name}{' '}
         <span className={styles.version}>{run.run_version === null ? 'test' : `v${run.run_version}`}</span>
       </span>
-      <Trail pebbles={pebblesOfFigures(run)} />
+      <CheckpointDots dots={dotsOfCounts(run)} />
       <span className={styles.cause}>
         {failed !== undefined && (
           <>
@@ -43,7 +43,7 @@ function FailedRun({ run }: { run: RunSummary }) {
           </>
         )}
       </span>
-      <span className={styles.when}>
+      <span className={styles.time}>
         <Time at={run.completed_at ?? run.created_at} />
       </span>
       <Button
@@ -53,11 +53,11 @@ function FailedRun({ run }: { run: RunSummary }) {
             params={{ runId: run.run_id }}
             search={{ checkpoint: failed?.checkpoint_id }}
             {...props}
-            aria-label={`Look into it: ${run.pipeline_name} v${run.run_version}`}
+            aria-label={`View failure: ${run.pipeline_name} v${run.run_version}`}
           />
         )}
       >
-        Look into it
+        View failure
       </Button>
     </li>
   )

@@ -1,20 +1,20 @@
 import { Button } from '@mantine/core'
 import { IconCircleCheckFilled, IconPlayerPlay } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
-import { createFromTemplate, startRun } from '~/api/changes'
+import { createFromTemplate, startRun } from '~/api/commands'
 import { templates } from '~/api/queries'
 import { useRoles, useSession } from '~/api/session'
-import { sampleInput } from '~/lib/samples'
-import { mayEdit } from '~/lib/states'
-import { Failure, Refusal } from '~/ui/Failure'
+import type { Template } from '~/api/types'
+import { sampleInput } from '~/lib/sampleInput'
+import { canEdit } from '~/lib/states'
 import { LoadingText } from '~/ui/Loading'
+import { LoadError, ProblemNotice } from '~/ui/ProblemNotice'
+import { CairnDrawing } from './CairnDrawing'
 import styles from './FirstRun.module.css'
-import { Stones } from './Stones'
 
-/** Of the templates these are offered first: one with nothing but code, with people, with an action, with agents. */
-const FIRST = [
+/** Templates that show the main features: code, forms, actions and agents. */
+const FEATURED_TEMPLATES = [
   'text-report',
   'product-discovery',
   'refund-email',
@@ -23,17 +23,17 @@ const FIRST = [
   'build-or-buy',
 ]
 
-/** Three steps, three stones: it runs, start a sample, decide. */
+/** The first steps: Cairn is running, start a sample, approve it. */
 export function FirstRun() {
   const { actor, data_dir: dataDir } = useSession()
   return (
     <div className={styles.layout}>
-      <Stones />
+      <CairnDrawing />
       <div className={styles.steps}>
         <h1>Approve your first run in two minutes</h1>
         <p className={styles.lead}>
-          A pipeline carries work through its checkpoints; you place the last stone. Everything stays on this
-          machine.
+          A pipeline takes work through checkpoints and asks for your approval along the way. Until you
+          configure a model provider, agents use a built-in simulated model.
         </p>
         <ol>
           <li>
@@ -58,21 +58,20 @@ export function FirstRun() {
             </span>
             <div>
               <h2>Start a sample run</h2>
-              <p>Each one stops to ask you before it goes on.</p>
-              <Samples />
+              <p>Each sample pauses for your approval.</p>
+              <SampleList />
             </div>
           </li>
           <li>
             <span className={styles.number}>3</span>
             <div>
-              <h2>Decide</h2>
-              <p>The run appears here and under Approvals when it needs you.</p>
+              <h2>Review and approve</h2>
+              <p>When a run needs you, it appears here and under Approvals.</p>
             </div>
           </li>
         </ol>
         <p className={styles.after}>
-          After that, change the sample and make it yours. Or go straight to:{' '}
-          <Link to="/templates">All templates</Link>,{' '}
+          Then adapt the sample to your own work, or explore: <Link to="/templates">All templates</Link>,{' '}
           <Link to="/pipelines/new" search={{ from: 'yaml' }}>
             Write YAML
           </Link>
@@ -82,37 +81,35 @@ export function FirstRun() {
   )
 }
 
-function Samples() {
+function SampleList() {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const allowed = mayEdit(useRoles())
+  const allowed = canEdit(useRoles())
   const { data, error, refetch } = useQuery(templates())
-  const [busy, setBusy] = useState<string | null>(null)
-  const [refusal, setRefusal] = useState<unknown>(null)
-  if (error !== null)
-    return <Failure what="The samples could not be read." error={error} retry={() => void refetch()} />
-  if (data === undefined) return <LoadingText />
-  const curated = FIRST.flatMap((name) => data.items.filter((template) => template.name === name))
-  const shown = curated.length > 0 ? curated : data.items
-  const start = async (name: string, sample: unknown) => {
-    setBusy(name)
-    setRefusal(null)
-    try {
+  const start = useMutation({
+    mutationFn: async ({ name, sample_input }: Template) => {
       const pipeline = await createFromTemplate(name)
-      const run = await startRun({
+      return startRun({
         pipeline_id: pipeline.pipeline_id,
-        input: sample ?? sampleInput(pipeline.input_schema),
+        input: sample_input ?? sampleInput(pipeline.input_schema),
       })
+    },
+    onSuccess: async (run) => {
       void client.invalidateQueries()
       await navigate({ to: '/runs/$runId', params: { runId: run.run_id } })
-    } catch (fault) {
-      setRefusal(fault)
-      setBusy(null)
-    }
-  }
+    },
+  })
+  const busy = start.isPending ? start.variables.name : null
+  if (error !== null)
+    return <LoadError title="Couldn't load samples." error={error} retry={() => void refetch()} />
+  if (data === undefined) return <LoadingText />
+  const featured = FEATURED_TEMPLATES.flatMap((name) =>
+    data.items.filter((template) => template.name === name),
+  )
+  const shown = featured.length > 0 ? featured : data.items
   return (
     <>
-      {refusal !== null && <Refusal title="The sample could not be started." error={refusal} />}
+      {start.error !== null && <ProblemNotice title="Couldn't start the sample." error={start.error} />}
       <ul className={styles.samples}>
         {shown.map((template, index) => (
           <li key={template.name} data-first={index === 0 || undefined}>
@@ -125,7 +122,7 @@ function Samples() {
                 leftSection={<IconPlayerPlay size={16} />}
                 loading={busy === template.name}
                 disabled={busy !== null && busy !== template.name}
-                onClick={() => void start(template.name, template.sample_input)}
+                onClick={() => start.mutate(template)}
                 aria-label={`Start ${template.title}`}
               >
                 Start

@@ -5,29 +5,29 @@ import { Link } from '@tanstack/react-router'
 import { pipelines, runs } from '~/api/queries'
 import { useRoles } from '~/api/session'
 import type { RunSummary } from '~/api/types'
-import { hasFailed, mayEdit } from '~/lib/states'
-import { onlyWaitsForAStart } from '~/lib/waits'
-import { Empty } from '~/ui/Empty'
-import { Failure } from '~/ui/Failure'
+import { canEdit, hasFailed } from '~/lib/states'
+import { needsManualStart } from '~/lib/waiting'
+import { EmptyState } from '~/ui/EmptyState'
 import { LoadingRows } from '~/ui/Loading'
 import { Page, Panel, Section } from '~/ui/Page'
+import { PendingRows } from '~/ui/PendingRows'
+import { LoadError } from '~/ui/ProblemNotice'
 import { RunRows } from '~/ui/RunRows'
 import { useNow } from '~/ui/Time'
-import { NEWEST_RUNS, useWaiting, waitingWords } from '~/ui/useWaiting'
-import { WaitingRows } from '~/ui/WaitingRows'
+import { NEWEST_RUNS, pendingTitle, usePendingItems } from '~/ui/usePendingItems'
 import { FailedRuns } from './FailedRuns'
 import { FirstRun } from './FirstRun'
 import styles from './Home.module.css'
 
-const MOST = 6
+const MAX_ROWS = 6
 
-/** What waits, what goes on, what failed. The title is the answer. */
+/** Pending items, runs in progress and failed runs. */
 export function HomePage() {
-  const { items: waiting, more, error, refetch } = useWaiting()
-  const newest = useQuery(runs(NEWEST_RUNS))
-  const all = useQuery(pipelines())
-  const allowed = mayEdit(useRoles())
-  if (all.data?.items.length === 0 && newest.data?.items.length === 0) {
+  const { items: pending, hasMore, error, refetch } = usePendingItems()
+  const newestRuns = useQuery(runs(NEWEST_RUNS))
+  const allPipelines = useQuery(pipelines())
+  const allowed = canEdit(useRoles())
+  if (allPipelines.data?.items.length === 0 && newestRuns.data?.items.length === 0) {
     return (
       <Page title="Home">
         <FirstRun />
@@ -50,26 +50,26 @@ export function HomePage() {
     >
       <div className={styles.home}>
         <div className={styles.head}>
-          <h1>{waitingWords(waiting, more, 'Home')}</h1>
+          <h1>{pendingTitle(pending, hasMore, 'Home')}</h1>
           <Today />
         </div>
-        {error !== null && <Failure what="Home could not be read." error={error} retry={refetch} />}
-        {waiting === undefined && error === null && (
+        {error !== null && <LoadError title="Couldn't load the home page." error={error} retry={refetch} />}
+        {pending === undefined && error === null && (
           <Panel>
             <LoadingRows rows={3} />
           </Panel>
         )}
-        {waiting !== undefined && waiting.length > 0 && (
+        {pending !== undefined && pending.length > 0 && (
           <Panel ochre>
-            <WaitingRows items={waiting.slice(0, MOST)} />
+            <PendingRows items={pending.slice(0, MAX_ROWS)} />
           </Panel>
         )}
-        {waiting !== undefined && waiting.length > MOST && (
+        {pending !== undefined && pending.length > MAX_ROWS && (
           <p className={styles.more}>
-            <Link to="/approvals">All {waiting.length} that wait</Link>
+            <Link to="/approvals">View all {pending.length}</Link>
           </p>
         )}
-        {newest.data !== undefined && <Runs items={newest.data.items} />}
+        {newestRuns.data !== undefined && <Runs items={newestRuns.data.items} />}
       </div>
     </Page>
   )
@@ -84,45 +84,45 @@ function Today() {
   )
 }
 
-/** Runs by what they are about; those that wait for a person stand above already. */
+/** Runs by status. Runs that wait for a person are already listed above. */
 function Runs({ items }: { items: RunSummary[] }) {
-  const live = items.filter((run) => run.archived_by === null)
-  const failed = live.filter((run) => hasFailed(run))
-  const open = live.filter(
+  const current = items.filter((run) => run.archived_by === null)
+  const failed = current.filter((run) => hasFailed(run))
+  const open = current.filter(
     (run) => ['in_progress', 'paused', 'not_started'].includes(run.status) && !failed.includes(run),
   )
-  const going = open.filter((run) => run.waiting === 0 && !onlyWaitsForAStart(run))
-  const rest = live.filter((run) => !open.includes(run) && !failed.includes(run)).slice(0, MOST)
-  if (live.length === 0) {
+  const running = open.filter((run) => run.waiting === 0 && !needsManualStart(run))
+  const recent = current.filter((run) => !open.includes(run) && !failed.includes(run)).slice(0, MAX_ROWS)
+  if (current.length === 0) {
     return (
       <Panel>
-        <Empty
-          title="Nothing has run yet"
+        <EmptyState
+          title="No runs yet"
           action={
             <Button variant="filled" renderRoot={(props) => <Link to="/pipelines" {...props} />}>
-              Start a pipeline
+              View pipelines
             </Button>
           }
         >
           Your pipelines are ready. The first run will be v1.
-        </Empty>
+        </EmptyState>
       </Panel>
     )
   }
   return (
     <>
-      {going.length > 0 && (
-        <Section title="Under way" count={going.length} aside={<Link to="/runs">All runs</Link>}>
+      {running.length > 0 && (
+        <Section title="In progress" count={running.length} aside={<Link to="/runs">View all runs</Link>}>
           <Panel>
-            <RunRows runs={going.slice(0, MOST)} />
+            <RunRows runs={running.slice(0, MAX_ROWS)} />
           </Panel>
         </Section>
       )}
-      {failed.length > 0 && <FailedRuns runs={failed.slice(0, MOST)} />}
-      {rest.length > 0 && (
-        <Section title="Newest runs" aside={going.length === 0 && <Link to="/runs">All runs</Link>}>
+      {failed.length > 0 && <FailedRuns runs={failed.slice(0, MAX_ROWS)} />}
+      {recent.length > 0 && (
+        <Section title="Recent runs" aside={running.length === 0 && <Link to="/runs">View all runs</Link>}>
           <Panel>
-            <RunRows runs={rest} />
+            <RunRows runs={recent} />
           </Panel>
         </Section>
       )}

@@ -4,14 +4,14 @@ import { IconArrowDown } from '@tabler/icons-react'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { Fragment, memo, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { LogLine } from '~/api/types'
-import { exact } from '~/lib/durations'
-import { detailWords, logTime, markOf, rowsOf, split, streamOf } from '~/lib/log'
-import { count } from '~/lib/sizes'
+import { formatDateTime } from '~/lib/durations'
+import { pluralize } from '~/lib/formatting'
+import { detailText, estimateRows, levelLabel, logTime, splitMatches, streamOf } from '~/lib/logs'
 import styles from './Log.module.css'
 
 type Props = {
   lines: readonly LogLine[]
-  older: boolean
+  hasOlder: boolean
   loadingOlder: boolean
   onOlder: () => void
   search: string
@@ -19,75 +19,75 @@ type Props = {
   label: string
 }
 
-const ROW = 18
-const CHARACTER = 7.25
-/** What stands beside a message, and on a phone before it. */
-const BESIDE = 190
+const ROW_HEIGHT = 18
+const CHARACTER_WIDTH = 7.25
+/** The width of time and level beside a message. On a phone they precede it. */
+const META_WIDTH = 190
 const PADDING = 26
-const BEFORE = ' '.repeat(15)
-/** So close to the first line older ones are read. */
-const NEAR = 40
-const AT_END = 24
+const META_TEXT = ' '.repeat(15)
+/** Older lines are loaded this close to the first one. */
+const LOAD_OLDER_WITHIN = 40
+const END_THRESHOLD = 24
 
-/** Only what can be seen is drawn; it stays at the end until somebody scrolls up to read. */
-export function LogLines({ lines, older, loadingOlder, onOlder, search, wrap, label }: Props) {
-  const box = useRef<HTMLDivElement>(null)
+/** Renders only the visible entries and follows the end until the user scrolls up. */
+export function LogLines({ lines, hasOlder, loadingOlder, onOlder, search, wrap, label }: Props) {
+  const scrollRef = useRef<HTMLDivElement>(null)
   const { ref: sized, width } = useElementSize()
   const [following, setFollowing] = useState(true)
-  const [left, setLeft] = useState(0)
+  const [lastSeen, setLastSeen] = useState(0)
   const narrow = useMediaQuery('(max-width: 760px)', false)
-  const room = width - (narrow ? PADDING : BESIDE)
-  const columns = wrap ? Math.max(20, Math.floor(room / CHARACTER)) : Number.POSITIVE_INFINITY
-  const before = narrow ? BEFORE : ''
+  const room = width - (narrow ? PADDING : META_WIDTH)
+  const columns = wrap ? Math.max(20, Math.floor(room / CHARACTER_WIDTH)) : Number.POSITIVE_INFINITY
+  const before = narrow ? META_TEXT : ''
   const virtual = useVirtualizer<HTMLDivElement, HTMLDivElement>({
     count: lines.length,
-    getScrollElement: () => box.current,
-    estimateSize: (index) => rowsOf(`${before}${lines[index]?.message}`, columns) * ROW,
+    getScrollElement: () => scrollRef.current,
+    estimateSize: (index) => estimateRows(`${before}${lines[index]?.message}`, columns) * ROW_HEIGHT,
     getItemKey: (index) => lines[index]?.log_id ?? index,
     overscan: 15,
     paddingStart: 8,
     paddingEnd: 8,
     anchorTo: 'end',
     followOnAppend: true,
-    scrollEndThreshold: AT_END,
+    scrollEndThreshold: END_THRESHOLD,
   })
 
-  // It begins at the end; and what was measured at another width, or unbroken, does not hold any more.
-  const end = useRef(true)
+  // Starts at the end. Measurements at another width or wrapping are outdated.
+  const isAtEndRef = useRef(true)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the width of a line changes what it measures.
   useLayoutEffect(() => {
     virtual.measure()
-    // A row that stays as it is would not tell its size again.
+    // A row that doesn't change would not report its size again.
     for (const row of virtual.elementsCache.values()) virtual.measureElement(row)
-    if (end.current) virtual.scrollToEnd()
+    if (isAtEndRef.current) virtual.scrollToEnd()
   }, [wrap, width, virtual])
 
   const items = virtual.getVirtualItems()
   const start = items[0]?.index ?? 0
   useEffect(() => {
-    if (start < NEAR && older && !loadingOlder && !following) onOlder()
-  }, [start, older, loadingOlder, following, onOlder])
+    if (start < LOAD_OLDER_WITHIN && hasOlder && !loadingOlder && !following) onOlder()
+  }, [start, hasOlder, loadingOlder, following, onOlder])
 
   const last = lines.at(-1)?.log_id ?? 0
-  const newer = following ? 0 : lines.length - 1 - lines.findLastIndex((line) => line.log_id <= left)
-  const follow = () => {
-    const at = box.current
-    if (at === null) return
-    end.current = at.scrollHeight - at.scrollTop - at.clientHeight <= AT_END
-    if (end.current === following) return
-    setFollowing(end.current)
-    if (!end.current) setLeft(last)
+  const newer = following ? 0 : lines.length - 1 - lines.findLastIndex((line) => line.log_id <= lastSeen)
+  const onScroll = () => {
+    const element = scrollRef.current
+    if (element === null) return
+    isAtEndRef.current = element.scrollHeight - element.scrollTop - element.clientHeight <= END_THRESHOLD
+    if (isAtEndRef.current === following) return
+    setFollowing(isAtEndRef.current)
+    if (!isAtEndRef.current) setLastSeen(last)
   }
   const jump = () => {
     virtual.scrollToEnd()
-    end.current = true
+    isAtEndRef.current = true
     setFollowing(true)
-    box.current?.focus()
+    scrollRef.current?.focus()
   }
   return (
     <div className={styles.body}>
       <div
-        ref={useMergedRef(box, sized)}
+        ref={useMergedRef(scrollRef, sized)}
         className={styles.log}
         data-wrap={wrap || undefined}
         data-following={following || undefined}
@@ -96,7 +96,7 @@ export function LogLines({ lines, older, loadingOlder, onOlder, search, wrap, la
         role="log"
         aria-label={label}
         aria-live="off"
-        onScroll={follow}
+        onScroll={onScroll}
       >
         <div className={styles.all} style={{ height: virtual.getTotalSize() }}>
           <div className={styles.window} style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
@@ -113,21 +113,21 @@ export function LogLines({ lines, older, loadingOlder, onOlder, search, wrap, la
           </div>
         </div>
       </div>
-      <p className={styles.foot}>
+      <p className={styles.footer}>
         <span>
-          {older ? 'The newest ' : ''}
-          {count(lines.length, 'line')}
-          {loadingOlder && ', reading older ones…'}
+          {hasOlder ? 'Latest ' : ''}
+          {pluralize(lines.length, 'line')}
+          {loadingOlder && ', loading older lines…'}
         </span>
-        {older && !loadingOlder && (
-          <Button variant="subtle" className={styles.older} onClick={onOlder}>
+        {hasOlder && !loadingOlder && (
+          <Button variant="subtle" onClick={onOlder}>
             Load older lines
           </Button>
         )}
       </p>
       {!following && (
         <Button className={styles.jump} rightSection={<IconArrowDown size={15} />} onClick={jump}>
-          Jump to the newest{newer > 0 ? ` (${newer} new)` : ''}
+          Jump to latest{newer > 0 ? ` (${newer} new)` : ''}
         </Button>
       )}
     </div>
@@ -135,24 +135,24 @@ export function LogLines({ lines, older, loadingOlder, onOlder, search, wrap, la
 }
 
 const Line = memo(function Line({ line, search }: { line: LogLine; search: string }) {
-  const details = detailWords(line)
+  const details = detailText(line)
   return (
     <div className={styles.line} data-level={line.level} data-stream={streamOf(line) ?? undefined}>
-      <time dateTime={line.timestamp} title={exact(line.timestamp)}>
+      <time dateTime={line.timestamp} title={formatDateTime(line.timestamp)}>
         {logTime(line.timestamp)}
       </time>{' '}
-      <span className={styles.mark}>{markOf(line)}</span>{' '}
+      <span className={styles.levelLabel}>{levelLabel(line)}</span>{' '}
       <span className={styles.message}>
-        <Found text={line.message} search={search} />
+        <HighlightedText text={line.message} search={search} />
         {details !== '' && <span className={styles.details}> {details}</span>}
       </span>
     </div>
   )
 })
 
-/** The text, with what is searched for marked. */
-function Found({ text, search }: { text: string; search: string }) {
-  return split(text, search).map((part, index) => (
+/** A text with the search matches marked. */
+function HighlightedText({ text, search }: { text: string; search: string }) {
+  return splitMatches(text, search).map((part, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a part of a fixed text is its place.
     <Fragment key={index}>{index % 2 === 1 ? <mark>{part}</mark> : part}</Fragment>
   ))

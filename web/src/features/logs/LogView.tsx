@@ -1,64 +1,64 @@
 import { useDebouncedValue, useLocalStorage } from '@mantine/hooks'
 import { useState } from 'react'
-import { asText, type LogFilter, type Threshold } from '~/lib/log'
-import { count } from '~/lib/sizes'
-import { Failure } from '~/ui/Failure'
+import { pluralize } from '~/lib/formatting'
+import { type LogFilter, type LogLevel, toText } from '~/lib/logs'
 import { LoadingText } from '~/ui/Loading'
-import { tell } from '~/ui/toasts'
+import { LoadError } from '~/ui/ProblemNotice'
+import { showToast } from '~/ui/toasts'
 import styles from './Log.module.css'
 import { LogLines } from './LogLines'
-import { LogTools } from './LogTools'
+import { LogToolbar } from './LogToolbar'
 import { useLog } from './useLog'
 
 type Props = { runId: string; executionId: string; name: string }
 
-/** The log of an execution, live: the newest lines first, older ones when somebody scrolls up to them. */
+/** The live log of an execution. */
 export function LogView({ runId, executionId, name }: Props) {
-  const [from, setFrom] = useState<Threshold>('debug')
-  const [typed, setTyped] = useState('')
-  const [search] = useDebouncedValue(typed.trim(), 250)
+  const [minLevel, setMinLevel] = useState<LogLevel>('debug')
+  const [searchText, setSearchText] = useState('')
+  const [search] = useDebouncedValue(searchText.trim(), 250)
   const [wrap, setWrap] = useLocalStorage({ key: 'cairn-log-wrap', defaultValue: true })
-  const filter: LogFilter = { from, search }
-  const { lines, older, loadingOlder, error, readOlder, again } = useLog(runId, executionId, filter)
+  const filter: LogFilter = { minLevel, search }
+  const { lines, hasOlder, loadingOlder, error, readOlder, retry } = useLog(runId, executionId, filter)
 
   const copy = async () => {
     const all = lines ?? []
-    await navigator.clipboard.writeText(asText(all))
-    tell(
-      older
-        ? `The newest ${count(all.length, 'line')} copied. Download for all of them.`
-        : `${count(all.length, 'line')} copied.`,
+    await navigator.clipboard.writeText(toText(all))
+    showToast(
+      hasOlder
+        ? `Copied the latest ${pluralize(all.length, 'line')}. Download the log to get all of them.`
+        : `Copied ${pluralize(all.length, 'line')}.`,
     )
   }
-  const filtered = from !== 'debug' || search !== ''
+  const filtered = minLevel !== 'debug' || search !== ''
   return (
     <div className={styles.frame}>
-      <LogTools
+      <LogToolbar
         executionId={executionId}
-        from={from}
-        onFrom={setFrom}
-        typed={typed}
-        onTyped={setTyped}
+        minLevel={minLevel}
+        onMinLevel={setMinLevel}
+        searchText={searchText}
+        onSearchText={setSearchText}
         wrap={wrap}
         onWrap={setWrap}
         onCopy={lines !== undefined && lines.length > 0 ? () => void copy() : null}
       />
       {error !== null && (
-        <div className={styles.fault}>
-          <Failure what="The log could not be read." error={error} retry={again} />
+        <div className={styles.error}>
+          <LoadError title="Couldn't load the log." error={error} retry={retry} />
         </div>
       )}
       {lines === undefined ? (
         error === null && <LoadingText />
       ) : lines.length === 0 ? (
-        <p className={styles.none} role="status">
-          {filtered ? 'No line of the log is like that.' : 'Nothing is logged yet.'}
+        <p className={styles.empty} role="status">
+          {filtered ? 'No lines match.' : 'No log lines yet.'}
         </p>
       ) : (
         <LogLines
-          key={`${from} ${search}`}
+          key={`${minLevel} ${search}`}
           lines={lines}
-          older={older}
+          hasOlder={hasOlder}
           loadingOlder={loadingOlder}
           onOlder={readOlder}
           search={search}

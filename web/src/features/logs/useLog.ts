@@ -1,45 +1,45 @@
 import { useCallback, useEffect, useState } from 'react'
-import { hear } from '~/api/live'
+import { subscribeToRun } from '~/api/live'
 import { logPage } from '~/api/queries'
-import { type LogFilter, levelsFrom, matches } from '~/lib/log'
-import { type Log, openLog } from './store'
+import { type LogFilter, levelsAtLeast, matches } from '~/lib/logs'
+import { type LogState, openLog } from './logStore'
 
 type Open = ReturnType<typeof openLog>
 
-/** The log of an execution, live, as far as it passes the filter. */
+/** The live log of an execution, filtered. */
 export function useLog(
   runId: string,
   executionId: string,
-  { from, search }: LogFilter,
-): Log & { readOlder: () => void; again: () => void } {
+  { minLevel, search }: LogFilter,
+): LogState & { readOlder: () => void; retry: () => void } {
   const [open, setOpen] = useState<Open | null>(null)
-  const [, draw] = useState(0)
+  const [, redraw] = useState(0)
   useEffect(() => {
     const stop = new AbortController()
     const log = openLog(
-      (ask) => logPage(executionId, { ...ask, level: levelsFrom(from), search }, stop.signal),
-      () => draw((times) => times + 1),
+      (ask) => logPage(executionId, { ...ask, level: levelsAtLeast(minLevel), search }, stop.signal),
+      () => redraw((times) => times + 1),
     )
     setOpen(log)
-    void log.begin()
-    const deaf = hear(runId, {
+    void log.readNewest()
+    const unsubscribe = subscribeToRun(runId, {
       onLines: (lines) =>
-        log.hear(
-          lines.filter((line) => line.execution_id === executionId && matches(line, { from, search })),
+        log.addLines(
+          lines.filter((line) => line.execution_id === executionId && matches(line, { minLevel, search })),
         ),
       onOpen: () => void log.catchUp(),
     })
     return () => {
       log.close()
       stop.abort()
-      deaf()
+      unsubscribe()
     }
-  }, [runId, executionId, from, search])
+  }, [runId, executionId, minLevel, search])
   const readOlder = useCallback(() => void open?.readOlder(), [open])
-  const again = useCallback(
-    () => void (open?.get().lines === undefined ? open?.begin() : open?.readOlder()),
+  const retry = useCallback(
+    () => void (open?.get().lines === undefined ? open?.readNewest() : open?.readOlder()),
     [open],
   )
-  const now = open?.get() ?? { lines: undefined, older: false, loadingOlder: false, error: null }
-  return { ...now, readOlder, again }
+  const state = open?.get() ?? { lines: undefined, hasOlder: false, loadingOlder: false, error: null }
+  return { ...state, readOlder, retry }
 }

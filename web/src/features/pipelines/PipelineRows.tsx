@@ -4,28 +4,28 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useRoles } from '~/api/session'
 import type { PipelineSummary } from '~/api/types'
+import { type CheckpointDot, dotsOfCounts } from '~/lib/checkpointDots'
 import { runState } from '~/lib/states'
-import { type Pebble, pebblesOfFigures } from '~/lib/trail'
+import { CheckpointDots } from '~/ui/CheckpointDots'
 import { StateTag } from '~/ui/StateTag'
 import { Time } from '~/ui/Time'
-import { Trail } from '~/ui/Trail'
-import styles from './List.module.css'
-import { RunBars } from './RunBars'
+import styles from './PipelinesPage.module.css'
+import { RecentRuns } from './RecentRuns'
 import { StartDialog } from './StartDialog'
-import { useRemoval } from './useRemoval'
+import { useDeletePipeline } from './useDeletePipeline'
 
-/** The list: name, latest run, trail, the last runs, when something happened. */
+/** The rows of the pipeline list. */
 export function PipelineRows({
   pipelines,
-  allowed,
+  canEdit,
 }: {
   pipelines: readonly PipelineSummary[]
-  allowed: boolean
+  canEdit: boolean
 }) {
   const [starting, setStarting] = useState<PipelineSummary | null>(null)
   return (
     <>
-      <div className={styles.names} aria-hidden="true">
+      <div className={styles.headings} aria-hidden="true">
         <span>Pipeline</span>
         <span>Latest run</span>
         <span>Checkpoints</span>
@@ -38,7 +38,7 @@ export function PipelineRows({
           <PipelineRow
             key={item.pipeline_id}
             item={item}
-            allowed={allowed}
+            canEdit={canEdit}
             onStart={() => setStarting(item)}
           />
         ))}
@@ -52,17 +52,17 @@ export function PipelineRows({
 
 function PipelineRow({
   item,
-  allowed,
+  canEdit,
   onStart,
 }: {
   item: PipelineSummary
-  allowed: boolean
+  canEdit: boolean
   onStart: () => void
 }) {
   const roles = useRoles()
   const run = item.latest_run
-  const removal = useRemoval(item)
-  const pebbles: Pebble[] = run === null ? Array(item.checkpoint_count).fill('open') : pebblesOfFigures(run)
+  const deletion = useDeletePipeline(item)
+  const dots: CheckpointDot[] = run === null ? Array(item.checkpoint_count).fill('open') : dotsOfCounts(run)
   return (
     <li className={styles.row}>
       <span className={styles.name}>
@@ -73,7 +73,7 @@ function PipelineRow({
       </span>
       <span className={styles.latest}>
         {run === null ? (
-          <StateTag state={{ tone: 'grey', sign: 'dashed', word: 'Never run' }} />
+          <StateTag state={{ tone: 'grey', icon: 'dashed', label: 'No runs' }} />
         ) : (
           <>
             <StateTag state={runState(run, roles)} />
@@ -83,47 +83,43 @@ function PipelineRow({
           </>
         )}
       </span>
-      <span className={styles.trail}>
-        <Trail pebbles={pebbles} />
+      <span className={styles.dots}>
+        <CheckpointDots dots={dots} />
       </span>
       <span className={styles.bars}>
-        <RunBars runs={item.recent_runs} />
+        <RecentRuns runs={item.recent_runs} />
       </span>
-      <span className={styles.when}>
+      <span className={styles.activity}>
         {run === null ? 'edited ' : ''}
         <Time at={run?.completed_at ?? run?.started_at ?? run?.created_at ?? item.updated_at} />
       </span>
       <span className={styles.actions}>
-        {allowed && item.deleted_at === null && (
+        {canEdit && item.deleted_at === null && (
           <>
             <ActionIcon aria-label={`Start ${item.pipeline_name}`} onClick={onStart}>
               <IconPlayerPlay size={17} stroke={1.6} />
             </ActionIcon>
             <Menu width={180}>
               <Menu.Target>
-                <ActionIcon aria-label={`More for ${item.pipeline_name}`}>
+                <ActionIcon aria-label={`More actions for ${item.pipeline_name}`}>
                   <IconDots size={17} />
                 </ActionIcon>
               </Menu.Target>
               <Menu.Dropdown>
-                <Menu.Item
-                  leftSection={<IconTrash size={16} />}
-                  data-danger
-                  onClick={() => void removal.remove()}
-                >
+                <Menu.Item leftSection={<IconTrash size={16} />} data-danger onClick={deletion.deleteNow}>
                   Delete
                 </Menu.Item>
               </Menu.Dropdown>
             </Menu>
           </>
         )}
-        {allowed && item.deleted_at !== null && (
-          <Button loading={removal.busy} onClick={() => void removal.restore()}>
+        {canEdit && item.deleted_at !== null && (
+          <Button loading={deletion.busy} onClick={deletion.restore}>
             Restore
           </Button>
         )}
       </span>
-      {removal.dialog}
+      {deletion.dialog}
     </li>
   )
 }

@@ -1,47 +1,46 @@
 import { Button, Modal, Radio, Textarea } from '@mantine/core'
 import { IconArrowBackUp } from '@tabler/icons-react'
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { askRework, previewRework } from '~/api/changes'
-import type { Execution, Run, TrailItem } from '~/api/types'
-import { clock } from '~/lib/durations'
-import { asProblem, type Problem } from '~/lib/problems'
-import { Actions } from '~/ui/Actions'
-import { Refusal } from '~/ui/Failure'
+import { createRework, previewRework } from '~/api/commands'
+import type { Execution, Run, RunCheckpoint } from '~/api/types'
+import { formatTime } from '~/lib/durations'
+import { DialogActions } from '~/ui/DialogActions'
+import { TargetOption } from '~/ui/ImpactPreview'
+import styles from '~/ui/ImpactPreview.module.css'
+import { ProblemNotice } from '~/ui/ProblemNotice'
 import { useNow } from '~/ui/Time'
-import { Option } from '~/ui/Weighing'
-import styles from '~/ui/Weighing.module.css'
-import { Impact } from './Impact'
+import { ReworkImpact } from './ReworkImpact'
 
-/** The checkpoint that was looked at, and its execution. */
-export type Asker = { item: TrailItem; execution: Execution }
+/** The selected checkpoint and its execution. */
+export type ReworkRequester = { item: RunCheckpoint; execution: Execution }
 
 type Props = {
   run: Run
-  /** Who sends work back; nobody leaves the dialog closed. */
-  asker: Asker | null
+  /** The requester. Null keeps the dialog closed. */
+  requester: ReworkRequester | null
   onClose: () => void
   onDone: (rework: Execution) => void
 }
 
-/** Sending the work of an earlier checkpoint back, with everything that will happen said before. */
-export function ReworkDialog({ run, asker, onClose, onDone }: Props) {
+/** Requests the rework of an earlier checkpoint and shows its impact first. */
+export function ReworkDialog({ run, requester, onClose, onDone }: Props) {
   return (
     <Modal
-      opened={asker !== null}
+      opened={requester !== null}
       onClose={onClose}
       size={780}
-      title={`Send work back from ${asker?.item.name ?? ''}`}
+      title={`Request rework from ${requester?.item.name ?? ''}`}
       padding={0}
       classNames={{ header: styles.header, body: styles.modal }}
     >
-      {asker !== null && <Content run={run} asker={asker} onClose={onClose} onDone={onDone} />}
+      {requester !== null && <Content run={run} requester={requester} onClose={onClose} onDone={onDone} />}
     </Modal>
   )
 }
 
-function Content({ run, asker, onClose, onDone }: Props & { asker: Asker }) {
-  const { item, execution } = asker
+function Content({ run, requester, onClose, onDone }: Props & { requester: ReworkRequester }) {
+  const { item, execution } = requester
   const client = useQueryClient()
   const now = useNow()
   const earlier = run.trail.filter((other) => other.position < item.position)
@@ -49,8 +48,6 @@ function Content({ run, asker, onClose, onDone }: Props & { asker: Asker }) {
   const [prompt, setPrompt] = useState('')
   const [reason, setReason] = useState('')
   const [missing, setMissing] = useState(false)
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<Problem | null>(null)
 
   const preview = useQuery({
     queryKey: ['run', run.run_id, 'rework preview', execution.execution_id, key],
@@ -61,40 +58,37 @@ function Content({ run, asker, onClose, onDone }: Props & { asker: Asker }) {
   })
   const ready = key !== null && preview.data !== undefined && !preview.isError && !preview.isPlaceholderData
 
-  const go = async () => {
-    if (prompt.trim() === '') {
-      setMissing(true)
-      return
-    }
-    setBusy(true)
-    setProblem(null)
-    try {
+  const rework = useMutation({
+    mutationFn: () => {
       const body = { checkpoint: key ?? '', prompt: prompt.trim(), reason: reason.trim() }
-      onDone(await askRework(execution.execution_id, body))
-    } catch (error) {
-      setProblem(asProblem(error))
-      setBusy(false)
-      void preview.refetch()
-      return
-    }
-    for (const touched of ['run', 'runs', 'pipelines', 'approvals'])
-      void client.invalidateQueries({ queryKey: [touched] })
+      return createRework(execution.execution_id, body)
+    },
+    onSuccess: (created) => {
+      onDone(created)
+      for (const key of ['run', 'runs', 'pipelines', 'approvals'])
+        void client.invalidateQueries({ queryKey: [key] })
+    },
+    onError: () => void preview.refetch(),
+  })
+  const submit = () => {
+    if (prompt.trim() === '') setMissing(true)
+    else rework.mutate()
   }
 
   return (
     <>
       <div className={styles.columns}>
-        <div className={styles.choice}>
-          <Radio.Group label="Which checkpoint is done again" value={key ?? ''} onChange={setKey}>
+        <div className={styles.targets}>
+          <Radio.Group label="Checkpoint to redo" value={key ?? ''} onChange={setKey}>
             <div className={styles.list}>
               {earlier.map((other) => (
-                <Option
+                <TargetOption
                   key={other.checkpoint_id}
                   value={other.status === 'completed' ? other.key : null}
                   name={`${other.position + 1}. ${other.name}`}
                   note={
                     other.status === 'completed' && other.completed_at !== null
-                      ? clock(other.completed_at, now)
+                      ? formatTime(other.completed_at, now)
                       : 'not completed'
                   }
                 />
@@ -103,45 +97,47 @@ function Content({ run, asker, onClose, onDone }: Props & { asker: Asker }) {
           </Radio.Group>
           <Textarea
             data-autofocus
-            label="What is to be done now"
-            description="Whoever does it again sees these words"
+            label="Instructions"
+            description="Passed to the checkpoint that is redone."
             value={prompt}
-            error={missing && prompt.trim() === '' && 'Say in a few words what is to be done.'}
+            error={missing && prompt.trim() === '' && 'Enter instructions.'}
             onChange={(event) => setPrompt(event.currentTarget.value)}
             minRows={3}
           />
           <Textarea
             label="Reason (optional)"
-            description="Why it is sent back. Kept in the event record"
+            description="Recorded in the events."
             value={reason}
             onChange={(event) => setReason(event.currentTarget.value)}
           />
         </div>
-        <div className={styles.what} aria-live="polite">
-          <h3>What happens</h3>
+        <div className={styles.impact} aria-live="polite">
+          <h3>Impact</h3>
           {key === null ? (
-            <p className={styles.hint}>No earlier checkpoint is complete.</p>
+            <p className={styles.hint}>No earlier checkpoint is completed.</p>
           ) : preview.isError ? (
-            <Refusal title="This is not possible." error={preview.error} />
+            <ProblemNotice title="This isn't possible." error={preview.error} />
           ) : (
-            <Impact preview={preview.data} />
+            <ReworkImpact preview={preview.data} />
           )}
         </div>
       </div>
-      <div className={styles.foot}>
-        {problem !== null && <Refusal title="Nothing was sent back. Your words are kept." error={problem} />}
-        <Actions note="The run's original prompt stays as it is.">
-          <Button onClick={onClose}>Keep everything</Button>
+      <div className={styles.footer}>
+        {rework.error !== null && (
+          <ProblemNotice title="Couldn't request the rework. Your text is still here." error={rework.error} />
+        )}
+        <DialogActions note="The run's prompt does not change.">
+          <Button onClick={onClose}>Cancel</Button>
           <Button
             variant="filled"
             leftSection={<IconArrowBackUp size={16} />}
-            loading={busy}
+            loading={rework.isPending}
             disabled={!ready}
-            onClick={() => void go()}
+            onClick={submit}
           >
-            Send back {preview.data?.checkpoint_name ?? ''}
+            Redo {preview.data?.checkpoint_name ?? ''}
           </Button>
-        </Actions>
+        </DialogActions>
       </div>
     </>
   )

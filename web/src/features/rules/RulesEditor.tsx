@@ -4,123 +4,123 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { backtest, checkRules, rules, type Scope, saveRules } from '~/api/rules'
 import type { RuleText } from '~/api/types'
-import { draftKey, dropDraft, keepDraft, readDraft } from '~/lib/drafts'
-import { asProblem, type Problem } from '~/lib/problems'
-import { CheckedText } from '~/ui/CheckedText'
-import { Refusal } from '~/ui/Failure'
+import { deleteDraft, draftKey, readDraft, saveDraft } from '~/lib/drafts'
+import { asProblem } from '~/lib/problems'
 import { Notice } from '~/ui/Notice'
-import { tell } from '~/ui/toasts'
-import { BacktestView } from './Backtest'
+import { ProblemNotice } from '~/ui/ProblemNotice'
+import { showToast } from '~/ui/toasts'
+import { YamlEditor } from '~/ui/YamlEditor'
+import { BacktestResult } from './BacktestResult'
+import { EXAMPLE_RULES } from './exampleRules'
 import styles from './Rules.module.css'
-import { SAMPLE } from './sample'
 
 type Props = { scope: Scope; stored: RuleText; onEdit: (editing: boolean) => void }
 
-/** Rules in YAML, checked while one writes, tried on what people decided, then saved. */
+/** Edits rules as YAML, with validation and backtest. */
 export function RulesEditor({ scope, stored, onEdit }: Props) {
   const client = useQueryClient()
   const key = draftKey(scope ?? 'all', 0, 'rules')
-  const { draft, write, drop } = useDraft(key, stored)
+  const { draft, write: updateDraft, discard } = useDraft(key, stored)
   const [comment, setComment] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<Problem | null>(null)
-  const trial = useMutation({ mutationFn: (text: string) => backtest(scope, text) })
+  const backtestRun = useMutation({ mutationFn: (text: string) => backtest(scope, text) })
   const leave = () => {
-    drop()
+    discard()
     onEdit(false)
   }
-  const save = async (revision: number) => {
-    setBusy(true)
-    setProblem(null)
-    try {
-      const saved = await saveRules(scope, draft.text, revision, comment.trim())
+  const save = useMutation({
+    mutationFn: (revision: number) => saveRules(scope, draft.text, revision, comment.trim()),
+    onSuccess: (saved) => {
       client.setQueryData(rules(scope).queryKey, saved)
       void client.invalidateQueries({ queryKey: ['rules'] })
-      tell(`Revision ${saved.revision} is in force.`)
+      showToast(`Published revision ${saved.revision}.`)
       leave()
-    } catch (error) {
-      const refusal = asProblem(error)
-      setProblem(refusal)
-      setBusy(false)
-      if (refusal.status === 412) void client.invalidateQueries({ queryKey: ['rules'] })
-    }
-  }
-  const behind = draft.revision !== stored.revision || problem?.status === 412
-  const change = (text: string) => {
-    write(text)
-    setProblem(null)
+    },
+    onError: (error) => {
+      if (asProblem(error).status === 412) void client.invalidateQueries({ queryKey: ['rules'] })
+    },
+  })
+  const problem = save.error === null ? null : asProblem(save.error)
+  const isOutdated = draft.revision !== stored.revision || problem?.status === 412
+  const updateText = (text: string) => {
+    updateDraft(text)
+    if (save.isError) save.reset()
   }
   return (
     <>
-      <CheckedText
-        label="Rules in YAML"
-        hint="Write or paste rules; they are checked as you go."
+      <YamlEditor
+        label="Rules (YAML)"
+        hint="Write or paste rules. They are validated as you type."
         text={draft.text}
-        onChange={change}
-        checks="rules check"
+        onChange={updateText}
+        checkName="rules check"
         check={checkRules}
-        foot={
-          <div className={styles.foot}>
+        footer={
+          <div className={styles.footer}>
             {draft.text.trim() === '' && (
-              <Button onClick={() => change(SAMPLE)}>Begin with an example</Button>
+              <Button onClick={() => updateText(EXAMPLE_RULES)}>Start from an example</Button>
             )}
-            {behind && (
-              <Notice tone="ochre" title="Somebody saved other rules. Your text is kept.">
-                It began with revision {draft.revision}. Look at the versions for what was changed since.
+            {isOutdated && (
+              <Notice tone="ochre" title="Someone else saved new rules. Your text is still here.">
+                Your edit is based on revision {draft.revision}. See the versions for newer changes.
               </Notice>
             )}
-            {problem !== null && !behind && (
-              <Refusal title="Not saved, the rules before are in force. Your text is kept." error={problem} />
+            {problem !== null && !isOutdated && (
+              <ProblemNotice
+                title="Couldn't publish the rules. The previous rules are still active."
+                error={problem}
+              />
             )}
             <TextInput
-              label="Why it is changed (optional)"
+              label="Change comment (optional)"
               value={comment}
               maxLength={2000}
               onChange={(event) => setComment(event.currentTarget.value)}
             />
             <div className={styles.buttons}>
-              <Button onClick={leave}>Discard the changes</Button>
+              <Button onClick={leave}>Discard changes</Button>
               <Button
                 leftSection={<IconHistory size={16} />}
-                loading={trial.isPending}
+                loading={backtestRun.isPending}
                 disabled={draft.text.trim() === ''}
-                onClick={() => trial.mutate(draft.text)}
+                onClick={() => backtestRun.mutate(draft.text)}
               >
-                Try on past decisions
+                Backtest
               </Button>
               <Button
                 variant="filled"
-                color={behind ? 'red' : undefined}
-                loading={busy}
+                color={isOutdated ? 'red' : undefined}
+                loading={save.isPending}
                 disabled={draft.text === stored.text}
-                onClick={() => void save(behind ? stored.revision : draft.revision)}
+                onClick={() => save.mutate(isOutdated ? stored.revision : draft.revision)}
               >
-                {behind ? 'Save over it' : 'Put in force'}
+                {isOutdated ? 'Overwrite' : 'Publish rules'}
               </Button>
             </div>
           </div>
         }
       />
-      {trial.error !== null && <Refusal title="The rules could not be tried." error={trial.error} />}
-      {trial.data !== undefined && (
-        <BacktestView outcome={trial.data} isOld={trial.variables !== draft.text} />
+      {backtestRun.error !== null && (
+        <ProblemNotice title="Couldn't run the backtest." error={backtestRun.error} />
+      )}
+      {backtestRun.data !== undefined && (
+        <BacktestResult result={backtestRun.data} isOutdated={backtestRun.variables !== draft.text} />
       )}
     </>
   )
 }
 
-/** An edit belongs to the revision it began with, also after a reload. */
+/** An edit keeps the revision it started from, also after a reload. */
 function useDraft(key: string, stored: RuleText) {
   const [draft, setDraft] = useState(() => {
-    const kept = readDraft(sessionStorage, key)
-    return kept === null
+    const saved = readDraft(sessionStorage, key)
+    return saved === null
       ? { text: stored.text, revision: stored.revision }
-      : { text: String(kept.text), revision: Number(kept.revision) }
+      : { text: String(saved.text), revision: Number(saved.revision) }
   })
-  const write = (text: string) => {
+  const updateDraft = (text: string) => {
     const next = { ...draft, text }
     setDraft(next)
-    keepDraft(sessionStorage, key, next)
+    saveDraft(sessionStorage, key, next)
   }
-  return { draft, write, drop: () => dropDraft(sessionStorage, key) }
+  return { draft, write: updateDraft, discard: () => deleteDraft(sessionStorage, key) }
 }

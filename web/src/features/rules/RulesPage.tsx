@@ -5,40 +5,40 @@ import { pipelines } from '~/api/queries'
 import { audits, rules, type Scope } from '~/api/rules'
 import { useRoles } from '~/api/session'
 import type { RuleText } from '~/api/types'
-import { rulesWords } from '~/lib/shares'
-import { Choice } from '~/ui/Choice'
-import { Failure } from '~/ui/Failure'
+import { rulesSummary } from '~/lib/rules'
 import { LoadingRows } from '~/ui/Loading'
 import { Page } from '~/ui/Page'
-import { AutonomyView } from './Autonomy'
-import { InForce } from './InForce'
+import { LoadError } from '~/ui/ProblemNotice'
+import { SelectField } from '~/ui/SelectField'
+import { ActiveRules } from './ActiveRules'
+import { Audits } from './Audits'
+import { EmergencyStopButton } from './EmergencyStop'
+import { EmergencyStopHistory } from './EmergencyStopHistory'
+import { RuleAutonomyTable } from './RuleAutonomy'
 import styles from './Rules.module.css'
 import { RulesEditor } from './RulesEditor'
-import { Samples } from './Samples'
-import { StopButton } from './Stop'
-import { Stops } from './Stops'
-import { Versions } from './Versions'
+import { RuleVersions } from './RuleVersions'
 
 const route = getRouteApi('/rules')
 
-/** Rules for approvals, of all pipelines or of one: what is in force, how it does, how it came to be. */
+/** The approval rules of all pipelines or of one. */
 export function RulesPage() {
   const { pipeline } = route.useSearch()
   const scope = pipeline ?? null
   const isAdmin = useRoles().includes('admin')
   const { data, error, refetch } = useQuery(rules(scope))
   return (
-    <Page title="Rules" actions={isAdmin && <StopButton />}>
+    <Page title="Rules" actions={isAdmin && <EmergencyStopButton />}>
       <div className={styles.head}>
-        <h1>{data === undefined ? 'Rules' : rulesWords(data.rules)}</h1>
+        <h1>{data === undefined ? 'Rules' : rulesSummary(data.rules)}</h1>
         <ScopeChoice scope={scope} />
       </div>
       {error !== null ? (
-        <Failure what="The rules could not be read." error={error} retry={() => void refetch()} />
+        <LoadError title="Couldn't load rules." error={error} retry={() => void refetch()} />
       ) : data === undefined ? (
-        <LoadingRows rows={4} label="Loading the rules" />
+        <LoadingRows rows={4} label="Loading rules" />
       ) : (
-        <Parts key={scope} scope={scope} stored={data} isAdmin={isAdmin} />
+        <RulesTabs key={scope} scope={scope} stored={data} isAdmin={isAdmin} />
       )}
     </Page>
   )
@@ -48,8 +48,8 @@ function ScopeChoice({ scope }: { scope: Scope }) {
   const navigate = route.useNavigate()
   const { data } = useQuery(pipelines())
   return (
-    <Choice
-      label="For"
+    <SelectField
+      label="Scope"
       value={scope ?? ''}
       options={[
         { value: '', label: 'All pipelines' },
@@ -60,10 +60,10 @@ function ScopeChoice({ scope }: { scope: Scope }) {
   )
 }
 
-function Parts({ scope, stored, isAdmin }: { scope: Scope; stored: RuleText; isAdmin: boolean }) {
+function RulesTabs({ scope, stored, isAdmin }: { scope: Scope; stored: RuleText; isAdmin: boolean }) {
   const { tab, edit } = route.useSearch()
   const navigate = route.useNavigate()
-  const open = useInfiniteQuery(audits(true, scope)).data?.pages[0]?.items.length ?? 0
+  const openAudits = useInfiniteQuery(audits(true, scope)).data?.pages[0]?.items.length ?? 0
   const onEdit = (on: boolean) =>
     void navigate({
       search: (before) => ({ ...before, tab: on ? undefined : before.tab, edit: on || undefined }),
@@ -84,32 +84,32 @@ function Parts({ scope, stored, isAdmin }: { scope: Scope; stored: RuleText; isA
       keepMounted={false}
     >
       <Tabs.List className={styles.tabs}>
-        <Tabs.Tab value="rules">In force</Tabs.Tab>
+        <Tabs.Tab value="rules">Active rules</Tabs.Tab>
         <Tabs.Tab value="autonomy">Autonomy</Tabs.Tab>
         <Tabs.Tab value="samples">
-          Samples {open > 0 && <span className={styles.count}>{open}</span>}
+          Audits {openAudits > 0 && <span className={styles.count}>{openAudits}</span>}
         </Tabs.Tab>
         <Tabs.Tab value="versions">Versions</Tabs.Tab>
-        <Tabs.Tab value="stops">Stops</Tabs.Tab>
+        <Tabs.Tab value="stops">Emergency stops</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="rules">
         {edit === true && isAdmin ? (
           <RulesEditor scope={scope} stored={stored} onEdit={onEdit} />
         ) : (
-          <InForce scope={scope} stored={stored} mayEdit={isAdmin} onEdit={onEdit} />
+          <ActiveRules scope={scope} stored={stored} canEdit={isAdmin} onEdit={onEdit} />
         )}
       </Tabs.Panel>
       <Tabs.Panel value="autonomy">
-        <AutonomyView scope={scope} />
+        <RuleAutonomyTable scope={scope} />
       </Tabs.Panel>
       <Tabs.Panel value="samples">
-        <Samples scope={scope} />
+        <Audits scope={scope} />
       </Tabs.Panel>
       <Tabs.Panel value="versions">
-        <Versions scope={scope} stored={stored} mayRevert={isAdmin} />
+        <RuleVersions scope={scope} stored={stored} canRevert={isAdmin} />
       </Tabs.Panel>
       <Tabs.Panel value="stops">
-        <Stops />
+        <EmergencyStopHistory />
       </Tabs.Panel>
     </Tabs>
   )

@@ -1,23 +1,23 @@
 import { Button, Modal } from '@mantine/core'
 import { IconArchive, IconPlayerPlay, IconPlayerStop, IconRotate, IconUserX } from '@tabler/icons-react'
 import { type ReactNode, useState } from 'react'
-import { restartRun } from '~/api/changes'
+import { restartRun } from '~/api/commands'
 import type { Run } from '~/api/types'
-import { Actions } from '~/ui/Actions'
-import { Refusal } from '~/ui/Failure'
-import styles from './Restart.module.css'
-import { restartWords } from './restart'
-import type { Task } from './useTask'
-import { versionWord } from './versions'
+import { versionLabel } from '~/lib/runVersion'
+import { DialogActions } from '~/ui/DialogActions'
+import { ProblemNotice } from '~/ui/ProblemNotice'
+import type { RunCommandState } from '~/ui/useRunCommand'
+import styles from './RestartDialog.module.css'
+import { restartText } from './restartText'
 
-type Props = { run: Run; task: Task; opened: boolean; onClose: () => void }
+type Props = { run: Run; task: RunCommandState; opened: boolean; onClose: () => void }
 
-/** The next pass over the same run, with everything that will happen said before. */
+/** Restarts a run from its first checkpoint and shows the effects first. */
 export function RestartDialog({ run, task, opened, onClose }: Props) {
   const next = run.pass_number + 1
-  const { kept, stopped, withdrawn, begins } = restartWords(run)
-  const [tried, setTried] = useState(false)
-  const go = async () => {
+  const { kept, stopped, withdrawn, starts } = restartText(run)
+  const [attempted, setTried] = useState(false)
+  const submit = async () => {
     setTried(true)
     const done = await task.run('restart', () => restartRun(run.run_id, run.pass_number))
     if (done !== undefined) onClose()
@@ -26,48 +26,50 @@ export function RestartDialog({ run, task, opened, onClose }: Props) {
     <Modal
       opened={opened}
       onClose={onClose}
-      title={`Begin pass ${next} of ${run.pipeline_name} ${versionWord(run)}?`}
+      title={`Start pass ${next} of ${run.pipeline_name} ${versionLabel(run)}?`}
     >
-      <p>The run keeps its version and its input, and walks through its checkpoints once more.</p>
-      <dl className={styles.effects}>
-        <Effect icon={<IconArchive size={17} />} name="Set aside, not deleted">
+      <p>The run keeps its version and input and goes through its checkpoints again.</p>
+      <dl className={styles.impacts}>
+        <ImpactRow icon={<IconArchive size={17} />} name="Kept, not deleted">
           {kept}
-        </Effect>
+        </ImpactRow>
         {stopped !== null && (
-          <Effect icon={<IconPlayerStop size={17} />} name="Stopped and cancelled">
+          <ImpactRow icon={<IconPlayerStop size={17} />} name="Stopped and cancelled">
             {stopped}
-          </Effect>
+          </ImpactRow>
         )}
         {withdrawn !== null && (
-          <Effect icon={<IconUserX size={17} color="var(--ochre)" />} name="Withdrawn">
+          <ImpactRow icon={<IconUserX size={17} color="var(--ochre)" />} name="Withdrawn">
             {withdrawn}
-          </Effect>
+          </ImpactRow>
         )}
-        <Effect icon={<IconPlayerPlay size={17} color="var(--blue)" />} name="Then">
-          {begins}
-        </Effect>
+        <ImpactRow icon={<IconPlayerPlay size={17} color="var(--blue)" />} name="Next step">
+          {starts}
+        </ImpactRow>
       </dl>
-      {tried && task.problem !== null && <Refusal title="The run was not restarted." error={task.problem} />}
-      <Actions note="A new pass cannot be undone.">
+      {attempted && task.problem !== null && (
+        <ProblemNotice title="Couldn't restart the run." error={task.problem} />
+      )}
+      <DialogActions note="A new pass can't be undone.">
         <Button data-autofocus onClick={onClose}>
-          Keep pass {run.pass_number}
+          Cancel
         </Button>
         <Button
           variant="filled"
           leftSection={<IconRotate size={16} />}
           loading={task.busy === 'restart'}
-          onClick={() => void go()}
+          onClick={() => void submit()}
         >
-          Begin pass {next}
+          Start pass {next}
         </Button>
-      </Actions>
+      </DialogActions>
     </Modal>
   )
 }
 
-function Effect({ icon, name, children }: { icon: ReactNode; name: string; children: ReactNode }) {
+function ImpactRow({ icon, name, children }: { icon: ReactNode; name: string; children: ReactNode }) {
   return (
-    <div className={styles.effect}>
+    <div className={styles.impact}>
       <dt>
         <span aria-hidden="true">{icon}</span>
         {name}

@@ -1,96 +1,111 @@
 import { Button } from '@mantine/core'
 import { IconPlayerPlay, IconPlayerStop, IconRefresh } from '@tabler/icons-react'
 import { type ReactNode, useMemo } from 'react'
-import { cancelExecution, moveRun, retryExecution, startExecution } from '~/api/changes'
-import type { Execution, Run, TrailItem } from '~/api/types'
-import { duration } from '~/lib/durations'
-import { useKeys } from '~/lib/keys'
-import { progressWords } from '~/lib/progress'
-import { count } from '~/lib/sizes'
+import { cancelExecution, retryExecution, sendRunCommand, startExecution } from '~/api/commands'
+import type { Execution, Run, RunCheckpoint } from '~/api/types'
+import { formatDuration } from '~/lib/durations'
+import { pluralize } from '~/lib/formatting'
+import { progressText } from '~/lib/progress'
+import { useShortcuts } from '~/lib/shortcuts'
 import { executionState, type State } from '~/lib/states'
-import { waitWords } from '~/lib/waits'
-import { Bar } from '~/ui/Bar'
-import { Kbd } from '~/ui/Kbd'
+import { waitingText } from '~/lib/waiting'
+import { BottomBar } from '~/ui/BottomBar'
+import { KeyHint } from '~/ui/KeyHint'
 import { Notice } from '~/ui/Notice'
 import { useNow } from '~/ui/Time'
-import { BudgetBar } from './BudgetBar'
-import type { Question } from './question'
-import type { Task } from './useTask'
+import type { RunCommandState } from '~/ui/useRunCommand'
+import type { BarContent } from './barContent'
 
 type Props = {
   run: Run
-  question: Question
+  content: BarContent
   execution: Execution | undefined
   allowed: boolean
-  task: Task
+  task: RunCommandState
   onSelect: (checkpointId: string) => void
   onRollback: () => void
 }
 
-const YOURS: State = { tone: 'ochre', sign: 'person', word: '' }
+const YOURS: State = { tone: 'ochre', icon: 'person', label: '' }
 
-/** The bar where it tells, or asks for anything but a decision or a form. */
+/** The bottom bar of a run, except for decisions and forms. */
 export function RunBar(props: Props) {
-  const { run, question, allowed, task, onSelect } = props
-  const notice = task.problem !== null && (
-    <Notice tone={task.problem.status === 409 ? 'ochre' : 'red'} title="That did not happen.">
-      {task.problem.detail}
-    </Notice>
-  )
-  switch (question.kind) {
+  const { run, content, allowed, task, onSelect } = props
+  const notice = taskNotice(task)
+  switch (content.kind) {
     case 'start run':
       return (
-        <Bar
+        <BottomBar
           state={YOURS}
           title={`Start ${run.pipeline_name}?`}
-          detail={`${count(run.progress.total, 'checkpoint')}, nothing has begun yet.`}
+          detail={`${pluralize(run.progress.total, 'checkpoint')}, not started yet.`}
           notice={notice}
           actions={
-            allowed && <Primary task={task} label="Start the run" run={() => moveRun(run.run_id, 'start')} />
+            allowed && (
+              <PrimaryButton task={task} label="Start run" run={() => sendRunCommand(run.run_id, 'start')} />
+            )
           }
         />
       )
     case 'start':
-      return <StartBar {...props} item={question.item} notice={notice} />
+      return <StartBar {...props} item={content.item} notice={notice} />
     case 'failed':
-      return <FailedBar {...props} item={question.item} notice={notice} />
+      return <FailedBar {...props} item={content.item} notice={notice} />
     case 'elsewhere':
       return (
-        <Bar
-          state={executionState(question.item)}
-          title={`${question.item.name} ${waitWords(question.item) ?? lower(executionState(question.item).word)}`}
+        <BottomBar
+          state={executionState(content.item)}
+          title={`${content.item.name} ${waitingText(content.item) ?? lower(executionState(content.item).label)}`}
           notice={notice}
-          actions={<Button onClick={() => onSelect(question.item.checkpoint_id)}>Show it</Button>}
+          actions={<Button onClick={() => onSelect(content.item.checkpoint_id)}>View checkpoint</Button>}
         />
       )
     case 'resume':
-      if (run.over_budget !== null)
-        return <BudgetBar run={run} allowed={allowed} task={task} notice={notice} />
       return (
-        <Bar
-          state={{ tone: 'grey', sign: 'paused', word: '' }}
+        <BottomBar
+          state={{ tone: 'grey', icon: 'paused', label: '' }}
           title="The run is paused"
-          detail="Nothing starts until it is resumed. Forms and decisions are taken all the same."
+          detail="No checkpoint starts until you resume the run. You can still submit forms and decide approvals."
           notice={notice}
           actions={
-            allowed && <Primary task={task} label="Resume" run={() => moveRun(run.run_id, 'resume')} />
+            allowed && (
+              <PrimaryButton task={task} label="Resume" run={() => sendRunCommand(run.run_id, 'resume')} />
+            )
           }
         />
       )
     case 'running':
-      return <RunningBar {...props} item={question.item} notice={notice} />
+      return <RunningBar {...props} item={content.item} notice={notice} />
     default:
-      return <OverBar run={run} notice={notice} />
+      return <FinishedBar run={run} notice={notice} />
   }
+}
+
+/** Why the last command failed. */
+export function taskNotice({ problem }: RunCommandState): ReactNode {
+  if (problem === null) return null
+  return (
+    <Notice tone={problem.status === 409 ? 'ochre' : 'red'} title="The command failed.">
+      {problem.detail}
+    </Notice>
+  )
 }
 
 const lower = (word: string) => word.charAt(0).toLowerCase() + word.slice(1)
 
-type WithItem = Props & { item: TrailItem; notice: ReactNode }
+type WithItem = Props & { item: RunCheckpoint; notice: ReactNode }
 
-function Primary({ task, label, run }: { task: Task; label: string; run: () => Promise<unknown> }) {
+function PrimaryButton({
+  task,
+  label,
+  run,
+}: {
+  task: RunCommandState
+  label: string
+  run: () => Promise<unknown>
+}) {
   const keys = useMemo(() => ({ a: () => void task.run(label, run) }), [task, label, run])
-  useKeys(keys)
+  useShortcuts(keys)
   return (
     <Button
       variant="filled"
@@ -101,7 +116,7 @@ function Primary({ task, label, run }: { task: Task; label: string; run: () => P
       onClick={() => void task.run(label, run)}
     >
       {label}
-      <Kbd>A</Kbd>
+      <KeyHint>A</KeyHint>
     </Button>
   )
 }
@@ -109,16 +124,18 @@ function Primary({ task, label, run }: { task: Task; label: string; run: () => P
 function StartBar({ item, allowed, task, notice, run }: WithItem) {
   const id = item.execution_id
   return (
-    <Bar
+    <BottomBar
       state={YOURS}
       title={`Start ${item.name}?`}
       detail={
         run.trail[item.position - 1] === undefined
-          ? 'It waits for somebody to start it.'
-          : 'What it needs is complete. It waits for somebody to start it.'
+          ? 'It is waiting for a manual start.'
+          : 'Everything it needs is completed. It is waiting for a manual start.'
       }
       notice={notice}
-      actions={allowed && id !== null && <Primary task={task} label="Start" run={() => startExecution(id)} />}
+      actions={
+        allowed && id !== null && <PrimaryButton task={task} label="Start" run={() => startExecution(id)} />
+      }
     />
   )
 }
@@ -127,18 +144,18 @@ function FailedBar({ item, run, execution, allowed, task, notice, onSelect, onRo
   const id = item.execution_id
   const shown = execution?.execution_id === id
   return (
-    <Bar
-      state={{ tone: 'red', sign: 'failed', word: '' }}
+    <BottomBar
+      state={{ tone: 'red', icon: 'failed', label: '' }}
       title={`${item.name} failed`}
       detail={
         run.status === 'failed'
-          ? 'The run has ended with it. A retry goes on from here.'
-          : 'The run is paused until this is settled.'
+          ? 'The run stopped here. Retry continues from this step.'
+          : 'The run is paused until you retry or roll back.'
       }
       notice={notice}
       actions={
         <>
-          {!shown && <Button onClick={() => onSelect(item.checkpoint_id)}>Show it</Button>}
+          {!shown && <Button onClick={() => onSelect(item.checkpoint_id)}>View checkpoint</Button>}
           {allowed && (
             <Button size="md" onClick={onRollback}>
               Roll back…
@@ -167,27 +184,27 @@ function RunningBar({
   allowed,
   task,
   notice,
-}: Omit<WithItem, 'item'> & { item: TrailItem | null }) {
+}: Omit<WithItem, 'item'> & { item: RunCheckpoint | null }) {
   const now = useNow()
   const id = item?.execution_id ?? null
   const next =
     item === null
       ? undefined
-      : run.trail.find((other) => other.position > item.position && other.status === 'upcoming')
-  const narrated = item?.progress == null ? null : progressWords(item.progress)
-  const waits = item === null ? null : waitWords(item, now)
+      : run.trail.find((next) => next.position > item.position && next.status === 'upcoming')
+  const progress = item?.progress == null ? null : progressText(item.progress)
+  const waiting = item === null ? null : waitingText(item, now)
   return (
-    <Bar
-      state={item === null ? { tone: 'blue', sign: 'running', word: '' } : executionState(item, now)}
+    <BottomBar
+      state={item === null ? { tone: 'blue', icon: 'running', label: '' } : executionState(item, now)}
       title={
         item === null
-          ? 'The run goes on'
-          : waits === null
-            ? `${item.name}: ${lower(executionState(item, now).word)}`
-            : `${item.name} ${waits}`
+          ? 'The run is in progress'
+          : waiting === null
+            ? `${item.name}: ${lower(executionState(item, now).label)}`
+            : `${item.name} ${waiting}`
       }
       detail={[
-        narrated,
+        progress,
         run.pause_requested && 'pauses after this checkpoint',
         next !== undefined && `then ${next.name}`,
       ]
@@ -203,7 +220,7 @@ function RunningBar({
             loading={task.busy === 'stop'}
             onClick={() => void task.run('stop', () => cancelExecution(id))}
           >
-            Stop this checkpoint
+            Stop checkpoint
           </Button>
         )
       }
@@ -211,32 +228,29 @@ function RunningBar({
   )
 }
 
-function OverBar({ run, notice }: { run: Run; notice: ReactNode }) {
+function FinishedBar({ run, notice }: { run: Run; notice: ReactNode }) {
   const took =
     run.started_at !== null && run.completed_at !== null
-      ? duration((new Date(run.completed_at).getTime() - new Date(run.started_at).getTime()) / 1000)
+      ? formatDuration((new Date(run.completed_at).getTime() - new Date(run.started_at).getTime()) / 1000)
       : null
   const artifacts = run.trail.reduce((sum, item) => sum + item.artifact_count, 0)
-  const words = {
+  const text = {
     completed: [
-      'The run is complete',
-      `${count(artifacts, 'artifact')} promoted${took === null ? '.' : ` in ${took}.`}`,
+      'Run completed',
+      `${took === null ? '' : `Completed in ${took}, `}${pluralize(artifacts, 'result')} saved.`,
     ],
-    cancelled: ['The run was cancelled', 'What was completed is kept. A rollback opens it again.'],
-    failed: [
-      'The run failed',
-      'A rollback opens it again; a retry makes the next version with the same input.',
-    ],
-  }[run.status as string] ?? ['The run is over', '']
+    cancelled: ['Run cancelled', 'Completed work is kept. Roll back to reopen the run.'],
+    failed: ['Run failed', 'Roll back to reopen the run, or run it again with the same input.'],
+  }[run.status as string] ?? ['Run finished', '']
   const state: Record<string, State> = {
-    completed: { tone: 'green', sign: 'completed', word: '' },
-    failed: { tone: 'red', sign: 'failed', word: '' },
+    completed: { tone: 'green', icon: 'completed', label: '' },
+    failed: { tone: 'red', icon: 'failed', label: '' },
   }
   return (
-    <Bar
-      state={state[run.status] ?? { tone: 'grey', sign: 'cancelled', word: '' }}
-      title={words[0] ?? ''}
-      detail={words[1]}
+    <BottomBar
+      state={state[run.status] ?? { tone: 'grey', icon: 'cancelled', label: '' }}
+      title={text[0] ?? ''}
+      detail={text[1]}
       notice={notice}
     />
   )

@@ -11,30 +11,30 @@ import {
 } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { moveRun } from '~/api/changes'
+import { sendRunCommand } from '~/api/commands'
 import type { Run } from '~/api/types'
-import { Actions } from '~/ui/Actions'
+import { versionLabel } from '~/lib/runVersion'
+import { DialogActions } from '~/ui/DialogActions'
+import type { RunCommandState } from '~/ui/useRunCommand'
 import { RestartDialog } from './RestartDialog'
 import styles from './RunMenu.module.css'
-import type { Task } from './useTask'
-import { versionWord } from './versions'
 
-type Props = { run: Run; task: Task; allowed: boolean; onRollback: () => void }
+type Props = { run: Run; task: RunCommandState; allowed: boolean; onRollback: () => void }
 
-/** What can be done with the run as a whole. */
+/** The actions for a run. */
 export function RunMenu({ run, task, allowed, onRollback }: Props) {
   const navigate = useNavigate()
   const [cancelling, setCancelling] = useState(false)
   const [restarting, setRestarting] = useState(false)
-  const can = (move: string) => allowed && run.possible.includes(move)
-  const again = async () => {
-    const next = await task.run('retry', () => moveRun(run.run_id, 'retry'))
+  const isPossible = (command: string) => allowed && run.possible.includes(command)
+  const runAgain = async () => {
+    const next = await task.run('retry', () => sendRunCommand(run.run_id, 'retry'))
     if (next !== undefined) void navigate({ to: '/runs/$runId', params: { runId: next.run_id }, search: {} })
   }
-  const pausing = can('pause') && !run.pause_requested
+  const pausing = isPossible('pause') && !run.pause_requested
   return (
     <>
-      {can('roll back') && (
+      {isPossible('roll back') && (
         <Button className={styles.wide} leftSection={<IconArrowBackUp size={16} />} onClick={onRollback}>
           Roll back…
         </Button>
@@ -44,29 +44,29 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
           className={styles.wide}
           leftSection={<IconPlayerPauseFilled size={15} />}
           loading={task.busy === 'pause'}
-          onClick={() => void task.run('pause', () => moveRun(run.run_id, 'pause'))}
+          onClick={() => void task.run('pause', () => sendRunCommand(run.run_id, 'pause'))}
         >
           Pause
         </Button>
       )}
-      {can('resume') && (
+      {isPossible('resume') && (
         <Button
           className={styles.wide}
           leftSection={<IconPlayerPlayFilled size={15} />}
           loading={task.busy === 'resume'}
-          onClick={() => void task.run('resume', () => moveRun(run.run_id, 'resume'))}
+          onClick={() => void task.run('resume', () => sendRunCommand(run.run_id, 'resume'))}
         >
-          {run.pause_requested && run.status !== 'paused' ? 'Do not pause' : 'Resume'}
+          {run.pause_requested && run.status !== 'paused' ? 'Cancel pause' : 'Resume'}
         </Button>
       )}
       <Menu width={264}>
         <Menu.Target>
-          <ActionIcon variant="default" aria-label="More for this run">
+          <ActionIcon variant="default" aria-label="More actions for this run">
             <IconDots size={17} />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          {can('roll back') && (
+          {isPossible('roll back') && (
             <Menu.Item
               className={styles.narrow}
               leftSection={<IconArrowBackUp size={16} />}
@@ -79,27 +79,27 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
             <Menu.Item
               className={styles.narrow}
               leftSection={<IconPlayerPauseFilled size={15} />}
-              onClick={() => void task.run('pause', () => moveRun(run.run_id, 'pause'))}
+              onClick={() => void task.run('pause', () => sendRunCommand(run.run_id, 'pause'))}
             >
               Pause
             </Menu.Item>
           )}
-          {can('resume') && (
+          {isPossible('resume') && (
             <Menu.Item
               className={styles.narrow}
               leftSection={<IconPlayerPlayFilled size={15} />}
-              onClick={() => void task.run('resume', () => moveRun(run.run_id, 'resume'))}
+              onClick={() => void task.run('resume', () => sendRunCommand(run.run_id, 'resume'))}
             >
               Resume
             </Menu.Item>
           )}
-          {can('restart') && (
+          {isPossible('restart') && (
             <Menu.Item leftSection={<IconRotate size={16} />} onClick={() => setRestarting(true)}>
               Restart from the first checkpoint…
             </Menu.Item>
           )}
-          {can('retry') && (
-            <Menu.Item leftSection={<IconRefresh size={16} />} onClick={() => void again()}>
+          {isPossible('retry') && (
+            <Menu.Item leftSection={<IconRefresh size={16} />} onClick={() => void runAgain()}>
               Run again with the same input
             </Menu.Item>
           )}
@@ -107,11 +107,11 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
             leftSection={<IconListDetails size={16} />}
             renderRoot={(props) => <Link to="/events" search={{ run_id: run.run_id }} {...props} />}
           >
-            Events of this run
+            View events
           </Menu.Item>
-          {can('cancel') && (
+          {isPossible('cancel') && (
             <Menu.Item leftSection={<IconBan size={16} />} data-danger onClick={() => setCancelling(true)}>
-              Cancel the run…
+              Cancel run…
             </Menu.Item>
           )}
         </Menu.Dropdown>
@@ -120,27 +120,29 @@ export function RunMenu({ run, task, allowed, onRollback }: Props) {
       <Modal
         opened={cancelling}
         onClose={() => setCancelling(false)}
-        title={`Cancel ${run.pipeline_name} ${versionWord(run)}?`}
+        title={`Cancel ${run.pipeline_name} ${versionLabel(run)}?`}
       >
         <p>
-          What runs is stopped, open questions are withdrawn. What is completed is kept, and a rollback can
-          open the run again.
+          Running work is stopped and pending approvals are withdrawn. Completed work is kept, and a rollback
+          can reopen the run.
         </p>
-        <Actions>
+        <DialogActions>
           <Button data-autofocus onClick={() => setCancelling(false)}>
-            Let it go on
+            Keep running
           </Button>
           <Button
             variant="filled"
             color="red"
             loading={task.busy === 'cancel'}
             onClick={() =>
-              void task.run('cancel', () => moveRun(run.run_id, 'cancel')).then(() => setCancelling(false))
+              void task
+                .run('cancel', () => sendRunCommand(run.run_id, 'cancel'))
+                .then(() => setCancelling(false))
             }
           >
-            Cancel the run
+            Cancel run
           </Button>
-        </Actions>
+        </DialogActions>
       </Modal>
     </>
   )

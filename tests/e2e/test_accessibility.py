@@ -1,0 +1,215 @@
+"""Every page, light and dark, on a desktop and on a phone: axe finds nothing and nothing overflows."""
+
+from __future__ import annotations
+
+from typing import Literal
+from uuid import uuid4
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.page_checks import axe, overflow
+from tests.e2e.samples import REFUND, form_then_approval, one_function
+from tests.e2e.server import Server
+
+Scheme = Literal["light", "dark"]
+
+FIELDS = """
+      - {name: goal, label: What do we want to reach in the longest word of all, type: multiline_text}
+      - {name: amount, label: Amount, type: number, required: false, validation: {minimum: 1}}
+      - {name: sure, label: Sure, type: boolean}
+      - {name: offer, label: Offer, type: file, required: false}
+"""
+MARKDOWN = """
+pipeline_name: Written down
+checkpoints:
+  - key: text
+    checkpoint_name: A checkpoint with a rather long name that has to break somewhere
+    form: [{name: text, label: Text, type: multiline_text}]
+    outputs: [text.md]
+    approve: complete
+"""
+TEXT = """# Title
+
+A *word* and `code`
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+<script>document.title = 'broken'</script>
+"""
+
+
+@pytest.fixture(scope="module")
+def house(server: Server) -> dict[str, str]:
+    """Runs in every state that is displayed differently; their addresses by name."""
+    filled = server.start(server.define(form_then_approval("Filled", FIELDS)))
+    waiting = server.start(server.define(MARKDOWN))
+    execution = server.asked(waiting, 0, "input")["execution_id"]
+    server.call("POST", f"/api/executions/{execution}/submit", {"fields": {"text": TEXT}})
+    server.asked(waiting, 0, "completion")
+    failed = server.start(server.define(one_function("Failed", "e2e.fail_once", f"{{mark: {uuid4().hex}}}")))
+    server.until(failed, "paused")
+    done_pipeline = server.define(one_function("Done", "e2e.big_number"))
+    done = server.start(done_pipeline)
+    server.until(done, "completed")
+    server.until(server.start(done_pipeline), "completed")
+    working = server.start(server.define(one_function("Working", "e2e.wait", "{gate: never}")))
+    server.call("PUT", f"/api/pipelines/{done_pipeline}", {"pipeline_description": "Said later"})
+    logging = server.start(server.define(one_function("Talking", "e2e.talk", "{gate: never, lines: 700}")))
+    approval = server.asked(waiting, 0, "completion")["approval"]["approval_id"]
+    proposing = server.start(server.define(REFUND))
+    action = server.asked(proposing, 4, "action")["approval"]["approval_id"]
+    faulty = server.start(server.define(one_function("Faulty", "e2e.fail")))
+    server.until(faulty, "paused")
+    return {
+        "home": "/",
+        "approvals": "/approvals",
+        "approvals of one kind": "/approvals?kind=validation",
+        "approval of a result": f"/approvals/{approval}",
+        "approval of an action": f"/approvals/{action}",
+        "run with an action": f"/runs/{proposing}",
+        "pipelines": "/pipelines",
+        "new from a template": "/pipelines/new",
+        "templates": "/templates",
+        "agents": "/agents",
+        "new agent": "/agents?new=true",
+        "agent": "/agents/ticket-analyzer",
+        "editing an agent": "/agents/ticket-analyzer?edit=true",
+        "no such agent": "/agents/nobody",
+        "new in YAML": "/pipelines/new?from=yaml",
+        "pipeline": f"/pipelines/{done_pipeline}",
+        "definition": f"/pipelines/{done_pipeline}?tab=definition",
+        "editing": f"/pipelines/{done_pipeline}?tab=definition&edit=true",
+        "history": f"/pipelines/{done_pipeline}?tab=history",
+        "runs": "/runs",
+        "form": f"/runs/{filled}",
+        "approval": f"/runs/{waiting}",
+        "artifacts": f"/runs/{waiting}?tab=artifacts",
+        "context": f"/runs/{waiting}?tab=context",
+        "log": f"/runs/{logging}?tab=log",
+        "fault": f"/runs/{faulty}",
+        "events of a run": f"/runs/{waiting}?tab=events",
+        "failed run": f"/runs/{failed}",
+        "working run": f"/runs/{working}",
+        "completed run": f"/runs/{done}",
+        "events": "/events",
+        "rules": "/rules",
+        "rules of a pipeline": f"/rules?pipeline={done_pipeline}",
+        "account": "/settings",
+        "notification preferences": "/settings/notifications",
+        "users": "/settings/users",
+        "groups": "/settings/groups",
+        "tokens": "/settings/tokens",
+        "secrets": "/settings/secrets",
+        "channels": "/settings/channels",
+        "deliveries": "/settings/deliveries",
+        "no such page": "/nowhere",
+        "no such approval": "/approvals/00000000-0000-4000-8000-000000000000",
+        "no such run": "/runs/00000000-0000-4000-8000-000000000000",
+    }
+
+
+def settled(page: Page) -> None:
+    expect(page.locator("h1")).to_have_count(1)
+    expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+
+
+def show(page: Page, server: Server, width: int, scheme: Scheme) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)
+    page.goto(server.start_link)
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
+
+
+def faults_of(page: Page) -> list[str]:
+    wider = overflow(page)
+    return axe(page) + ([f"{wider} px too wide"] if wider > 0 else [])
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1440, "light"), (1440, "dark"), (1100, "light"), (360, "light"), (360, "dark")]
+)
+def test_every_page(page: Page, server: Server, house: dict[str, str], width: int, scheme: Scheme) -> None:
+    show(page, server, width, scheme)
+    found: dict[str, list[str]] = {}
+    for name, address in house.items():
+        page.goto(server.address + address)
+        settled(page)
+        if faults := faults_of(page):
+            found[name] = faults
+    assert found == {}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 360])
+def test_every_dialog(page: Page, server: Server, house: dict[str, str], width: int, scheme: Scheme) -> None:
+    show(page, server, width, scheme)
+    found: dict[str, list[str]] = {}
+    page.goto(server.address + house["pipeline"])
+    page.get_by_role("button", name="Start v3 (based on v2)").click()
+    expect(page.get_by_label("Input (JSON, optional)")).to_be_visible()
+    found["start"] = faults_of(page)
+    page.goto(server.address + house["approval"])
+    page.get_by_role("button", name="Reject…").click()
+    expect(page.get_by_label("Reason")).to_be_focused()
+    found["reject"] = faults_of(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.goto(server.address + house["approval of an action"])
+    page.get_by_role("button", name="Modify").click()
+    expect(page.get_by_role("dialog", name="Modify action").get_by_label("Subject")).to_be_visible()
+    found["modify"] = faults_of(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("button", name="Reassign…").click()
+    expect(page.get_by_role("dialog", name="Reassign approval")).to_be_visible()
+    found["hand over"] = faults_of(page)
+    page.goto(server.address + house["approvals"])
+    page.get_by_role("checkbox", name="Select Send “Refund").first.check()
+    page.get_by_role("button", name="Approve 1…").click()
+    expect(page.get_by_role("dialog", name="Approve 1: Send email")).to_be_visible()
+    found["several"] = faults_of(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    found["keys"] = faults_of(page)
+    page.goto(server.address + house["completed run"])
+    page.get_by_role("button", name="More actions for this run").click()
+    expect(page.get_by_role("menuitem", name="Run again with the same input")).to_be_visible()
+    found["menu"] = faults_of(page)
+    page.get_by_role("menuitem", name="Restart from the first checkpoint…").click()
+    expect(page.get_by_role("dialog", name="Start pass 2")).to_be_visible()
+    found["restart"] = faults_of(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("button", name="More actions for this run").click()
+    if width < 760:
+        page.get_by_role("menuitem", name="Roll back…").click()
+    else:
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Roll back…").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Archived, not deleted")
+    found["rollback"] = faults_of(page)
+    assert {name: faults for name, faults in found.items() if faults} == {}
+
+
+def test_artifact_content_is_never_executed(signed_in: Page, server: Server, house: dict[str, str]) -> None:
+    """HTML and scripts in artifacts are shown as text."""
+    signed_in.goto(server.address + house["artifacts"])
+    expect(signed_in.get_by_role("tabpanel", name="Artifacts")).to_contain_text("Title")
+    assert "broken" not in signed_in.title()
+    assert signed_in.locator("[role=tabpanel] script").count() == 0
+
+
+def test_the_timeline_expands_on_a_phone(page: Page, server: Server, house: dict[str, str]) -> None:
+    show(page, server, 360, "light")
+    page.goto(server.address + house["working run"])
+    picker = page.get_by_role("button", name="1 of 1, Work")
+    picker.click()
+    expect(page.get_by_role("list", name="Checkpoints").get_by_role("button")).to_be_visible()
+    expect(picker).to_have_attribute("aria-expanded", "true")

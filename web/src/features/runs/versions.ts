@@ -1,6 +1,0 @@
-import type { RunSummary } from '~/api/types'
-
-/** v7, or test for a run that takes no number. */
-export function versionWord(run: Pick<RunSummary, 'run_version'>): string {
-  return run.run_version === null ? 'test' : `v${run.run_version}`
-}
