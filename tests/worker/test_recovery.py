@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
 from cairn.runners import Ctx
@@ -166,13 +167,17 @@ async def test_work_that_nobody_drives_is_adopted(house: House, monkeypatch: pyt
             raise RuntimeError("a fault of ours")
         return await conclude(*args)
 
-    @house.does("nap")
-    async def nap(ctx: Ctx) -> dict[str, int]:
-        await asyncio.sleep(1.2)  # on a new database the queue is first looked at after a second
+    table = "workflow_status" if house.is_sqlite else "dbos.workflow_status"
+    joined = sa.text(f"SELECT count(*) FROM {table} WHERE name = 'lane' AND status = 'PENDING'")
+
+    @house.does("work")
+    async def work(ctx: Ctx) -> dict[str, int]:
+        """Until the job engine has taken up its job."""
+        await house.until(lambda: house.cairn.database.read(lambda c: c.execute(joined).scalar_one() > 0))
         return {}
 
     monkeypatch.setattr(house.cairn.lanes, "_conclude", once)
-    pipeline = await house.pipeline(step("goals", "nap"), step("design"))
+    pipeline = await house.pipeline(step("goals", "work"), step("design"))
     run = await house.start(pipeline)
     await house.until(lambda: not broken)
     await house.until_quiet()

@@ -228,8 +228,8 @@ def test_prices() -> None:
 def test_the_library_is_not_imported_before_a_model_is_chosen() -> None:
     program = """
 import sys
-from cairn.adapters.models_pydantic_ai import ModelRules, PydanticAiModels
-models = PydanticAiModels(ModelRules(), lambda name: None, {"ANTHROPIC_API_KEY": "x"}, None)
+from cairn.adapters.models.catalogue import ModelPolicy, PydanticAiModels
+models = PydanticAiModels(ModelPolicy(), lambda name: None, {"ANTHROPIC_API_KEY": "x"}, None)
 assert models.default.startswith("anthropic:")
 assert len(models.providers()) > 20
 heavy = ("pydantic_ai", "anthropic", "openai", "genai_prices")
