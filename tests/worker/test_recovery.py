@@ -8,9 +8,9 @@ from collections import Counter
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
+from cairn.adapters.jobs.dbos_workflows import Calls
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from tests.isolation import PATIENCE, limit
@@ -167,14 +167,19 @@ async def test_work_that_nobody_drives_is_adopted(house: House, monkeypatch: pyt
             raise RuntimeError("a fault of ours")
         return await conclude(*args)
 
-    table = "workflow_status" if house.is_sqlite else "dbos.workflow_status"
-    joined = sa.text(f"SELECT count(*) FROM {table} WHERE name = 'lane' AND status = 'PENDING'")
+    joined, join = asyncio.Event(), Calls.lane
+    assert join is not None
+
+    async def lane(job: str, run_id: str, *, own: bool) -> None:
+        joined.set()
+        await join(job, run_id, own=own)
 
     @house.does("work")
     async def work(ctx: Ctx) -> dict[str, int]:
-        """Until the job engine has taken up its job."""
-        await house.until(lambda: house.cairn.database.read(lambda c: c.execute(joined).scalar_one() > 0))
+        await asyncio.wait_for(joined.wait(), PATIENCE)
         return {}
+
+    monkeypatch.setattr(Calls, "lane", lane)
 
     monkeypatch.setattr(house.cairn.lanes, "_conclude", once)
     pipeline = await house.pipeline(step("goals", "work"), step("design"))
