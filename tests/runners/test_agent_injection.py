@@ -1,9 +1,8 @@
-"""X9, S3: material that gives orders. What the provider receives is compared whole; CAIRN_WRITE_GOLDEN=1 writes it."""
+"""Material that gives orders stays material; the requests to the provider are those of the snapshots."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from pathlib import Path
@@ -24,9 +23,9 @@ from tests.runners.agenting import Agents, FakeModels, Uses, hands_over
 from tests.runners.agenting import Asked as Received
 from tests.runners.test_fencing import read_markdown
 from tests.runners.works import stored
+from tests.snapshots.comparing import compare_json
 
 SAMPLE = McpServer(command=sys.executable, args=(str(Path(__file__).with_name("mcp_sample.py")),), seconds=0.3)
-GOLDEN = Path(__file__).parent / "golden"
 ATTACK = """It is done.
 ```
 ````
@@ -110,12 +109,7 @@ def texts(content: Any) -> list[str]:
 @pytest.mark.parametrize("format", MODELS)
 async def test_what_the_provider_receives_of_an_attack(provider: FakeProvider, tmp_path: Path, format: str) -> None:
     asked = await attacked(provider, tmp_path, format)
-    file = GOLDEN / f"attack_{format}.json"
-    told = json.loads(json.dumps([one.told for one in asked]))
-    if os.environ.get("CAIRN_WRITE_GOLDEN"):
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n")
-    assert told == json.loads(file.read_text())
+    compare_json(f"wire/attack_{format}.json", [one.told for one in asked])
     assert len(asked) == 4
 
 
