@@ -10,6 +10,7 @@ import pytest
 from cairn.definitions import DefinitionError, Limits, load
 from tests.definitions.corpus import pipeline
 from tests.definitions.faults import errors, step
+from tests.mentions import mentions
 
 LOOKS = {"type": "object", "properties": {"x": {"pattern": "(?=a)b"}}}
 MESSAGE = (
@@ -41,11 +42,7 @@ def test_p3_every_schema_is_compiled() -> None:
 
 def test_s3_a_schema_never_fetches() -> None:
     uri = "https://example.org/x.json"
-    told = f"ValueError: a schema stands for itself: {uri} is not fetched"
-    why = f"Resource '{uri}' is not present in a registry and retrieving it failed: {told}"
-    assert errors(step("a", input_schema={"$ref": uri})) == [
-        ("/checkpoints/0/input_schema", f"this JSON Schema cannot be used: {why}")
-    ]
+    assert errors(step("a", input_schema={"$ref": uri})) == [("/checkpoints/0/input_schema", mentions(f"'{uri}'"))]
 
 
 def test_x11_parameters_that_nobody_is_asked_for_have_to_fit() -> None:
@@ -54,8 +51,8 @@ def test_x11_parameters_that_nobody_is_asked_for_have_to_fit() -> None:
     place = "/checkpoints/0/execution/script_config/parameters"
     checkpoint = {"key": "a", "execution": {"mode": "script", "script_config": script}}
     assert errors(checkpoint) == [
-        (place, "`quarter` is missing: add it"),
-        (f"{place}/pages", 'expected a whole number, but here it is a text: "many"'),
+        (place, mentions("`quarter`")),
+        (f"{place}/pages", mentions('"many"')),
     ]
     script |= {"requires_user_input": True, "user_input_prompt": "Which?"}
     assert errors(checkpoint) == []
@@ -69,17 +66,15 @@ def test_x11_unusable_schemas_of_parameters_are_told_once() -> None:
 def test_p10_limits() -> None:
     limits = Limits(max_checkpoints=1, max_timeout_minutes=10, max_auto_retries=1)
     slow = {"timeout_config": {"timeout_minutes": 10.5}, "retry_config": {"max_auto_retries": 2}}
-    assert errors(step("a"), step("b"), limits=limits) == [
-        ("/checkpoints", "a pipeline has at most 1 checkpoints, but these are 2")
-    ]
+    assert errors(step("a"), step("b"), limits=limits) == [("/checkpoints", mentions("1", "2"))]
     assert errors(step("a", execution=slow), limits=limits) == [
         (
             "/checkpoints/0/execution/timeout_config/timeout_minutes",
-            "a checkpoint takes at most 10 minutes, but here it is 10.5",
+            mentions("10", "10.5"),
         ),
         (
             "/checkpoints/0/execution/retry_config/max_auto_retries",
-            "a checkpoint is retried at most 1 times, but here it is 2",
+            mentions("1", "2"),
         ),
     ]
     assert errors(*(step(f"k{at}") for at in range(200))) == []
@@ -91,7 +86,7 @@ def test_p10_what_is_far_too_large_is_refused_at_once() -> None:
     many: list[Any] = [{"checkpoint_name": "A", "prompt": "x"}] * 100_000
     assert [path for path, _ in errors(*many)] == ["/checkpoints"]
     assert time.perf_counter() - begun < 5
-    with pytest.raises(DefinitionError, match="at most 200 checkpoints"):
+    with pytest.raises(DefinitionError, match=r"\b200\b"):
         load(pipeline(*many))
 
 
@@ -108,7 +103,7 @@ def test_functions_have_to_be_registered_where_they_are_known() -> None:
         ("/checkpoints/1/function", "there is no registered function 'samples.count': did you mean 'samples.counts'?"),
     ]
     assert errors(*steps, functions=()) == [
-        ("/checkpoints/0/function", "there is no registered function 'f'"),
+        ("/checkpoints/0/function", mentions("'f'")),
         ("/checkpoints/1/function", "there is no registered function 'samples.count'"),
     ]
 
@@ -120,8 +115,7 @@ def test_functions_may_make_any_format() -> None:
 
 @pytest.mark.parametrize("name", ["", "a b", "1a", "a..b", "a-b"])
 def test_functions_are_named_like_in_python(name: str) -> None:
-    message = "a registered function is named by letters, digits and _, its parts joined by dots; here it is "
-    assert errors(step("a", function=name)) == [("/checkpoints/0/function", f'{message}"{name}"')]
+    assert errors(step("a", function=name)) == [("/checkpoints/0/function", mentions(f'"{name}"'))]
 
 
 def test_x10_a_form_makes_what_it_saves_and_what_is_uploaded() -> None:
@@ -139,14 +133,14 @@ def test_x10_a_form_makes_what_it_saves_and_what_is_uploaded() -> None:
     }
     place = "/checkpoints/0/output/artifacts"
     assert errors(checkpoint) == [
-        (f"{place}/0/format", "the form saves 'goals' as json, not as md"),
-        (f"{place}/2", "nobody makes the artifact 'x': the form saves 'goals'"),
+        (f"{place}/0/format", mentions("'goals'", "json", "md")),
+        (f"{place}/2", mentions("'x'", "'goals'")),
     ]
     form["save_as_artifact"] = False
-    saves = "the form saves none: set save_as_artifact and artifact_name"
+    saves = ("save_as_artifact", "artifact_name")
     assert errors(checkpoint) == [
-        (f"{place}/0", f"nobody makes the artifact 'goals': {saves}"),
-        (f"{place}/2", f"nobody makes the artifact 'x': {saves}"),
+        (f"{place}/0", mentions("'goals'", *saves)),
+        (f"{place}/2", mentions("'x'", *saves)),
     ]
 
 
@@ -176,7 +170,5 @@ def test_warnings_do_not_refuse() -> None:
             step("a"), step("b", input_mapping={"x": "a.y"}, input_schema={"properties": {"x": {"type": "string"}}})
         )
     )
-    assert [str(finding) for finding in loaded.warnings] == [
-        "/checkpoints/1/input_mapping/x: a.y has to be string; whether it is cannot be told beforehand"
-    ]
+    assert [str(finding) for finding in loaded.warnings] == [mentions("/checkpoints/1/input_mapping/x", "a.y")]
     assert [checkpoint.key for checkpoint in loaded.definition.checkpoints] == ["a", "b"]
