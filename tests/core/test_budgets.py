@@ -11,6 +11,7 @@ from cairn.core import messages as m
 from cairn.core.errors import Repeated, Stale
 from cairn.core.model import Budget, RunStatus
 from tests.core.desk import Desk, plan_of
+from tests.mentions import mentions
 
 SPENT = "The run has used $2.03, and its budget is $2.00."
 
@@ -43,7 +44,7 @@ def test_it_resumes_only_when_there_is_something_left_d69() -> None:
     reach(desk)
     refused = desk.refuses(m.ResumeRun())
     assert refused.message.startswith(SPENT)
-    assert refused.possible == ("raise the budget", "cancel")
+    assert refused.possible == (mentions(), "cancel")
     desk.send(m.SetBudget(Budget(max_cost_usd=Decimal("2.5"))))
     assert desk.run.status is RunStatus.PAUSED
     desk.left = ""
@@ -95,7 +96,7 @@ def test_a_budget_of_its_own_is_set_and_taken_back() -> None:
     desk.refuses(m.SetBudget(budget), Repeated)
     desk.send(m.SetBudget(Budget()))
     desk.finish("a")
-    assert "nothing to use a budget for" in desk.refuses(m.SetBudget(budget)).message
+    assert desk.refuses(m.SetBudget(budget)).message == mentions("completed")
     desk.refuses(m.WarnOfBudget("most is used"), Stale)
 
 

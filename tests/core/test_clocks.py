@@ -8,6 +8,7 @@ from cairn.core import messages as m
 from cairn.core.errors import Stale
 from cairn.core.model import Fault, OnBlocker, OnFailure, Policy, RunStatus, State, WaitingOn
 from tests.core.desk import BEGIN, Desk, plan_of
+from tests.mentions import mentions
 
 
 def timed() -> Policy:
@@ -92,7 +93,7 @@ def test_a_runs_timeout_fails_working_ones_and_cancels_the_others_d67() -> None:
     desk.send(m.InputWanted(desk.e("b").id, 1, WaitingOn.QUESTION), "worker")
     desk.send(m.RunTimedOut(1), "timer")
     assert (desk.run.status, desk.states) == (RunStatus.FAILED, {"a": "FAILED", "b": "CANCELLED"})
-    why = "The run took longer than the 100 seconds of work it is allowed."
+    why = mentions("100")
     assert desk.e("a").last_error == Fault("run_timeout", why)
     assert desk.last.effects[0] == m.Stop(desk.e("a").id, 1)
     assert desk.run.working_since is None
@@ -142,6 +143,6 @@ def test_a_blocker_asks_people_where_the_pipeline_says_so_d71() -> None:
     desk = Desk(plan_of("a", on_blocker=OnBlocker.ESCALATE))
     desk.send(m.Blocked(desk.e("a").id, 1), "worker")
     assert desk.e("a").waiting_on is WaitingOn.ESCALATION
-    assert desk.asked("a").reason == "Something outside is missing."
+    assert desk.asked("a").reason == mentions()
     desk.answer("a", "retry")
     assert (desk.states, desk.e("a").attempt) == ({"a": "WORKING"}, 2)

@@ -9,6 +9,7 @@ from cairn.core.model import (
     Policy,
 )
 from tests.core.desk import Desk, plan_of
+from tests.mentions import mentions
 
 
 def asked_completion() -> Desk:
@@ -22,14 +23,14 @@ def test_one_decision_counts_and_the_others_get_a_clear_answer_h4() -> None:
     approval = desk.asked("a").id
     desk.send(m.Decide(approval, "approve"), "bob")
     refused = desk.refuses(m.Decide(approval, "reject"))
-    assert refused.message == "It is not asked any more: the approval is approved by bob."
+    assert refused.message == mentions("approved", "bob")
     desk.refuses(m.Decide("nowhere", "approve"))
 
 
 def test_an_answer_that_does_not_fit_the_kind_is_refused_d22() -> None:
     desk = asked_completion()
     refused = desk.refuses(m.Decide(desk.asked("a").id, "accept"))
-    assert refused.message == "'accept' does not answer an approval of kind completion."
+    assert refused.message == mentions("'accept'", "completion")
     assert refused.possible == ("approve", "revise", "reject")
 
 
@@ -45,7 +46,7 @@ def test_what_is_taken_away_withdraws_its_approval_d24() -> None:
     approval = desk.asked("a").id
     desk.send(m.CancelRun())
     assert desk.run.approvals[approval].status is ApprovalStatus.WITHDRAWN
-    assert desk.detail(m.EventType.APPROVAL_WITHDRAWN) == {"kind": "completion", "reason": "the run was cancelled"}
+    assert desk.detail(m.EventType.APPROVAL_WITHDRAWN) == {"kind": "completion", "reason": mentions()}
     refused = desk.refuses(m.Decide(approval, "approve"))
-    assert refused.message == "It is not asked any more: the approval is withdrawn."
+    assert refused.message == mentions("withdrawn")
     desk.refuses(m.ApprovalExpired(approval, 1), Stale)

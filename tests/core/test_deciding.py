@@ -17,6 +17,7 @@ from cairn.core.model import (
     WaitingOn,
 )
 from tests.core.desk import RESULT, Desk, plan_of
+from tests.mentions import mentions
 
 
 def asked_completion() -> Desk:
@@ -100,7 +101,7 @@ def test_completion_revise_past_the_limit_follows_on_failure_x3_d63() -> None:
     desk.finish("a")
     desk.answer("a", "revise", feedback="still too long")
     assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.PAUSED)
-    why = "More than 1 revisions were asked for. The last: still too long"
+    why = mentions("1", "still too long")
     assert desk.e("a").last_error == Fault("revisions_used_up", why)
 
 
@@ -225,7 +226,7 @@ def test_escalation_accept_without_a_result_is_refused_d61() -> None:
     desk = asked_escalation(digest=None)
     assert desk.last.effects == ()
     refused = desk.refuses(m.Decide(desk.asked("a").id, "accept"))
-    assert (refused.message, refused.possible) == ("There is no result to accept.", ("retry", "restart", "fail"))
+    assert (refused.message, refused.possible) == (mentions(), ("retry", "restart", "fail"))
 
 
 def test_escalation_restart_begins_the_next_pass_d61() -> None:

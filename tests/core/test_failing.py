@@ -20,6 +20,7 @@ from cairn.core.model import (
     WaitingOn,
 )
 from tests.core.desk import BROKEN, RESULT, Desk, plan_of
+from tests.mentions import mentions
 
 
 def failing(on_failure: OnFailure, *stages: str | tuple[str, ...]) -> Desk:
@@ -149,7 +150,7 @@ def test_three_times_an_attempt_then_it_is_a_fault_d64() -> None:
     desk.send(m.Interrupted(desk.e("a").id, 4), "worker")
     e = desk.e("a")
     assert (e.waiting_on, e.attempt, e.interruptions) == (WaitingOn.RETRY_DELAY, 2, 0)
-    assert e.last_error == Fault("interrupted", "The worker died 4 times while it carried out this attempt.")
+    assert e.last_error == Fault("interrupted", mentions("4"))
     desk.due("a")
     for dispatch in (5, 6, 7):
         desk.send(m.Interrupted(desk.e("a").id, dispatch), "worker")
@@ -181,7 +182,7 @@ def test_fail_run_stops_and_cancels_what_is_open_d17() -> None:
     a, b, c = (desk.e(key).id for key in "abc")
     assert desk.last.effects == (m.Stop(b, 1), m.MoveToErrored(a), m.MoveToErrored(b), m.MoveToErrored(c))
     assert desk.run.approvals[question.id].status.value == "withdrawn"
-    assert desk.detail(m.EventType.RUN_FAILED) == {"from": "in_progress", "to": "failed", "reason": "a failed"}
+    assert desk.detail(m.EventType.RUN_FAILED) == {"from": "in_progress", "to": "failed", "reason": mentions("a")}
 
 
 def test_rollback_checkpoint_archives_only_the_failed_one_and_the_redo_waits_for_a_person_d17() -> None:
@@ -224,7 +225,7 @@ def test_on_timeout_is_its_own_choice_and_the_work_is_really_stopped_x5(on_timeo
     e = desk.e("a")
     desk.time_out("a")
     error = desk.run.executions[e.id].last_error
-    assert error == Fault("timeout", "It took longer than the 10 seconds it is allowed.")
+    assert error == Fault("timeout", mentions("10"))
     assert desk.last.effects[0] == m.Stop(e.id, 1)
     assert {
         OnFailure.PAUSE_PIPELINE: (RunStatus.IN_PROGRESS, True, {"a": "FAILED", "b": "WORKING"}),

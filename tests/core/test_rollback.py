@@ -19,6 +19,7 @@ from cairn.core.model import (
 )
 from cairn.core.rollback import check, check_undo
 from tests.core.desk import Desk, plan_of
+from tests.mentions import mentions
 
 
 def completed(*keys: str) -> Desk:
@@ -68,8 +69,8 @@ def test_a_target_has_to_be_completed_d30() -> None:
     desk = Desk(plan_of("a", "b", "c"))
     desk.finish("a")
     refused = desk.refuses(m.RollBack("r", 1))
-    assert refused.message == "Checkpoint 1 is not completed in this pass, so it cannot be the target."
-    assert refused.possible == ("roll back to -1", "roll back to 0")
+    assert refused.message == mentions("1")
+    assert refused.possible == (mentions("-1"), mentions("0"))
     desk.refuses(m.RollBack("r", -2))
 
 
@@ -124,7 +125,7 @@ def test_failed_and_cancelled_ones_at_or_below_the_target_go_too_d57() -> None:
 def test_with_nothing_to_take_away_it_is_refused_d57() -> None:
     desk = completed("a", "b")
     refused = desk.refuses(m.RollBack("r", 1))
-    assert refused.message == "Nothing stands after that checkpoint: there is nothing to take back."
+    assert refused.message == mentions()
     desk = Desk(plan_of("a"), started=False)
     assert desk.refuses(m.RollBack("r", -1)).possible == ("start", "cancel")
 

@@ -13,6 +13,7 @@ from cairn.core.errors import NotAllowed, Refused, Stale
 from cairn.core.model import Action, ApprovalStatus, Kind, Policy, Risk, RunStatus, Terms, WaitingOn
 from cairn.core.verdict import Condition, Considered, Judge, Question, Verdict
 from tests.core.desk import ACTION, BEGIN, RESULT, Desk, asking, plan_of
+from tests.mentions import mentions
 
 MET = Considered("small", "global", "auto_approval", "approves", (Condition("amount", "<= 50", "35", True),))
 MISSED = Considered("large", "global", "checkpoints", "does not match")
@@ -191,7 +192,7 @@ def test_only_those_whom_it_is_put_to_decide_h3() -> None:
     desk = held(approvers=("Finance", "lead@example.com"))
     with pytest.raises(NotAllowed) as refused:
         answer_as(desk, "bob", counts_as=frozenset({"bob", "approver"}))
-    assert refused.value.message == "This is put to Finance, lead@example.com: one of them has to decide."
+    assert refused.value.message == mentions("Finance, lead@example.com")
     answer_as(desk, "bob", counts_as=frozenset({"bob", "finance"}))
     assert desk.states == {"a": "WORKING"}
 
@@ -206,7 +207,7 @@ def test_nobody_decides_about_a_run_of_their_own_where_the_rule_says_so_d29() ->
     desk = held(not_by_starter=True)
     with pytest.raises(NotAllowed) as refused:
         answer_as(desk, "ann", counts_as=None)
-    assert refused.value.message == "You have started this run: somebody else has to decide."
+    assert refused.value.message == mentions()
     answer_as(desk, "bob", counts_as=frozenset())
     assert desk.states == {"a": "WORKING"}
 
@@ -224,12 +225,9 @@ def test_an_approval_is_handed_over_h3() -> None:
     }
     with pytest.raises(NotAllowed):
         answer_as(desk, "bob", counts_as=frozenset({"finance"}))
-    assert desk.refuses(m.HandOver(approval, ())).message == "Name whom it is to be handed over to."
+    assert desk.refuses(m.HandOver(approval, ())).message == mentions()
     desk.answer("a", "approve")
-    assert (
-        desk.refuses(m.HandOver(approval, ("x",))).message
-        == "It is not asked any more: the approval is approved by ann."
-    )
+    assert desk.refuses(m.HandOver(approval, ("x",))).message == mentions("approved", "ann")
     desk.refuses(m.HandOver("none", ("x",)), Refused)
 
 
