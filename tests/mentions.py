@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-QUOTES = "'\"`“”‘’"
+QUOTES = "'\"`“”"
 
 
 @dataclass(frozen=True, eq=False)

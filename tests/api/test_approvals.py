@@ -48,14 +48,14 @@ async def test_a_decision_is_bound_to_what_was_looked_at(house: House) -> None:
     pending = await up_for_approval(house)
     path = f"/api/approvals/{pending['approval_id']}"
     stale = await house.put(f"{path}/approve", {"digest": "0" * 64}, 409)
-    assert "changed" in stale["detail"]
+    assert stale["type"] == "urn:cairn:problem:refused"
     assert (await house.get(path))["status"] == "pending"
     approved = await house.put(f"{path}/approve", {"digest": pending["digest"], "feedback": "Good"})
     assert (approved["status"], approved["given"], approved["possible"]) == ("approved", 1, [])
     assert [(d["by"], d["decision"], d["feedback"], d["digest"]) for d in approved["decisions"]] == [
         ("admin", "approve", "Good", pending["digest"])
     ]
-    assert (await house.put(f"{path}/approve", {}, 409))["title"] == "Not possible now"
+    assert (await house.put(f"{path}/approve", {}, 409))["type"] == "urn:cairn:problem:refused"
     assert (await house.get(f"/api/executions/{pending['execution_id']}"))["status"] == "completed"
 
 

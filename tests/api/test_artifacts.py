@@ -80,11 +80,11 @@ async def test_content_that_was_tampered_with_is_not_passed_off_as_whole(house: 
     change = sa.update(blobs).where(own).values(data=b"x" * artifact["size_bytes"], compression="none")
     await house.cairn.database.transact(lambda c: c.execute(change))
     reading = house.cairn.reading
-    with pytest.raises(DamagedBlob, match="has been changed"):
+    with pytest.raises(DamagedBlob, match=artifact["checksum"]):
         list(reading.content(artifact["checksum"]))
     lose = sa.update(blobs).where(own).values(data=None, chunk_count=1)
     await house.cairn.database.transact(lambda c: c.execute(lose))
-    with pytest.raises(DamagedBlob, match="is missing"):
+    with pytest.raises(DamagedBlob, match=artifact["checksum"]):
         list(reading.content(artifact["checksum"]))
     with pytest.raises(MissingBlob):
         list(reading.content("0" * 64))

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.api.house import House, form
+from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -33,7 +34,7 @@ async def test_a_form_is_told_what_is_wrong_with_each_field(house: House) -> Non
     assert (await house.post(f"{path}/submit", {}, 422))["errors"][0]["path"] == "/fields"
     assert (await house.fill(run, goals="grow", weight=12345678901234567890))["status"] == "completed"
     late = await house.post(f"{path}/submit", {"fields": {"goals": "again"}}, 409)
-    assert late["detail"].startswith("The execution is completed")
+    assert (late["type"], late["detail"]) == ("urn:cairn:problem:refused", mentions("completed"))
 
 
 async def test_a_revision_shows_what_was_entered_and_why_it_comes_back(house: House) -> None:
@@ -47,7 +48,7 @@ async def test_a_revision_shows_what_was_entered_and_why_it_comes_back(house: Ho
     )
     assert first["approval"]["digest"] == first["digest"]
     assert (await house.post(f"{path}/revise", {}, 422))["errors"] == [
-        {"path": "/feedback", "message": "Say why: 'feedback' is required to revise."}
+        {"path": "/feedback", "message": mentions("'feedback'", "revise")}
     ]
     revised = await house.post(f"{path}/reject", {"feedback": "say more"})
     assert (revised["execution_id"], revised["revision_iteration"]) == (first["execution_id"], 1)
@@ -64,7 +65,7 @@ async def test_a_revision_shows_what_was_entered_and_why_it_comes_back(house: Ho
         "human_form",
         "approval_to_complete",
     ]
-    assert (await house.post(f"{path}/approve-complete", {}, 409))["detail"].startswith("The execution is completed")
+    assert (await house.post(f"{path}/approve-complete", {}, 409))["detail"] == mentions("completed")
 
 
 async def test_a_start_is_approved_or_refused_and_asked_again(house: House) -> None:
@@ -95,7 +96,7 @@ async def test_a_start_is_approved_or_refused_and_asked_again(house: House) -> N
     ],
 )
 async def test_a_start_names_one_execution(house: House, body: dict[str, str]) -> None:
-    assert (await house.post("/api/executions/start", body, 422))["title"] == "Something does not fit"
+    assert (await house.post("/api/executions/start", body, 422))["type"] == "urn:cairn:problem:wrong-input"
 
 
 async def test_without_auto_advance_the_next_one_waits_for_a_start(house: House) -> None:
@@ -178,7 +179,7 @@ async def test_logs_and_conversations_are_lists(house: House) -> None:
 @pytest.mark.parametrize("path", ["", "/logs", "/conversation", "/context"])
 async def test_unknown_executions_are_not_found(house: House, path: str) -> None:
     response = await house.client.get(f"/api/executions/{NOBODY}{path}")
-    assert (response.status_code, response.json()["detail"]) == (404, f"There is no execution {NOBODY}.")
+    assert (response.status_code, response.json()["detail"]) == (404, mentions(NOBODY))
 
 
 async def test_executions_of_a_run_are_paged_in_the_order_they_were_made(house: House) -> None:

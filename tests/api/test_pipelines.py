@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.api.house import House, form
+from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -123,7 +124,7 @@ async def test_what_is_left_out_stays(house: House) -> None:
     replaced = await house.put(path, {"checkpoints": [form("design")]})
     assert ([c["key"] for c in replaced["checkpoints"]], replaced["pipeline_definition_version"]) == (["design"], 2)
     whole = await house.put(path, replaced | {"pipeline_name": "Whole", "warnings": [], "latest_run": None}, 422)
-    assert whole["title"] == "Something does not fit"
+    assert whole["type"] == "urn:cairn:problem:wrong-input"
 
 
 async def test_history_diff_and_revert(house: House) -> None:
@@ -209,7 +210,7 @@ async def test_the_order_is_not_changed_under_an_open_run_unless_forced(house: H
     run = await house.run(pipeline)
     path = f"/api/pipelines/{pipeline['pipeline_id']}/checkpoints"
     refused = await house.post(path, form("design"), 409)
-    assert "use force, which cancels them" in refused["possible"]
+    assert refused["possible"][-1] == mentions("force")
     await house.post(f"{path}?force=true", form("design"), 201)
     assert (await house.get(f"/api/runs/{run['run_id']}"))["status"] == "cancelled"
 
@@ -229,7 +230,7 @@ async def test_deleting_is_soft(house: House) -> None:
     assert (await house.put(path, {"pipeline_name": "x"}, 409))["possible"] == ["restore"]
     assert (await house.post("/api/runs", {"pipeline_id": pipeline["pipeline_id"]}, 409))["possible"]
     assert (await house.post(f"{path}/restore"))["deleted_at"] is None
-    assert (await house.post(f"{path}/restore", status=409))["title"] == "Not possible now"
+    assert (await house.post(f"{path}/restore", status=409))["type"] == "urn:cairn:problem:refused"
 
 
 async def test_the_list_shows_latest_and_recent_runs(house: House) -> None:
@@ -251,4 +252,4 @@ async def test_the_list_shows_latest_and_recent_runs(house: House) -> None:
 async def test_unknown_pipelines_are_not_found(house: House, path: str) -> None:
     response = await house.client.get(f"/api/pipelines/{NOBODY}{path}")
     assert response.status_code == 404
-    assert response.json()["detail"].startswith("There is no ")
+    assert response.json()["type"] == "urn:cairn:problem:not-found"

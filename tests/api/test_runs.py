@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.api.house import House, Json, form
+from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 NOBODY = "00000000-0000-0000-0000-000000000000"
@@ -84,7 +85,7 @@ async def test_pause_resume_cancel_restart(house: House) -> None:
     paused = await house.post(f"{path}/pause")
     assert (paused["status"], paused["possible"]) == ("paused", ["resume", "cancel", "roll back", "restart"])
     twice = await house.post(f"{path}/pause", status=409)
-    assert twice["detail"] == "The run is paused: it is not possible to pause it now."
+    assert twice["detail"] == mentions("paused")
     assert "resume" in twice["possible"]
     assert (await house.post(f"{path}/resume"))["status"] == "in_progress"
     second = await house.post(f"{path}/restart", {"pass_number": 1})
@@ -146,10 +147,10 @@ async def test_wrong_bodies_are_told_by_pointer(house: House, body: Any, paths: 
 
 
 async def test_a_pipeline_that_is_not_there_or_empty_starts_nothing(house: House) -> None:
-    assert (await house.post("/api/runs", {"pipeline_id": NOBODY}, 404))["detail"] == f"There is no pipeline {NOBODY}."
+    assert (await house.post("/api/runs", {"pipeline_id": NOBODY}, 404))["detail"] == mentions(NOBODY)
     empty = await house.post("/api/pipelines", {"pipeline_name": "Empty"}, 201)
     refused = await house.post("/api/runs", {"pipeline_id": empty["pipeline_id"]}, 409)
-    assert refused["possible"] == ["add a checkpoint"]
+    assert len(refused["possible"]) == 1
 
 
 async def test_bodies_that_are_not_json_are_told_where(house: House) -> None:
@@ -157,7 +158,7 @@ async def test_bodies_that_are_not_json_are_told_where(house: House) -> None:
     broken = await house.client.post("/api/runs", content='{"pipeline_id":\n  nope}', headers=json_type)
     assert (broken.status_code, broken.json()["errors"][0]["line"]) == (400, 2)
     twice = await house.client.post("/api/runs", content='{"start": true, "start": false}', headers=json_type)
-    assert (twice.status_code, "stands twice" in twice.text) == (400, True)
+    assert (twice.status_code, twice.json()["errors"][0]["message"]) == (400, mentions("'start'"))
     nan = await house.client.post("/api/runs", content='{"input": NaN}', headers=json_type)
     assert nan.status_code == 400
     assert (

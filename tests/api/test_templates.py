@@ -12,6 +12,7 @@ import pytest
 from cairn.adapters.models_simulated.documents import NOTE
 from cairn.definitions import templates
 from tests.api.house import House, Json, until
+from tests.mentions import mentions
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 AGENTS = [template.name for template in templates() if "agents" in template.uses]
@@ -100,7 +101,7 @@ async def test_ticket_triage(house: House) -> None:
     }
     solution = ended.json("solve", "solution")
     assert (solution["ticket_id"], solution["customer_id"]) == ("CS-1234", "CUST-5678")
-    assert solution["solution"] == "Do what is asked for: “Please send a replacement.”"
+    assert solution["solution"] == mentions("“Please send a replacement.”")
     assert (len(solution["steps"]), 0 < solution["confidence"] < 1) == (3, True)
     letter = ended.file("solve", "answer")
     assert letter.startswith("Subject: Your ticket CS-1234\n\nDear customer,\n\n")

@@ -53,7 +53,7 @@ class Server:
         process = self.spawn()
         assert process.stdout is not None
         for line in process.stdout:
-            if line.startswith("Open "):
+            if "#token=" in line:
                 return
         raise AssertionError(f"the server did not start:\n{self.last_words()}")
 
