@@ -1,4 +1,4 @@
-"""An identity provider that lies, or does not answer, signs nobody in (S1, S3)."""
+"""An identity provider that sends forged tokens or does not answer signs nobody in."""
 
 from __future__ import annotations
 

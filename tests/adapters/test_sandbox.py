@@ -1,4 +1,4 @@
-"""X11, R9: what every sandbox has to do, and which one a machine gets."""
+"""The contract of every sandbox, and the choice of a sandbox for a machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""P6: the agent library over HTTP; definitions that refer to it, and runs that keep the agents they began with."""
+"""The agent library over HTTP, definitions that refer to it, and runs that keep their agents."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ async def test_what_is_used_is_not_removed_and_unknown_ones_are_not_referred_to(
 
 
 async def test_saving_names_the_pipelines_that_do_not_fit_any_more(house: House) -> None:
-    """P3: what was checked when they were saved is looked at again."""
+    """A change of an agent checks the pipelines that use it again."""
     number: Json = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
     agent = {"role": "You count.", "task_prompt": "Count.", "output_schema": number}
     saved = await house.put("/api/agents/counter", agent)

@@ -1,4 +1,4 @@
-"""Artifacts and the trail over HTTP (F1, S3, S4)."""
+"""Artifacts and events over HTTP."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def test_artifacts_are_listed_and_downloaded_whole(house: House) -> None:
 
 
 async def test_nothing_is_shown_as_a_page(house: House) -> None:
-    """S3: what a user wrote does not run in anybody's browser."""
+    """Content written by a user is never executed by a browser."""
     page = "<script>alert(1)</script>"
     run = await finished(house, page, outputs=["goals.md"])
     [artifact] = (await house.get("/api/artifacts/list", run_id=run["run_id"]))["items"]

@@ -1,4 +1,4 @@
-"""What is said with models over HTTP (A1, X12): by pages, as it happens, and hidden where it is not shown."""
+"""Conversations over HTTP: paged, streamed, and hidden where the definition does not show them."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ async def messages(listener: Listener, count: int) -> list[Told]:
     return found
 
 
-async def test_a_stream_tells_pieces_then_messages_and_goes_on_after_the_last_x12(house: House) -> None:
+async def test_a_stream_sends_deltas_then_messages_and_resumes_after_the_last(house: House) -> None:
     go, path = asyncio.Event(), ""
 
     async def speak(work: Work, conversation: Conversation) -> Outcome:
@@ -261,7 +261,7 @@ async def ended(house: House, run: Json) -> bool | None:
     return True if (await house.get(f"/api/runs/{run['run_id']}"))["status"] == "completed" else None
 
 
-async def test_costs_and_budgets_over_http_a6_d69(house: House) -> None:
+async def test_costs_and_budgets_over_http(house: House) -> None:
     async def spend(work: Work, conversation: Conversation) -> Outcome:
         for number in range(len(await conversation.said()) + 1, 4):
             await conversation.afford()

@@ -1,4 +1,4 @@
-"""X8, S4: the doctor over HTTP: what it looks at, what it says, what it puts right."""
+"""The doctor over HTTP: its checks, findings and repairs."""
 
 from __future__ import annotations
 

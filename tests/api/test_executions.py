@@ -1,4 +1,4 @@
-"""Executions over HTTP: forms, approvals, starts by hand, what they were told (X2, X3, X9, X10, D41)."""
+"""Executions over HTTP: forms, approvals, manual starts, context."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def test_a_form_is_told_what_is_wrong_with_each_field(house: House) -> Non
 
 
 async def test_a_revision_shows_what_was_entered_and_why_it_comes_back(house: House) -> None:
-    """X3, X10: nothing entered is lost."""
+    """No answer is lost."""
     run = await house.run(await house.pipeline(weighted(approve="complete")))
     first = await house.fill(run, goals="grow", weight=2)
     path = f"/api/executions/{first['execution_id']}"
@@ -69,7 +69,6 @@ async def test_a_revision_shows_what_was_entered_and_why_it_comes_back(house: Ho
 
 
 async def test_a_start_is_approved_or_refused_and_asked_again(house: House) -> None:
-    """X2, D45, D49."""
     run = await house.run(await house.pipeline(form("goals", approve="start")))
     execution = await house.execution(run)
     path = f"/api/executions/{execution['execution_id']}"
@@ -127,7 +126,6 @@ async def test_without_auto_advance_the_next_one_waits_for_a_start(house: House)
 
 
 async def test_a_cancelled_execution_leaves_its_checkpoint_to_a_start_by_hand(house: House) -> None:
-    """D58."""
     run = await house.run(await house.pipeline())
     execution = await house.execution(run)
     cancelled = await house.post(f"/api/executions/{execution['execution_id']}/cancel")
@@ -138,7 +136,6 @@ async def test_a_cancelled_execution_leaves_its_checkpoint_to_a_start_by_hand(ho
 
 
 async def test_the_context_is_shown_before_the_start(house: House) -> None:
-    """X9, D10."""
     checkpoint = form("goals", inputs={"include_previous_version": True})
     pipeline = await house.pipeline(checkpoint)
     first = await house.run(pipeline, input={"market": "Europe", "n": 2**70})
@@ -158,7 +155,7 @@ async def test_the_context_is_shown_before_the_start(house: House) -> None:
 
 
 async def test_what_cannot_be_told_is_said_before_the_start(house: House) -> None:
-    """P8, X9: a source that is not there."""
+    """The source does not exist."""
     run = await house.run(
         await house.pipeline(form("goals", approve="start", input_mapping={"market": "input.market"}))
     )

@@ -1,4 +1,4 @@
-"""Bodies: bounded while they are read, decoded strictly (P8, S3)."""
+"""Request bodies are limited while they are read and decoded strictly."""
 
 from __future__ import annotations
 

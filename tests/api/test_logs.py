@@ -1,4 +1,4 @@
-"""The log of an execution over HTTP: from either end, filtered, whole (X12)."""
+"""The log of an execution over HTTP: from either end, filtered, complete."""
 
 from __future__ import annotations
 

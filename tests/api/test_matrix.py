@@ -1,4 +1,4 @@
-"""Every operation with every role and every scope, by real requests, against the one table (S1, D29)."""
+"""Every operation with every role and scope, by real requests, against the permission table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A2: models over HTTP: which there are, whether one answers; keys never come back."""
+"""Models over HTTP: the list and the test call; keys are never returned."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ async def test_faults_are_told_in_words(house: House, provider: FakeProvider) ->
 
 
 async def test_who_may(house: House) -> None:
-    """Everybody may look; a call costs, so it takes an editor (D29)."""
+    """Every role can list models; a test call costs money, so it needs the role editor."""
     for roles, status in (((), 403), (("viewer",), 403), (("approver",), 403), (("editor",), 200)):
         async with house.visitor(await token_for(house, *roles)) as somebody:
             assert (await somebody.get("/api/models")).status_code == (200 if roles else 403)

@@ -1,4 +1,4 @@
-"""Channels, deliveries and preferences over HTTP (H7, S2): secrets never come back."""
+"""Channels, deliveries and preferences over HTTP; secrets are never returned."""
 
 from __future__ import annotations
 

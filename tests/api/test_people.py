@@ -1,4 +1,4 @@
-"""Users, groups, invitations, tokens, sessions, delegations and secrets over HTTP (S1, S2, S4, D29)."""
+"""Users, groups, invitations, tokens, sessions, delegations and secrets over HTTP."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ async def test_a_narrow_token_makes_no_wider_one(house: House) -> None:
 
 
 async def test_who_is_no_admin_has_tokens_and_a_name_of_their_own(house: House) -> None:
-    """S1: what concerns oneself, and nothing of others."""
+    """Users see their own account and nothing of others."""
     async with accepted(house, "own-account", "approver") as own:
         body = {"name": "my notebook", "scopes": ["read", "decide"], "valid_days": 30}
         made = (await own.post("/api/me/tokens", json=body)).json()

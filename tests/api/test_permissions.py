@@ -1,4 +1,4 @@
-"""Roles (D29): one table, and no operation without its line."""
+"""Permissions: one table with a line for every operation."""
 
 from __future__ import annotations
 

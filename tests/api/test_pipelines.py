@@ -1,4 +1,4 @@
-"""Pipelines and their definitions over HTTP (P1 to P5, D3, D41)."""
+"""Pipelines and their definitions over HTTP."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def test_a_pipeline_comes_back_in_its_full_form(house: House) -> None:
 
 
 async def test_yaml_is_taken_and_given_back(house: House) -> None:
-    """P7: applied again it changes nothing."""
+    """Applying it again changes nothing."""
     made = await house.client.post("/api/pipelines", content=YAML, headers=AS_YAML)
     assert made.status_code == 201, made.text
     path = f"/api/pipelines/{made.json()['pipeline_id']}"
@@ -59,7 +59,7 @@ async def test_yaml_is_taken_and_given_back(house: House) -> None:
 
 
 async def test_faults_are_named_with_their_place(house: House) -> None:
-    """P3: line and column for YAML, a pointer for both."""
+    """Line and column for YAML, a JSON pointer for YAML and JSON."""
     wrong = YAML.replace("needs: [goals]", "needs: [nobody]").replace("form: [goals]", "form: 7")
     told = await house.client.post("/api/pipelines", content=wrong, headers=AS_YAML)
     assert told.status_code == 422
@@ -128,7 +128,6 @@ async def test_what_is_left_out_stays(house: House) -> None:
 
 
 async def test_history_diff_and_revert(house: House) -> None:
-    """P5."""
     pipeline = await house.pipeline()
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
     await house.put(path, {"pipeline_name": "Renamed"})
@@ -147,7 +146,7 @@ async def test_history_diff_and_revert(house: House) -> None:
 
 
 async def test_a_definition_is_compared_before_it_is_saved(house: House) -> None:
-    """P5, P7: what saving it in place of the newest one would change; the same again is no change."""
+    """Compared with the newest revision; an identical definition has no changes."""
     pipeline = await house.pipeline(form("goals"), form("design"), pipeline_description="why")
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
     written = (await house.client.get(f"{path}/definition?format=json")).json()
@@ -166,7 +165,7 @@ async def test_a_definition_is_compared_before_it_is_saved(house: House) -> None
 
 
 async def test_a_definition_is_replaced_as_a_whole(house: House) -> None:
-    """P7: what is left out has its default; repeated, it changes nothing."""
+    """Omitted fields get their defaults; repeating the request changes nothing."""
     pipeline = await house.pipeline(form("goals"), pipeline_description="why", original_prompt="Go")
     path = f"/api/pipelines/{pipeline['pipeline_id']}"
     given = {"pipeline_name": "Journey", "checkpoints": [form("goals")]}
@@ -205,7 +204,6 @@ async def test_checkpoints_one_by_one(house: House) -> None:
 
 
 async def test_the_order_is_not_changed_under_an_open_run_unless_forced(house: House) -> None:
-    """D3."""
     pipeline = await house.pipeline()
     run = await house.run(pipeline)
     path = f"/api/pipelines/{pipeline['pipeline_id']}/checkpoints"
@@ -216,7 +214,6 @@ async def test_the_order_is_not_changed_under_an_open_run_unless_forced(house: H
 
 
 async def test_deleting_is_soft(house: House) -> None:
-    """P4, D6."""
     pipeline = await house.pipeline(pipeline_name="Soon gone")
     await house.run(pipeline)
     path = f"/api/pipelines/{pipeline['pipeline_id']}"

@@ -1,4 +1,4 @@
-"""Every error is problem details (F1, RFC 9457)."""
+"""Every error is returned as problem details (RFC 9457)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in with an identity provider (S1): a real one on loopback, users, roles, and the way back."""
+"""Signing in with an identity provider on loopback: users, roles and redirects."""
 
 from __future__ import annotations
 

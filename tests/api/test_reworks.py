@@ -1,4 +1,4 @@
-"""Rework, reruns and lineage over HTTP (R2, R3, D41, D46, D59, D66)."""
+"""Rework, reruns and lineage over HTTP."""
 
 from __future__ import annotations
 

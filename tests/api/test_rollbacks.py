@@ -1,4 +1,4 @@
-"""Rollback over HTTP (R1, D30, D41, D51, D59)."""
+"""Rollback over HTTP."""
 
 from __future__ import annotations
 
@@ -74,11 +74,10 @@ async def test_going_back_and_undoing_it(house: House) -> None:
     undone = await house.post(f"/api/rollback/{rollback['rollback_id']}/undo")
     assert (undone["undone_at"] is not None, undone["can_undo"]) == (True, False)
     assert (await house.get(f"/api/runs/{run['run_id']}"))["status"] == "completed"
-    assert await house.post(f"/api/rollback/{rollback['rollback_id']}/undo") == undone  # D59
+    assert await house.post(f"/api/rollback/{rollback['rollback_id']}/undo") == undone
 
 
 async def test_newer_work_in_its_place_stands_in_the_way_of_undoing(house: House) -> None:
-    """D51."""
     run = await completed(house, await two_steps(house))
     rollback = await house.post("/api/rollback", back_to(run, 0), 201)
     await house.fill(run, 1, design="red")
@@ -89,7 +88,6 @@ async def test_newer_work_in_its_place_stands_in_the_way_of_undoing(house: House
 
 
 async def test_the_same_rollback_twice_is_one(house: House) -> None:
-    """D59."""
     run = await completed(house, await two_steps(house))
     body = back_to(run, 0, rollback_id=str(uuid4()))
     first = await house.post("/api/rollback", body, 201)

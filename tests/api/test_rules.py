@@ -1,4 +1,4 @@
-"""Rules over HTTP: YAML as it is, every fault with line and column, versions, the stop, why, samples (H2, H3b, H6)."""
+"""Rules over HTTP: YAML, errors with line and column, versions, emergency stop, explanations, audits."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ async def test_rules_are_checked_without_being_saved(house: House) -> None:
 
 
 async def test_more_approvers_than_exist(house: House) -> None:
-    """D70: there is one person here."""
+    """There is only one user."""
     _, path = await own(house)
     wants_two = ASK.replace("{}", "{ require_approval_count: 2 }")
     problem = (await put(house, path, wants_two, 422)).json()

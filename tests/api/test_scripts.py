@@ -1,4 +1,4 @@
-"""Script files over HTTP (D5): written, read, listed, removed; each change a revision."""
+"""Script files over HTTP: write, read, list, remove; each change is a revision."""
 
 from __future__ import annotations
 

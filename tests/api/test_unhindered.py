@@ -1,4 +1,4 @@
-"""What reads is handed to a thread at most once, and a short run not at all where it is at hand (SPEC §9)."""
+"""What reads is handed to a thread at most once, and a short run not at all where it is at hand."""
 
 from __future__ import annotations
 

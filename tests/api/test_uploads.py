@@ -1,4 +1,4 @@
-"""Files for forms (X10, D40, D47): streamed, bounded, one at a time."""
+"""File uploads for forms: streamed, limited in size, one at a time."""
 
 from __future__ import annotations
 

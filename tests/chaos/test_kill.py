@@ -1,4 +1,4 @@
-"""R9: killed at any moment, as often as you like, a run goes on by itself; nothing is lost or counts twice."""
+"""A run continues after any number of kills at any moment; nothing is lost or counted twice."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def pipeline() -> dict[str, object]:
             "execution": {
                 "mode": "function",
                 "function_config": {"function": "chaos.step", "parameters": {"number": number, "seconds": 0.12}},
-                # A worker that dies again and again on one attempt makes it a fault (D64): there are more attempts.
+                # A worker that dies again and again on one attempt makes it a fault: there are more attempts.
                 "retry_config": {"max_auto_retries": 5, "retry_delay_seconds": 0},
             },
         }

@@ -1,4 +1,4 @@
-"""A3, D18: cancelled, late, or stopped with the server, agents let go at once of the provider and of all they run."""
+"""Agents that are cancelled, timed out or stopped release the provider and their processes at once."""
 
 from __future__ import annotations
 

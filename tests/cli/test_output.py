@@ -64,7 +64,6 @@ def test_json_is_the_answer_of_the_api(served: Shell, server: Server, walked: st
 
 
 def test_an_input_keeps_every_digit(served: Shell, walked: str) -> None:
-    """P8"""
     given = '{"big":123456789012345678901234567890,"exact":0.1}'
     served("run", walked, "--detach", "--input", given)
     assert served("show", walked, "--input").out.replace(" ", "") == f"{given}\n"

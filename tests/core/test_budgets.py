@@ -1,4 +1,4 @@
-"""A6, D69: a spent budget pauses the run, which goes on only with a higher one."""
+"""A spent budget pauses the run until it is raised."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_spent_budget_pauses_the_run_and_says_why() -> None:
     assert desk.detail(m.EventType.RUN_PAUSED)["reason"] == SPENT
 
 
-def test_it_resumes_only_when_there_is_something_left_d69() -> None:
+def test_a_run_resumes_only_with_budget_left() -> None:
     desk = Watched(plan_of("a"))
     reach(desk)
     refused = desk.refuses(m.ResumeRun())

@@ -1,4 +1,4 @@
-"""Timeouts of checkpoints and runs count only time with a runner at work: D18, D67; delays: D71."""
+"""Timeouts of checkpoints and runs count only time with a runner at work; retry delays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def timed() -> Policy:
     return Policy(timeout=60.0, on_timeout=OnFailure.FAIL_RUN)
 
 
-def test_a_timeout_runs_over_all_dispatches_of_an_attempt_d67() -> None:
+def test_a_timeout_covers_all_dispatches_of_an_attempt() -> None:
     desk = Desk(plan_of("a", policies={"a": timed()}))
     e = desk.e("a")
     assert desk.did(m.SendLater) == [m.SendLater(60.0, m.TimedOut(e.id, 1))]
@@ -27,7 +27,7 @@ def test_a_timeout_runs_over_all_dispatches_of_an_attempt_d67() -> None:
     assert desk.did(m.SendLater) == [m.SendLater(0.0, m.TimedOut(e.id, 3))]
 
 
-def test_the_time_after_a_worker_died_is_no_work_d18() -> None:
+def test_the_time_after_a_worker_died_does_not_count_as_work() -> None:
     """Nobody knows when it died: an hour without a server does not use up the time of what it was at."""
     desk = Desk(plan_of("a", policies={"a": timed()}, run_timeout=100.0))
     e = desk.e("a")
@@ -36,14 +36,14 @@ def test_the_time_after_a_worker_died_is_no_work_d18() -> None:
     assert desk.did(m.SendLater) == [m.SendLater(60.0, m.TimedOut(e.id, 2)), m.SendLater(100.0, m.RunTimedOut(2))]
 
 
-def test_a_new_attempt_has_its_whole_time_d67() -> None:
+def test_a_new_attempt_has_its_full_timeout() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(timeout=60.0, max_auto_retries=1)}))
     desk.send(m.Failed(desk.e("a").id, 1, Fault("x", "y")), "worker", after=50)
     desk.due("a")
     assert desk.did(m.SendLater) == [m.SendLater(60.0, m.TimedOut(desk.e("a").id, 2))]
 
 
-def test_a_late_timeout_is_stale_d18() -> None:
+def test_a_late_timeout_is_stale() -> None:
     desk = Desk(plan_of("a", policies={"a": timed()}))
     e = desk.e("a")
     desk.send(m.InputWanted(e.id, 1, WaitingOn.QUESTION), "worker")
@@ -58,7 +58,7 @@ def test_without_a_timeout_no_timer_is_set() -> None:
     assert Desk(plan_of("a")).did(m.SendLater) == []
 
 
-def test_the_runs_clock_goes_while_any_runner_works_d18() -> None:
+def test_the_clock_of_a_run_counts_while_any_runner_works() -> None:
     desk = Desk(plan_of(("a", "b"), run_timeout=100.0))
     start = desk.at
     assert desk.did(m.SendLater) == [m.SendLater(100.0, m.RunTimedOut(1))]
@@ -74,7 +74,7 @@ def test_the_runs_clock_goes_while_any_runner_works_d18() -> None:
     desk.refuses(m.RunTimedOut(1), Stale)
 
 
-def test_a_run_without_time_left_fails_as_soon_as_it_works_d18() -> None:
+def test_a_run_without_time_left_fails_as_soon_as_it_works() -> None:
     desk = Desk(plan_of("a", "b", run_timeout=10.0))
     desk.send(m.PauseRun())
     desk.finish("a", after=30)
@@ -88,7 +88,7 @@ def test_going_from_one_checkpoint_to_the_next_sets_no_new_timer() -> None:
     assert (desk.run.clock, desk.did(m.SendLater)) == (1, [])
 
 
-def test_a_runs_timeout_fails_working_ones_and_cancels_the_others_d67() -> None:
+def test_a_run_timeout_fails_working_executions_and_cancels_the_others() -> None:
     desk = Desk(plan_of(("a", "b"), run_timeout=100.0))
     desk.send(m.InputWanted(desk.e("b").id, 1, WaitingOn.QUESTION), "worker")
     desk.send(m.RunTimedOut(1), "timer")
@@ -126,7 +126,7 @@ def test_a_clock_that_goes_back_takes_nothing_away() -> None:
     assert desk.at < BEGIN
 
 
-def test_a_blocker_waits_and_tries_again_after_the_retry_delay_d71() -> None:
+def test_an_external_blocker_is_retried_after_the_retry_delay() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(retry_delay=30.0)}, on_blocker=OnBlocker.WAIT))
     e = desk.e("a")
     desk.send(m.Blocked(e.id, 1, "no licence"), "worker")
@@ -139,7 +139,7 @@ def test_a_blocker_waits_and_tries_again_after_the_retry_delay_d71() -> None:
     desk.refuses(m.RetryDue(e.id, 1), Stale)
 
 
-def test_a_blocker_asks_people_where_the_pipeline_says_so_d71() -> None:
+def test_an_external_blocker_escalates_if_the_pipeline_says_so() -> None:
     desk = Desk(plan_of("a", on_blocker=OnBlocker.ESCALATE))
     desk.send(m.Blocked(desk.e("a").id, 1), "worker")
     assert desk.e("a").waiting_on is WaitingOn.ESCALATION

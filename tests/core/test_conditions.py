@@ -1,4 +1,4 @@
-"""What a condition holds for: every kind of trigger, every operator, and what is shown of it (H2)."""
+"""Conditions: every kind of trigger, every operator, and the values that are shown."""
 
 from __future__ import annotations
 

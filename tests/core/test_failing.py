@@ -1,4 +1,4 @@
-"""Faults, retries and what follows when they are used up: X4, D15, D16, D17, D53, D55, D58, D63, D64."""
+"""Errors, retries, and what follows when they are used up."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def failing(on_failure: OnFailure, *stages: str | tuple[str, ...]) -> Desk:
 
 
 # ---- automatic retries ---------------------------------------------------------------------------
-def test_a_fault_is_tried_again_after_the_delay_with_the_same_id_and_workspace_x4() -> None:
+def test_a_failed_attempt_is_retried_after_the_delay_with_the_same_id_and_workspace() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1, retry_delay=7.0)}))
     before = desk.e("a")
     desk.fail("a")
@@ -51,7 +51,7 @@ def test_a_fault_is_tried_again_after_the_delay_with_the_same_id_and_workspace_x
     assert desk.did(m.MakeWorkspace) == []
 
 
-def test_a_fault_that_would_come_again_is_not_retried_a7() -> None:
+def test_a_permanent_error_is_not_retried() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=3)}))
     e = desk.e("a")
     desk.send(m.Failed(e.id, e.dispatch, Fault("authentication", "The key is wrong.", is_final=True)), "worker")
@@ -59,7 +59,7 @@ def test_a_fault_that_would_come_again_is_not_retried_a7() -> None:
     assert desk.e("a").last_error == Fault("authentication", "The key is wrong.")
 
 
-def test_max_attempts_are_the_retries_and_the_first_one_d15() -> None:
+def test_max_attempts_is_one_more_than_the_retries() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=2)}))
     for _ in range(2):
         desk.fail("a")
@@ -70,7 +70,7 @@ def test_max_attempts_are_the_retries_and_the_first_one_d15() -> None:
     assert desk.e("a").failed_at == desk.at
 
 
-def test_a_validation_retry_counts_as_an_attempt_but_only_its_own_limit_bounds_it_d15() -> None:
+def test_a_validation_retry_is_an_attempt_limited_only_by_its_own_limit() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=0, max_validation_retries=2)}))
     for attempt in (2, 3):
         e = desk.e("a")
@@ -82,7 +82,7 @@ def test_a_validation_retry_counts_as_an_attempt_but_only_its_own_limit_bounds_i
     assert (desk.e("a").state, desk.e("a").attempt, desk.e("a").validations_used) == (State.FAILED, 3, 2)
 
 
-def test_a_validation_retry_is_a_new_attempt_with_its_own_time_and_interruptions_d64_d67() -> None:
+def test_a_validation_retry_is_a_new_attempt_with_its_own_timeout_and_interruptions() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(mode=Mode.HUMAN_ONLY, timeout=60.0)}))
     desk.answer("a", "answer")
     desk.send(m.Interrupted(desk.e("a").id, 1), "worker")
@@ -91,7 +91,7 @@ def test_a_validation_retry_is_a_new_attempt_with_its_own_time_and_interruptions
     assert (e.waiting_on, e.interruptions, e.worked, e.answered) == (WaitingOn.HUMAN_FORM, 0, 0.0, False)
 
 
-def test_validation_may_give_up_at_once_d63() -> None:
+def test_on_validation_failure_fail_gives_up_at_once() -> None:
     policy = Policy(on_invalid=OnInvalid.FAIL_CHECKPOINT, max_auto_retries=3)
     desk = Desk(plan_of("a", policies={"a": policy}))
     desk.send(m.Invalid(desk.e("a").id, 1, "x", error=Fault("schema", "no title")), "worker")
@@ -104,7 +104,7 @@ def test_validation_may_give_up_at_once_d63() -> None:
     }
 
 
-def test_only_faults_are_retried_automatically_d63() -> None:
+def test_only_errors_are_retried_automatically() -> None:
     """Timeout, decline and validation go straight to `on_failure`, whatever is left of the retries."""
     policy = Policy(max_auto_retries=3, timeout=10.0, max_validation_retries=0)
     desk = Desk(plan_of(("a", "b", "c"), policies=dict.fromkeys("abc", policy)))
@@ -117,7 +117,7 @@ def test_only_faults_are_retried_automatically_d63() -> None:
     assert desk.states == {"a": "FAILED", "b": "FAILED", "c": "FAILED"}
 
 
-def test_a_revision_renews_the_budgets_d63() -> None:
+def test_a_revision_renews_the_budgets() -> None:
     policy = Policy(ask_completion=True, max_auto_retries=1, max_validation_retries=1)
     desk = Desk(plan_of("a", policies={"a": policy}, max_interruptions=1))
     desk.fail("a")
@@ -133,7 +133,7 @@ def test_a_revision_renews_the_budgets_d63() -> None:
 
 
 # ---- a worker that died ----------------------------------------------------------------------------
-def test_a_dead_workers_dispatch_is_repeated_and_its_processes_are_stopped_d64() -> None:
+def test_the_dispatch_of_a_dead_worker_is_repeated_and_its_processes_are_stopped() -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
     desk.send(m.Interrupted(e.id, 1), "worker")
@@ -142,7 +142,7 @@ def test_a_dead_workers_dispatch_is_repeated_and_its_processes_are_stopped_d64()
     assert desk.told == ["execution_interrupted", "execution_dispatched"]
 
 
-def test_three_times_an_attempt_then_it_is_a_fault_d64() -> None:
+def test_an_attempt_fails_after_its_fourth_interruption() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1)}))
     for dispatch in (1, 2, 3):
         desk.send(m.Interrupted(desk.e("a").id, dispatch), "worker")
@@ -160,7 +160,7 @@ def test_three_times_an_attempt_then_it_is_a_fault_d64() -> None:
 
 
 # ---- on_failure ------------------------------------------------------------------------------------
-def test_pause_pipeline_lets_running_ones_finish_starts_nothing_then_pauses_d17() -> None:
+def test_pause_pipeline_lets_running_executions_finish_and_then_pauses() -> None:
     desk = failing(OnFailure.PAUSE_PIPELINE, ("a", "b"), "c")
     desk.fail("a")
     assert (desk.run.status, desk.run.pause_requested) == (RunStatus.IN_PROGRESS, True)
@@ -172,7 +172,7 @@ def test_pause_pipeline_lets_running_ones_finish_starts_nothing_then_pauses_d17(
     assert desk.states == {"a": "FAILED", "b": "COMPLETED"}
 
 
-def test_fail_run_stops_and_cancels_what_is_open_d17() -> None:
+def test_fail_run_stops_and_cancels_what_is_open() -> None:
     desk = failing(OnFailure.FAIL_RUN, ("a", "b", "c"))
     desk.send(m.InputWanted(desk.e("c").id, 1, WaitingOn.QUESTION), "worker")
     question = desk.asked("c")
@@ -185,7 +185,7 @@ def test_fail_run_stops_and_cancels_what_is_open_d17() -> None:
     assert desk.detail(m.EventType.RUN_FAILED) == {"from": "in_progress", "to": "failed", "reason": mentions("a")}
 
 
-def test_rollback_checkpoint_archives_only_the_failed_one_and_the_redo_waits_for_a_person_d17() -> None:
+def test_rollback_checkpoint_archives_only_the_failed_execution_and_waits_for_a_manual_start() -> None:
     desk = failing(OnFailure.ROLLBACK_CHECKPOINT, "a", ("b", "c"))
     desk.finish("a")
     failed = desk.e("b")
@@ -211,7 +211,7 @@ def test_rollback_checkpoint_archives_only_the_failed_one_and_the_redo_waits_for
     assert desk.states["b"] == "WORKING"
 
 
-def test_rollback_checkpoint_of_the_first_one_goes_to_the_very_beginning_d17() -> None:
+def test_rollback_checkpoint_of_the_first_checkpoint_goes_to_the_beginning() -> None:
     desk = failing(OnFailure.ROLLBACK_CHECKPOINT, "a")
     desk.fail("a")
     assert desk.run.rollbacks[0].target == -1
@@ -219,7 +219,7 @@ def test_rollback_checkpoint_of_the_first_one_goes_to_the_very_beginning_d17() -
 
 
 @pytest.mark.parametrize("on_timeout", list(OnFailure))
-def test_on_timeout_is_its_own_choice_and_the_work_is_really_stopped_x5(on_timeout: OnFailure) -> None:
+def test_on_timeout_has_its_own_policy_and_stops_the_work(on_timeout: OnFailure) -> None:
     policy = Policy(on_failure=OnFailure.FAIL_RUN, timeout=10.0, on_timeout=on_timeout)
     desk = Desk(plan_of(("a", "b"), policies=dict.fromkeys("ab", policy)))
     e = desk.e("a")

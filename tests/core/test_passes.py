@@ -1,4 +1,4 @@
-"""Passes and what a deciding checkpoint says about them: R5, D32, D33, D59, D61, D65."""
+"""Passes and the decisions of a deciding checkpoint."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def deciding(**settings: Any) -> Desk:
     return desk
 
 
-def test_complete_goes_on_or_ends_d33() -> None:
+def test_complete_continues_or_ends_the_run() -> None:
     desk = deciding()
     desk.finish("d", ruling=Ruling.COMPLETE)
     assert (desk.e("d").ruling, desk.states["z"]) == (Ruling.COMPLETE, "WORKING")
@@ -29,7 +29,7 @@ def test_complete_goes_on_or_ends_d33() -> None:
     assert (desk.run.status, desk.run.pass_number) == (RunStatus.COMPLETED, 1)
 
 
-def test_without_a_decision_it_counts_as_complete_d33() -> None:
+def test_without_a_pass_decision_it_counts_as_complete() -> None:
     desk = deciding()
     desk.finish("d")
     assert desk.e("d").ruling is Ruling.COMPLETE
@@ -41,7 +41,7 @@ def test_who_does_not_decide_has_no_ruling() -> None:
     assert (desk.e("a").ruling, desk.run.pass_number) == (None, 1)
 
 
-def test_restart_begins_the_next_pass_at_the_first_checkpoint_r5() -> None:
+def test_restart_begins_the_next_pass_at_the_first_checkpoint() -> None:
     desk = deciding(auto_advance=False)
     desk.send(m.StartExecution(desk.e("d").id))
     desk.finish("d", ruling=Ruling.RESTART)
@@ -59,7 +59,7 @@ def test_restart_begins_the_next_pass_at_the_first_checkpoint_r5() -> None:
     )
 
 
-def test_restart_stops_and_cancels_what_is_open_d65() -> None:
+def test_restart_stops_and_cancels_what_is_open() -> None:
     desk = Desk(plan_of("a", "d", "z", decides=("d",), needs={"z": ("a",)}))
     desk.finish("a")
     z = desk.e("z")
@@ -69,7 +69,7 @@ def test_restart_stops_and_cancels_what_is_open_d65() -> None:
     desk.refuses(m.Finished(z.id, 1, "late"), Stale)
 
 
-def test_an_earlier_pass_cannot_be_retried_d65() -> None:
+def test_an_earlier_pass_cannot_be_retried() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(on_failure=OnFailure.FAIL_RUN)}))
     desk.fail("a")
     failed = desk.e("a")
@@ -77,7 +77,7 @@ def test_an_earlier_pass_cannot_be_retried_d65() -> None:
     desk.refuses(m.RetryExecution(failed.id, 1), Stale)
 
 
-def test_a_further_restart_becomes_an_escalation_d33() -> None:
+def test_a_restart_beyond_the_limit_becomes_an_escalation() -> None:
     desk = deciding(max_restarts=1)
     desk.finish("d", ruling=Ruling.RESTART)
     desk.finish("a")
@@ -88,7 +88,7 @@ def test_a_further_restart_becomes_an_escalation_d33() -> None:
     assert desk.asked("d").reason == why
 
 
-def test_people_may_restart_beyond_the_limit_and_that_counts_d61() -> None:
+def test_a_manual_restart_beyond_the_limit_is_counted() -> None:
     desk = deciding(max_restarts=0)
     desk.finish("d", ruling=Ruling.RESTART)
     decider = desk.e("d")
@@ -98,7 +98,7 @@ def test_people_may_restart_beyond_the_limit_and_that_counts_d61() -> None:
     assert (decider.state, decider.ruling) == (State.COMPLETED, Ruling.RESTART)  # the answer stands for its completion
 
 
-def test_escalate_asks_before_completion_and_the_answer_stands_for_it_d61() -> None:
+def test_escalate_asks_before_completion_and_the_answer_replaces_its_approval() -> None:
     policies = {"d": Policy(ask_completion=True)}
     desk = deciding(policies=policies)
     desk.finish("d", ruling=Ruling.ESCALATE)
@@ -113,7 +113,7 @@ def test_escalate_asks_before_completion_and_the_answer_stands_for_it_d61() -> N
     )
 
 
-def test_a_retry_after_an_escalation_decides_again_d61() -> None:
+def test_a_retry_after_an_escalation_decides_again() -> None:
     desk = deciding()
     desk.finish("d", ruling=Ruling.ESCALATE)
     desk.answer("d", "retry")
@@ -123,7 +123,7 @@ def test_a_retry_after_an_escalation_decides_again_d61() -> None:
 
 
 # ---- a required second pass ------------------------------------------------------------------------------
-def test_a_first_pass_never_completes_r5() -> None:
+def test_a_first_pass_never_completes() -> None:
     desk = deciding(require_second_pass=True)
     desk.finish("d", ruling=Ruling.COMPLETE)
     assert (desk.run.pass_number, desk.states) == (2, {"a": "WORKING"})
@@ -138,7 +138,7 @@ def test_a_first_pass_never_completes_r5() -> None:
     assert (desk.run.status, desk.run.pass_number) == (RunStatus.COMPLETED, 2)
 
 
-def test_without_a_deciding_checkpoint_the_last_completion_counts_d33() -> None:
+def test_without_a_deciding_checkpoint_the_last_completion_counts() -> None:
     desk = Desk(plan_of("a", "b", require_second_pass=True))
     desk.finish("a")
     desk.finish("b")
@@ -149,7 +149,7 @@ def test_without_a_deciding_checkpoint_the_last_completion_counts_d33() -> None:
     assert desk.run.status is RunStatus.COMPLETED
 
 
-def test_people_cannot_accept_a_first_pass_as_complete_d61() -> None:
+def test_a_first_pass_cannot_be_accepted_as_complete() -> None:
     desk = deciding(require_second_pass=True)
     desk.finish("d", ruling=Ruling.ESCALATE)
     refused = desk.refuses(m.Decide(desk.asked("d").id, "accept"))
@@ -158,7 +158,7 @@ def test_people_cannot_accept_a_first_pass_as_complete_d61() -> None:
     assert desk.run.pass_number == 2
 
 
-def test_accepting_an_invalid_decision_does_not_get_around_the_second_pass_r5() -> None:
+def test_accepting_an_invalid_decision_does_not_skip_the_second_pass() -> None:
     policies = {"d": Policy(on_invalid=OnInvalid.ASK_HUMAN)}
     desk = deciding(require_second_pass=True, policies=policies)
     desk.send(m.Invalid(desk.e("d").id, 1, "x", (RESULT,)), "worker")
@@ -198,7 +198,7 @@ def test_a_decision_that_is_being_reworked_does_not_restart() -> None:
 
 # ---- by hand -----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("status", ["in_progress", "paused", "failed", "completed"])
-def test_a_restart_by_hand_counts_and_is_not_bounded_r5(status: str) -> None:
+def test_a_manual_restart_is_counted_but_not_limited(status: str) -> None:
     policies = {"b": Policy(on_failure=OnFailure.FAIL_RUN if status == "failed" else OnFailure.PAUSE_PIPELINE)}
     desk = Desk(plan_of("a", "b", policies=policies, max_restarts=0))
     desk.finish("a")
@@ -213,7 +213,7 @@ def test_a_restart_by_hand_counts_and_is_not_bounded_r5(status: str) -> None:
     assert desk.detail(m.EventType.PASS_BEGUN)["reason"] == mentions()
 
 
-def test_a_restart_names_the_pass_it_leaves_so_that_sent_twice_it_counts_once_d59() -> None:
+def test_a_repeated_restart_of_the_same_pass_counts_once() -> None:
     desk = Desk(plan_of("a"))
     desk.send(m.RestartRun(1))
     desk.refuses(m.RestartRun(1), Repeated)
@@ -227,7 +227,7 @@ def test_a_run_that_was_not_started_or_was_cancelled_cannot_be_restarted() -> No
     assert desk.refuses(m.RestartRun(1)).possible == ("roll back",)
 
 
-def test_the_first_checkpoint_of_a_pass_starts_by_itself_without_auto_advance_x2() -> None:
+def test_the_first_checkpoint_of_a_pass_starts_without_auto_advance() -> None:
     desk = Desk(plan_of("a", "b", auto_advance=False))
     desk.send(m.RestartRun(1))
     assert desk.states == {"a": "WORKING"}

@@ -1,4 +1,4 @@
-"""Pause, resume and cancel: X6, D19, D54, D69."""
+"""Pause, resume and cancel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def paused(policy: Policy, judge: Judge = no_rules) -> Desk:
     return desk
 
 
-def test_a_pause_holds_at_once_when_no_runner_works_x6() -> None:
+def test_a_pause_takes_effect_at_once_when_no_runner_is_working() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(mode=Mode.HUMAN_ONLY)}))
     desk.send(m.PauseRun())
     assert (desk.run.status, desk.run.paused_at, desk.run.pause_requested) == (RunStatus.PAUSED, desk.at, False)
@@ -30,7 +30,7 @@ def test_a_pause_holds_at_once_when_no_runner_works_x6() -> None:
     desk.refuses(m.PauseRun())
 
 
-def test_a_pause_waits_for_the_current_work_and_lets_nothing_start_x6_d19() -> None:
+def test_a_pause_waits_for_current_work_and_starts_nothing() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.send(m.PauseRun())
     assert (desk.run.status, desk.run.pause_requested) == (RunStatus.IN_PROGRESS, True)
@@ -42,7 +42,7 @@ def test_a_pause_waits_for_the_current_work_and_lets_nothing_start_x6_d19() -> N
     assert (desk.run.last_resumed_at, desk.run.paused_at) == (desk.at, None)
 
 
-def test_one_that_waits_for_a_person_does_not_hold_the_pause_up_d19() -> None:
+def test_an_execution_waiting_for_people_does_not_delay_a_pause() -> None:
     desk = Desk(plan_of(("a", "b")))
     desk.send(m.InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
     desk.send(m.PauseRun())
@@ -50,7 +50,7 @@ def test_one_that_waits_for_a_person_does_not_hold_the_pause_up_d19() -> None:
     assert desk.run.status is RunStatus.PAUSED
 
 
-def test_resume_withdraws_a_request_d69() -> None:
+def test_resume_withdraws_a_pause_request() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.send(m.PauseRun())
     desk.send(m.ResumeRun())
@@ -60,7 +60,7 @@ def test_resume_withdraws_a_request_d69() -> None:
     desk.refuses(m.ResumeRun())
 
 
-def test_completing_beats_a_pause_that_was_asked_for_d69() -> None:
+def test_completing_the_run_beats_a_requested_pause() -> None:
     desk = Desk(plan_of("a"))
     desk.send(m.PauseRun())
     desk.finish("a")
@@ -68,7 +68,7 @@ def test_completing_beats_a_pause_that_was_asked_for_d69() -> None:
     assert desk.detail(m.EventType.PAUSE_WITHDRAWN) == {"reason": "complete"}
 
 
-def test_a_required_second_pass_does_not_begin_while_a_pause_is_asked_for_d54() -> None:
+def test_a_required_second_pass_does_not_begin_while_a_pause_is_requested() -> None:
     desk = Desk(plan_of("a", require_second_pass=True))
     desk.send(m.PauseRun())
     desk.finish("a")
@@ -77,7 +77,7 @@ def test_a_required_second_pass_does_not_begin_while_a_pause_is_asked_for_d54() 
     assert (desk.run.status, desk.run.pass_number) == (RunStatus.IN_PROGRESS, 2)
 
 
-def test_while_paused_an_approval_completes_at_once_and_the_next_waits_d54() -> None:
+def test_while_paused_an_approval_completes_and_the_next_execution_waits() -> None:
     desk = paused(Policy(ask_completion=True))
     desk.answer("a", "approve")
     assert (desk.run.status, desk.states) == (RunStatus.PAUSED, {"a": "COMPLETED"})
@@ -86,7 +86,7 @@ def test_while_paused_an_approval_completes_at_once_and_the_next_waits_d54() -> 
     assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
 
 
-def test_a_paused_run_never_completes_by_itself_d54() -> None:
+def test_a_paused_run_never_completes() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(ask_completion=True)}))
     desk.finish("a")
     desk.send(m.PauseRun())
@@ -96,7 +96,7 @@ def test_a_paused_run_never_completes_by_itself_d54() -> None:
     assert desk.run.status is RunStatus.COMPLETED
 
 
-def test_while_paused_a_form_is_taken_and_stored_and_nothing_is_dispatched_d19() -> None:
+def test_while_paused_a_form_is_stored_and_nothing_is_dispatched() -> None:
     desk = paused(Policy(mode=Mode.HUMAN_ONLY))
     desk.answer("a", "answer", answer="checksum")
     assert (desk.e("a").state, desk.e("a").answer) == (State.READY, "checksum")
@@ -108,7 +108,7 @@ def test_while_paused_a_form_is_taken_and_stored_and_nothing_is_dispatched_d19()
 @pytest.mark.parametrize(
     ("decision", "state"), [("approve", State.COMPLETED), ("revise", State.READY), ("reject", State.FAILED)]
 )
-def test_while_paused_every_decision_acts_at_once_d54(decision: str, state: State) -> None:
+def test_while_paused_every_decision_takes_effect(decision: str, state: State) -> None:
     desk = paused(Policy(ask_completion=True))
     desk.answer("a", decision)
     assert desk.e("a").state is state
@@ -116,7 +116,7 @@ def test_while_paused_every_decision_acts_at_once_d54(decision: str, state: Stat
     assert desk.run.status is (RunStatus.FAILED if decision == "reject" else RunStatus.PAUSED)
 
 
-def test_while_paused_a_start_is_approved_and_waits_for_resume_d54() -> None:
+def test_while_paused_a_start_is_approved_and_waits_for_resume() -> None:
     desk = paused(Policy(ask_start=True))
     desk.answer("a", "approve")
     assert desk.states == {"a": "READY"}
@@ -124,7 +124,7 @@ def test_while_paused_a_start_is_approved_and_waits_for_resume_d54() -> None:
     assert desk.states == {"a": "WORKING"}
 
 
-def test_while_paused_an_escalation_may_decide_on_a_restart_that_waits_for_resume_d54() -> None:
+def test_while_paused_an_escalation_can_decide_on_a_restart_that_waits_for_resume() -> None:
     desk = Desk(plan_of("a", "b", decides=("a",)))
     desk.finish("a", ruling=Ruling.ESCALATE)
     desk.send(m.PauseRun())
@@ -134,7 +134,7 @@ def test_while_paused_an_escalation_may_decide_on_a_restart_that_waits_for_resum
     assert (desk.run.pass_number, desk.states) == (2, {"a": "WORKING"})
 
 
-def test_while_paused_a_restart_is_decided_on_without_a_result_too_d54() -> None:
+def test_while_paused_a_restart_can_be_decided_without_a_result() -> None:
     desk = Desk(plan_of("a"))
     desk.send(m.LimitReached(desk.e("a").id, 1), "worker")
     desk.send(m.PauseRun())
@@ -145,7 +145,7 @@ def test_while_paused_a_restart_is_decided_on_without_a_result_too_d54() -> None
     assert desk.detail(m.EventType.PASS_BEGUN) == {"pass_number": 2, "reason": mentions("RESTART", "a")}
 
 
-def test_while_paused_a_delay_runs_out_and_nothing_starts_d19() -> None:
+def test_while_paused_a_retry_delay_ends_and_nothing_starts() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1)}))
     desk.fail("a")
     desk.send(m.PauseRun())
@@ -156,14 +156,14 @@ def test_while_paused_a_delay_runs_out_and_nothing_starts_d19() -> None:
     assert desk.states == {"a": "WORKING"}
 
 
-def test_while_paused_deadlines_go_on_d19() -> None:
+def test_while_paused_deadlines_continue() -> None:
     desk = paused(Policy(), asking(Kind.COMPLETION, period=60.0))
     desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
     assert (desk.run.status, desk.states) == (RunStatus.FAILED, {"a": "FAILED"})
 
 
 @pytest.mark.parametrize("on_failure", list(OnFailure))
-def test_while_paused_a_failure_follows_its_policy_d54(on_failure: OnFailure) -> None:
+def test_while_paused_a_failure_follows_its_policy(on_failure: OnFailure) -> None:
     desk = paused(Policy(mode=Mode.HUMAN_ONLY, on_failure=on_failure))
     desk.answer("a", "decline")
     assert (desk.run.status, desk.states) == {
@@ -173,7 +173,7 @@ def test_while_paused_a_failure_follows_its_policy_d54(on_failure: OnFailure) ->
     }[on_failure]
 
 
-def test_nothing_is_started_by_hand_while_paused_or_a_pause_is_asked_for_d19() -> None:
+def test_nothing_can_be_started_manually_while_paused_or_pausing() -> None:
     desk = Desk(plan_of(("a", "b"), "c", auto_advance=False, needs={"c": ("a",)}))
     desk.finish("a")
     start = m.StartExecution(desk.e("c").id)
@@ -185,7 +185,7 @@ def test_nothing_is_started_by_hand_while_paused_or_a_pause_is_asked_for_d19() -
     assert "resume" in refused.possible
 
 
-def test_a_retry_by_a_person_ends_a_pause_d16() -> None:
+def test_a_manual_retry_ends_a_pause() -> None:
     desk = Desk(plan_of(("a", "b")))
     desk.fail("a")
     assert desk.run.pause_requested
@@ -207,7 +207,7 @@ def test_a_rework_and_a_dismissal_do_not_end_a_pause() -> None:
     assert (desk.run.status, desk.states["a"]) == (RunStatus.PAUSED, "READY")
 
 
-def test_cancel_stops_everything_x6() -> None:
+def test_cancel_stops_everything() -> None:
     desk = Desk(plan_of(("a", "b"), policies={"b": Policy(mode=Mode.HUMAN_ONLY)}))
     a, b = desk.e("a").id, desk.e("b").id
     desk.send(m.CancelRun())
@@ -218,7 +218,7 @@ def test_cancel_stops_everything_x6() -> None:
         assert desk.refuses(command).possible == ("roll back",)
 
 
-def test_a_run_that_was_never_started_may_be_cancelled_and_reopened_d57() -> None:
+def test_a_run_that_never_started_can_be_cancelled_and_reopened() -> None:
     desk = Desk(plan_of("a"), started=False)
     desk.send(m.CancelRun())
     assert (desk.run.status, desk.run.started_at) == (RunStatus.CANCELLED, None)
@@ -232,7 +232,7 @@ def test_failing_or_cancelling_a_paused_run_is_not_resuming_it() -> None:
     assert (desk.run.last_resumed_at, desk.run.paused_at) == (None, None)
 
 
-def test_a_cancelled_run_with_a_failed_execution_cannot_be_retried_but_rolled_back_d57() -> None:
+def test_a_cancelled_run_with_a_failed_execution_can_be_rolled_back_but_not_retried() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.finish("a")
     desk.fail("b")

@@ -1,4 +1,4 @@
-"""What the rules say together: order, asking before approving, limits, shadow, samples (H2, H3b, H6, D27)."""
+"""Verdicts of several rules: order, asking before approving, limits, shadow mode, audits."""
 
 from __future__ import annotations
 
@@ -80,7 +80,6 @@ def test_a_rule_that_asks_gives_its_terms() -> None:
 
 
 def test_the_default_is_an_hour_and_then_to_fail() -> None:
-    """D23."""
     assert said([book(asks("a"))]).terms == Terms(period=3600.0, on_expiry=OnExpiry.FAIL)
 
 
@@ -287,7 +286,7 @@ def test_asking_beats_approving(books: list[Book], of: Any) -> None:
 
 @given(BOOKS, QUESTIONS)
 def test_the_same_question_gets_the_same_answer(books: list[Book], of: Any) -> None:
-    """H6: also from rules that are written in another order, as long as their priorities differ."""
+    """Also for rules in another order, as long as their priorities differ."""
     assert said(books, of) == said(list(books), of)
 
 

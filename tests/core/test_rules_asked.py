@@ -1,4 +1,4 @@
-"""Rules are asked before people are: H2, H6, D27; who may decide: H3, D29; bringing others in: H5."""
+"""Rules are evaluated before people are asked; who can decide; escalations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ APPROVES = Verdict(False, "small", "global", 3, 7, considered=(MISSED, MET), not
 
 
 # ---- start and completion --------------------------------------------------------------------------
-def test_a_rule_asks_where_the_flag_is_off_d27() -> None:
+def test_a_rule_asks_where_the_setting_is_off() -> None:
     desk = Desk(plan_of("a", "b"), judge=asking(Kind.START, Kind.COMPLETION))
     assert desk.states == {"a": "START_ASKED"}
     desk.answer("a", "approve")
@@ -44,7 +44,7 @@ def test_a_rule_asks_where_the_flag_is_off_d27() -> None:
     assert desk.states == {"a": "COMPLETED", "b": "START_ASKED"}
 
 
-def test_a_rule_approves_where_the_flag_asks_and_says_why_h6() -> None:
+def test_a_rule_approves_where_the_setting_asks_and_gives_its_reason() -> None:
     policy = Policy(ask_start=True, ask_completion=True)
     desk = Desk(plan_of("a", policies={"a": policy}, auto_advance=False), judge=saying(APPROVES))
     assert desk.states == {"a": "WORKING"}  # the approval is the start
@@ -68,7 +68,7 @@ def test_a_rule_approves_where_the_flag_asks_and_says_why_h6() -> None:
     assert [(vote.by, vote.decision) for vote in completion.votes] == [("rule:small", "approve")]
 
 
-def test_a_rule_that_approves_starts_nothing_that_a_person_is_to_start_x2() -> None:
+def test_an_approving_rule_does_not_replace_a_manual_start() -> None:
     desk = Desk(plan_of("a", "b", auto_advance=False), judge=saying(APPROVES))
     desk.finish("a")
     assert desk.states == {"a": "COMPLETED", "b": "PENDING"}
@@ -82,7 +82,7 @@ def test_the_question_names_the_approval_that_is_made_of_it() -> None:
     assert seen == [Question(Kind.START, approval.id, desk.e("a").id, "a", desk.at)]
 
 
-def test_no_rule_answers_a_form_or_an_escalation_but_it_sets_the_terms_h2() -> None:
+def test_a_rule_sets_the_terms_of_forms_and_escalations_without_answering_them() -> None:
     terms = Terms(period=60.0, approvers=("editors",))
     desk = Desk(plan_of("a"), judge=saying(replace(APPROVES, asks=None, terms=terms)))
     desk.send(m.InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
@@ -92,7 +92,7 @@ def test_no_rule_answers_a_form_or_an_escalation_but_it_sets_the_terms_h2() -> N
 
 # ---- actions ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize("risk", list(Risk))
-def test_without_a_rule_anything_above_low_risk_asks_h2(risk: Risk) -> None:
+def test_without_a_rule_actions_above_low_risk_need_approval(risk: Risk) -> None:
     desk = Desk(plan_of("a"))
     desk.propose("a", "x", Action("send_email", {"to": "b"}, risk, 0.87))
     (approval,) = desk.run.approvals.values()
@@ -105,11 +105,11 @@ def test_without_a_rule_anything_above_low_risk_asks_h2(risk: Risk) -> None:
         assert approval.status is ApprovalStatus.PENDING
 
 
-def test_risks_are_ordered_d28() -> None:
+def test_risks_are_ordered() -> None:
     assert sorted(Risk, key=lambda risk: risk.rank) == [Risk.LOW, Risk.MEDIUM, Risk.HIGH, Risk.CRITICAL]
 
 
-def test_what_was_made_so_far_is_shown_with_the_action_h1() -> None:
+def test_artifacts_so_far_are_shown_with_the_action() -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
     desk.send(m.ActionProposed(e.id, e.dispatch, "act", ACTION, "", "made", (RESULT,)), "worker")
@@ -117,13 +117,13 @@ def test_what_was_made_so_far_is_shown_with_the_action_h1() -> None:
     assert desk.did(m.Stage) == [m.Stage(e.id)]
 
 
-def test_an_emergency_stop_holds_low_risk_too_h6() -> None:
+def test_an_emergency_stop_also_holds_low_risk_actions() -> None:
     desk = Desk(plan_of("a"), judge=saying(Verdict(stopped=True)))
     desk.propose("a", "x", Action("read", {}, Risk.LOW))
     assert desk.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
 
 
-def test_a_rule_approves_an_action_and_the_question_has_it_h6() -> None:
+def test_a_rule_is_given_the_action_that_it_approves() -> None:
     seen: list[Question] = []
     desk = Desk(plan_of("a"), judge=saying(APPROVES, seen))
     action = Action("refund", {"amount": 35}, Risk.MEDIUM, 0.92)
@@ -134,7 +134,7 @@ def test_a_rule_approves_an_action_and_the_question_has_it_h6() -> None:
     assert (told["operation_type"], told["risk_level"], told["confidence"]) == ("refund", "medium", 0.92)
 
 
-def test_another_rule_asks_anew_for_equal_content_h3a() -> None:
+def test_another_rule_needs_a_new_approval_of_equal_content() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1)}))
     desk.propose("a", "pay")
     desk.answer("a", "approve")
@@ -155,7 +155,7 @@ def doubtful() -> Desk:
     return desk
 
 
-def test_an_unknown_outcome_asks_r9() -> None:
+def test_an_unknown_action_outcome_is_escalated() -> None:
     desk = doubtful()
     assert (desk.e("a").waiting_on, desk.e("a").doubts) == (WaitingOn.ESCALATION, True)
     approval = desk.asked("a")
@@ -163,14 +163,14 @@ def test_an_unknown_outcome_asks_r9() -> None:
 
 
 @pytest.mark.parametrize("decision", ["retry", "accept"])
-def test_people_say_how_an_unknown_outcome_goes_on_r9(decision: str) -> None:
+def test_a_decision_resolves_an_unknown_action_outcome(decision: str) -> None:
     desk = doubtful()
     desk.answer("a", decision)
     e = desk.e("a")
     assert (desk.states, e.doubts, e.attempt) == ({"a": "WORKING"}, False, 1)
 
 
-def test_retrying_what_failed_in_doubt_begins_without_it_r9() -> None:
+def test_a_retry_clears_an_unknown_action_outcome() -> None:
     desk = doubtful()
     desk.answer("a", "fail")
     desk.send(m.RetryExecution(desk.e("a").id, 1))
@@ -188,7 +188,7 @@ def held(**terms: object) -> Desk:
     return Desk(plan_of("a"), judge=asking(Kind.START, **terms))
 
 
-def test_only_those_whom_it_is_put_to_decide_h3() -> None:
+def test_only_assigned_users_can_decide() -> None:
     desk = held(approvers=("Finance", "lead@example.com"))
     with pytest.raises(NotAllowed) as refused:
         answer_as(desk, "bob", counts_as=frozenset({"bob", "approver"}))
@@ -197,13 +197,13 @@ def test_only_those_whom_it_is_put_to_decide_h3() -> None:
     assert desk.states == {"a": "WORKING"}
 
 
-def test_an_admin_may_always_decide_d29() -> None:
+def test_an_admin_can_always_decide() -> None:
     desk = held(approvers=("finance",))
     answer_as(desk, "root", counts_as=None)
     assert desk.states == {"a": "WORKING"}
 
 
-def test_nobody_decides_about_a_run_of_their_own_where_the_rule_says_so_d29() -> None:
+def test_a_rule_can_exclude_who_started_the_run_from_deciding() -> None:
     desk = held(not_by_starter=True)
     with pytest.raises(NotAllowed) as refused:
         answer_as(desk, "ann", counts_as=None)
@@ -212,7 +212,7 @@ def test_nobody_decides_about_a_run_of_their_own_where_the_rule_says_so_d29() ->
     assert desk.states == {"a": "WORKING"}
 
 
-def test_an_approval_is_handed_over_h3() -> None:
+def test_an_approval_is_reassigned() -> None:
     desk = held(approvers=("finance",))
     approval = desk.asked("a").id
     desk.send(m.HandOver(approval, ("legal",), "a contract"))
@@ -232,7 +232,7 @@ def test_an_approval_is_handed_over_h3() -> None:
 
 
 # ---- reminders and escalation --------------------------------------------------------------------------
-def test_people_are_reminded_once_a_period_h5() -> None:
+def test_approvers_are_reminded_once_per_period() -> None:
     desk = held(period=60.0)
     approval = desk.asked("a")
     desk.send(m.ReminderDue(approval.id, 1), "timer")
@@ -245,7 +245,7 @@ def test_people_are_reminded_once_a_period_h5() -> None:
     desk.refuses(m.ReminderDue(approval.id, 2), Stale)
 
 
-def test_others_are_brought_in_once_h5() -> None:
+def test_an_approval_is_escalated_once() -> None:
     desk = held(approvers=("finance",), escalate_after=30.0, escalate_to=("manager@example.com", "finance"))
     approval = desk.asked("a")
     assert desk.did(m.SendLater) == [m.SendLater(30.0, m.EscalationDue(approval.id))]
@@ -262,7 +262,7 @@ def test_others_are_brought_in_once_h5() -> None:
     desk.refuses(m.EscalationDue(approval.id), Stale)
 
 
-def test_an_escalation_that_was_due_is_told_before_the_deadline_ends_it_h5() -> None:
+def test_a_due_escalation_is_recorded_before_the_deadline() -> None:
     """As after a start of the server, when both are due."""
     desk = held(period=60.0, escalate_after=30.0, escalate_to=("manager@example.com",))
     approval = desk.asked("a").id
@@ -271,7 +271,7 @@ def test_an_escalation_that_was_due_is_told_before_the_deadline_ends_it_h5() -> 
     desk.refuses(m.EscalationDue(approval), Stale)
 
 
-def test_an_escalation_that_comes_after_the_deadline_is_not_told_h5() -> None:
+def test_an_escalation_after_the_deadline_is_not_recorded() -> None:
     desk = held(period=60.0, escalate_after=90.0, escalate_to=("manager@example.com",))
     desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
     assert "approval_escalated" not in desk.told

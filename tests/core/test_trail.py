@@ -1,4 +1,4 @@
-"""What the audit trail is told, word for word: who decided comes with the command, the rest stands here (S4, H6)."""
+"""The events of each command with all their details."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schemas, patterns, limits, functions and artifacts inside a definition (P3, P10, X10, D40)."""
+"""Schemas, patterns, limits, functions and artifacts inside a definition."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MESSAGE = (
 )
 
 
-def test_p3_every_schema_is_compiled() -> None:
+def test_every_schema_is_compiled() -> None:
     script = {"script_path": "a.py", "requires_user_input": True, "user_input_prompt": "?", "parameters_schema": LOOKS}
     assert errors(
         step("a", input_schema=LOOKS, output_schema=LOOKS),
@@ -40,12 +40,12 @@ def test_p3_every_schema_is_compiled() -> None:
     ]
 
 
-def test_s3_a_schema_never_fetches() -> None:
+def test_a_schema_never_fetches() -> None:
     uri = "https://example.org/x.json"
     assert errors(step("a", input_schema={"$ref": uri})) == [("/checkpoints/0/input_schema", mentions(f"'{uri}'"))]
 
 
-def test_x11_parameters_that_nobody_is_asked_for_have_to_fit() -> None:
+def test_fixed_parameters_must_match_their_schema() -> None:
     schema = {"required": ["quarter"], "properties": {"pages": {"type": "integer"}}}
     script: Any = {"script_path": "a.py", "parameters": {"pages": "many"}, "parameters_schema": schema}
     place = "/checkpoints/0/execution/script_config/parameters"
@@ -58,12 +58,12 @@ def test_x11_parameters_that_nobody_is_asked_for_have_to_fit() -> None:
     assert errors(checkpoint) == []
 
 
-def test_x11_unusable_schemas_of_parameters_are_told_once() -> None:
+def test_an_unusable_parameter_schema_is_reported_once() -> None:
     script = {"script_path": "a.py", "parameters_schema": {"$ref": "#/none"}}
     assert len(errors({"key": "a", "execution": {"mode": "script", "script_config": script}})) == 1
 
 
-def test_p10_limits() -> None:
+def test_limits_of_a_definition() -> None:
     limits = Limits(max_checkpoints=1, max_timeout_minutes=10, max_auto_retries=1)
     slow = {"timeout_config": {"timeout_minutes": 10.5}, "retry_config": {"max_auto_retries": 2}}
     assert errors(step("a"), step("b"), limits=limits) == [("/checkpoints", mentions("1", "2"))]
@@ -81,7 +81,7 @@ def test_p10_limits() -> None:
     assert len(errors(*(step(f"k{at}") for at in range(201)))) == 1
 
 
-def test_p10_what_is_far_too_large_is_refused_at_once() -> None:
+def test_a_far_too_large_definition_is_refused_at_once() -> None:
     begun = time.perf_counter()
     many: list[Any] = [{"checkpoint_name": "A", "prompt": "x"}] * 100_000
     assert [path for path, _ in errors(*many)] == ["/checkpoints"]
@@ -90,7 +90,7 @@ def test_p10_what_is_far_too_large_is_refused_at_once() -> None:
         load(pipeline(*many))
 
 
-def test_p9_a_long_chain_is_no_matter() -> None:
+def test_a_long_chain_of_needs_is_valid() -> None:
     chain = [step("k0"), *(step(f"k{at}", needs=[f"k{at - 1}"], input_mapping={"x": "k0"}) for at in range(1, 1000))]
     assert errors(*chain, limits=Limits(max_checkpoints=1000)) == []
 
@@ -118,7 +118,7 @@ def test_functions_are_named_like_in_python(name: str) -> None:
     assert errors(step("a", function=name)) == [("/checkpoints/0/function", mentions(f'"{name}"'))]
 
 
-def test_x10_a_form_makes_what_it_saves_and_what_is_uploaded() -> None:
+def test_a_form_makes_what_it_saves_and_its_uploads() -> None:
     artifacts = [{"name": "goals", "format": "md"}, {"name": "proof", "format": "csv"}, {"name": "x", "format": "md"}]
     form: Any = {
         "instructions": "x",
@@ -144,7 +144,7 @@ def test_x10_a_form_makes_what_it_saves_and_what_is_uploaded() -> None:
     ]
 
 
-def test_p3_all_faults_are_told_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     with pytest.raises(DefinitionError) as caught:
         load(
             pipeline(

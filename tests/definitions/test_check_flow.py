@@ -1,4 +1,4 @@
-"""Data flows only from what exists, and fits (P3, P8, D7, D8, X9)."""
+"""Mapped sources exist and have the required types."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ def test_sources_that_exist_pass(path: str) -> None:
         ),
     ],
 )
-def test_p3_sources_that_cannot_exist_are_refused(path: str, message: str) -> None:
+def test_sources_that_cannot_exist_are_refused(path: str, message: str) -> None:
     assert errors(*mapped(path)) == [(PLACE, message)]
 
 
-def test_p3_a_source_that_comes_later_is_refused() -> None:
+def test_a_source_that_comes_later_is_refused() -> None:
     assert errors(step("a", input_mapping={"x": "b", "y": "b?"}), step("b")) == [
         ("/checkpoints/0/input_mapping/x", mentions("'b'", "'a'")),
         ("/checkpoints/0/input_mapping/y", mentions("'b'", "'a'")),
     ]
 
 
-def test_p3_a_source_that_may_still_be_at_work_is_refused() -> None:
+def test_a_source_that_may_still_be_running_is_refused() -> None:
     side = [step("a", stage="s"), step("b", stage="s")]
     message = mentions("'a'", "'b'")
     side[1]["input_mapping"] = {"x": "a"}
@@ -78,7 +78,7 @@ def test_p3_a_source_that_may_still_be_at_work_is_refused() -> None:
     assert errors(*side) == []
 
 
-def test_p9_needs_pass_over_the_stages_between() -> None:
+def test_needs_skip_the_stages_between() -> None:
     steps = [step("a"), step("b"), step("c", needs=["a"], input_mapping={"x": "b"})]
     message = mentions("'b'", "'c'")
     assert errors(*steps) == [("/checkpoints/2/input_mapping/x", message)]
@@ -86,14 +86,14 @@ def test_p9_needs_pass_over_the_stages_between() -> None:
     assert errors(*steps) == [], "what the need itself waited for is complete, too"
 
 
-def test_d7_what_may_be_missing_is_a_warning() -> None:
+def test_a_possibly_missing_value_is_a_warning() -> None:
     message = mentions("ticket.customer.age")
     assert warnings(*mapped("ticket.customer.age")) == [(PLACE, message)]
     assert errors(*mapped("ticket.customer.age?")) == []
     assert warnings(*mapped("ticket.tags[0]")) == [(PLACE, mentions("ticket.tags[0]"))]
 
 
-def test_p8_the_runs_input_is_known_by_its_schema() -> None:
+def test_the_runs_input_is_known_by_its_schema() -> None:
     schema: Any = {
         "type": "object",
         "properties": {"text": {"type": "string"}, "n": {"default": 1}},
@@ -105,7 +105,7 @@ def test_p8_the_runs_input_is_known_by_its_schema() -> None:
     assert errors(first, input_schema=schema) == [("/checkpoints/0/input_mapping/x", mentions("input.txt", "'txt'"))]
 
 
-def test_d8_under_a_key_stand_the_forms_fields() -> None:
+def test_a_checkpoint_key_holds_the_fields_of_its_form() -> None:
     form = {
         "key": "a",
         "form": ["goals", {"name": "n", "type": "number", "required": False}, {"name": "f", "type": "file"}],
@@ -128,21 +128,21 @@ def test_d8_under_a_key_stand_the_forms_fields() -> None:
         ([], "a", mentions("'a'", "JSON", "output_schema")),
     ],
 )
-def test_d8_under_a_key_stands_the_json_artifact_or_all_of_them_by_name(
+def test_a_checkpoint_key_holds_its_json_artifact_or_several_by_name(
     outputs: Any, path: str, message: str | None
 ) -> None:
     agent = {"key": "a", "prompt": "x", "outputs": outputs}
     assert errors(agent, step("b", input_mapping={"x": path})) == ([(PLACE, message)] if message else [])
 
 
-def test_d8_the_schema_of_an_artifact_counts() -> None:
+def test_the_schema_of_an_artifact_is_used() -> None:
     schema: Any = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
     agent = {"key": "a", "prompt": "x", "outputs": [{"name": "r", "format": "json", "schema": schema}]}
     assert errors(agent, step("b", input_mapping={"x": "a.a"})) == []
     assert errors(agent, step("b", input_mapping={"x": "a.b"})) != []
 
 
-def test_d33_what_decides_puts_out_a_decision_and_a_reason() -> None:
+def test_a_deciding_checkpoint_outputs_decision_and_reason() -> None:
     decider = step("a", decides=True)
     assert errors(decider, step("b", input_mapping={"x": "a.decision", "y": "a.reason", "z": "a.more?"})) == []
     form = {"key": "a", "form": ["note"], "decides": True}
@@ -181,14 +181,14 @@ def schema_of(type: Any) -> Any:
         ),
     ],
 )
-def test_d7_required_properties_and_their_types(path: str, wanted: Any, severity: str | None, message: str) -> None:
+def test_required_properties_and_their_types(path: str, wanted: Any, severity: str | None, message: str) -> None:
     findings = [(one.path, one.severity.value, one.message) for one in found(*mapped(path, input_schema=wanted))]
     expected = [(PLACE, severity, message)] if severity else []
     may_miss = mentions("ticket.customer.age")
     assert [one for one in findings if one != (PLACE, "warning", may_miss)] == expected
 
 
-def test_d7_what_the_mapping_does_not_give_cannot_be_required() -> None:
+def test_an_unmapped_property_cannot_be_required() -> None:
     place = "/checkpoints/0/input_schema"
     first = step("a", input_mapping={"x": "input"})
     assert errors(first | {"input_schema": {"required": ["x", "y"]}}) == [(place, mentions("'y'", "input_mapping"))]
@@ -198,7 +198,7 @@ def test_d7_what_the_mapping_does_not_give_cannot_be_required() -> None:
     ]
 
 
-def test_d7_without_a_mapping_the_whole_context_has_to_fit() -> None:
+def test_without_a_mapping_the_whole_context_must_match() -> None:
     ticket = step("ticket", output_schema=TICKET)
     place = "/checkpoints/1/input_schema"
     wanted: Any = {
@@ -214,7 +214,7 @@ def test_d7_without_a_mapping_the_whole_context_has_to_fit() -> None:
     ]
 
 
-def test_x9_outputs_that_are_read_exist() -> None:
+def test_referenced_outputs_must_exist() -> None:
     def reading(*references: Any) -> Any:
         return step("b", inputs={"include_checkpoint_outputs": list(references)})
 
@@ -234,7 +234,7 @@ def test_x9_outputs_that_are_read_exist() -> None:
     ]
 
 
-def test_x9_a_form_that_is_saved_can_be_read() -> None:
+def test_a_saved_form_can_be_read() -> None:
     form = {"key": "a", "form": ["x"], "outputs": ["goals.json"]}
     reference = {"checkpoint_id": "a", "artifact_ids": ["goals"]}
     assert errors(form, step("b", inputs={"include_checkpoint_outputs": [reference]})) == []

@@ -1,4 +1,4 @@
-"""A3: tools that agents name are there, told on save with their place."""
+"""Unknown tools of agents are reported with their path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What two schemas say of one another: required properties and types; what cannot be told is a warning (D7)."""
+"""Compatibility of two schemas: required properties and types; what cannot be determined is a warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms: every field type, and wrong input told per field (X10, D40)."""
+"""Forms: every field type, and errors per field."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def told(fields: list[InputField], values: Any) -> list[tuple[str, str]]:
         ("file", "0b9c6a1e-52a3-4c1d-8b7e-1f2a3b4c5d6e"),
     ],
 )
-def test_x10_what_fits_is_kept_exactly(type: str, value: Any) -> None:
+def test_valid_answers_are_kept_exactly(type: str, value: Any) -> None:
     clean, findings = forms.check([field(type=type)], {"x": value})
     assert (clean, findings) == ({"x": value}, [])
     assert repr(clean["x"]) == repr(value)
@@ -52,11 +52,11 @@ def test_x10_what_fits_is_kept_exactly(type: str, value: Any) -> None:
         ("file", {"id": 1}, mentions('{"id":1}')),
     ],
 )
-def test_x10_what_is_of_another_type_is_told(type: str, value: Any, message: str) -> None:
+def test_values_of_another_type_are_reported(type: str, value: Any, message: str) -> None:
     assert told([field(type=type)], {"x": value}) == [("/x", message)]
 
 
-def test_x10_required_and_default() -> None:
+def test_required_fields_and_defaults() -> None:
     fields = [
         field("a", label="What?"),
         field("b", required=False),
@@ -72,7 +72,7 @@ def test_x10_required_and_default() -> None:
     assert findings == [Finding("/a", mentions("What?")), Finding("/g", mentions("g"))]
 
 
-def test_x10_unknown_fields_are_told_and_nothing_entered_is_lost() -> None:
+def test_unknown_fields_are_reported_and_no_answer_is_lost() -> None:
     clean, findings = forms.check([field("a"), field("b/c")], {"a": 5, "b/c": "kept", "z": 1})
     assert clean == {"a": 5, "b/c": "kept"}
     assert [(finding.path, finding.message) for finding in findings] == [
@@ -104,16 +104,16 @@ def test_x10_unknown_fields_are_told_and_nothing_entered_is_lost() -> None:
         ({"validation": {"type": "integer", "maximum": 10}, "type": "number"}, 10**30, False),
     ],
 )
-def test_d40_validation_is_a_whole_match_or_a_schema(given: Any, value: Any, fits: bool) -> None:
+def test_validation_is_a_full_match_or_a_schema(given: Any, value: Any, fits: bool) -> None:
     assert (told([field(**given)], {"x": value}) == []) is fits
 
 
-def test_d40_what_does_not_match_is_told() -> None:
+def test_values_that_do_not_match_are_reported() -> None:
     assert told([field(validation="[a-z]+")], {"x": "A"}) == [("/x", mentions("[a-z]+", '"A"'))]
     assert told([field(validation={"minLength": 2})], {"x": "a"}) == [("/x", mentions("2", "1"))]
 
 
-def test_d40_a_pattern_takes_bounded_time() -> None:
+def test_a_pattern_takes_bounded_time() -> None:
     begun = time.perf_counter()
     assert not matches("(a+)+b", "a" * MAX_TEXT)
     assert not matches("(x+x+)+y", "x" * MAX_TEXT)
@@ -124,10 +124,10 @@ def test_d40_a_pattern_takes_bounded_time() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["(", "a)|(b", "(?=a)b", r"(a)\1", "(a{1000}){1000}", "(?x)a#"])
-def test_d40_patterns_that_cannot_be_bounded_are_refused(pattern: str) -> None:
+def test_patterns_of_unbounded_time_are_refused(pattern: str) -> None:
     assert check_pattern(pattern)
 
 
 @pytest.mark.parametrize("pattern", ["", "a+", "^.{0,2000}$", r"\d{2}-\d{2}", r"\p{L}+", "(?i)x"])
-def test_d40_ordinary_patterns_are_taken(pattern: str) -> None:
+def test_ordinary_patterns_are_accepted(pattern: str) -> None:
     assert check_pattern(pattern) is None

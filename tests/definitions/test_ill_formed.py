@@ -1,4 +1,4 @@
-"""Short forms that contradict one another, and documents that are wrong anywhere (P3, D2)."""
+"""Short forms that contradict each other, and malformed documents."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ from tests.mentions import mentions
         ),
     ],
 )
-def test_d2_two_words_for_one_thing_are_a_fault(checkpoint: Any, path: str, message: str) -> None:
+def test_conflicting_short_and_full_forms_are_invalid(checkpoint: Any, path: str, message: str) -> None:
     with pytest.raises(DefinitionError) as caught:
         expand(pipeline(checkpoint))
     assert [(finding.path, finding.message) for finding in caught.value.findings] == [(path, message)]
     assert (path, message) in [(finding.path, finding.message) for finding in check(pipeline(checkpoint))]
 
 
-def test_d2_saying_the_same_twice_is_no_fault() -> None:
+def test_writing_the_same_value_twice_is_valid() -> None:
     execution: Any = {"mode": "agentic", "agent_config": {}}
     twice = {"key": "a", "prompt": "x", "instructions": {"task_prompt": "x"}, "execution": execution}
     assert expand(pipeline(twice)) == expand(pipeline({"key": "a", "prompt": "x"}))

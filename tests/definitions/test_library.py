@@ -1,4 +1,4 @@
-"""P3, P6: agents of the library as documents, and definitions that refer to them."""
+"""Library agents as documents, and definitions that refer to them."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_what_is_wrong_with_an_agent_is_told_with_its_place(written: str, findin
         assert one.line is not None
 
 
-def test_an_unknown_agent_is_refused_with_the_one_that_may_be_meant_p3() -> None:
+def test_an_unknown_agent_is_refused_with_a_suggestion() -> None:
     assert told(step("one", "countr")) == [("/checkpoints/0/agent", mentions("'countr'", "'counter'"))]
     team: Json = {"creation_mode": "predefined", "agents": [{"library_agent": "counter"}, {"library_agent": "nobody"}]}
     (found,) = told({"key": "two", "prompt": "Count.", "execution": {"mode": "agentic", "agent_config": team}})
@@ -127,7 +127,7 @@ def test_somebody_says_what_is_to_be_done() -> None:
     assert told(step("two", "writer", prompt="Write it down.", input_mapping={"word": "input.word"})) == []
 
 
-def test_the_schemas_of_agents_are_checked_against_one_another_p3() -> None:
+def test_the_schemas_of_agents_are_checked_against_each_other() -> None:
     """What one gives has to be what the next takes."""
     counted = step("count", "counter")
     write: Json = {"prompt": "Write it down."}

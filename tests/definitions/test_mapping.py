@@ -1,4 +1,4 @@
-"""Paths into a run's context (D8)."""
+"""Paths into a run's context."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_what_is_no_path_is_told(text: str) -> None:
 
 @settings(deadline=None)
 @given(values, st.booleans())
-def test_p8_everything_can_be_reached_and_keeps_its_type(value: Value, is_optional: bool) -> None:
+def test_every_value_can_be_mapped_with_its_type(value: Value, is_optional: bool) -> None:
     for way, found in walk(value):
         path = Path("step", tuple(way), is_optional)
         assert parse_path(str(path)) == path
@@ -66,11 +66,11 @@ def test_mapped_inputs() -> None:
     assert resolve(paths, CONTEXT) == {"a": "x", "b": None, "c": CONTEXT["ticket"]}
 
 
-def test_d8_no_mapping_gives_the_whole_context() -> None:
+def test_no_mapping_gives_the_whole_context() -> None:
     assert resolve({}, CONTEXT) == CONTEXT
 
 
-def test_d8_every_missing_source_is_told_with_what_was_expected_where() -> None:
+def test_every_missing_source_is_reported_with_what_was_expected() -> None:
     paths = {
         "a": "input.txet",
         "b": "input.tags[2]",

@@ -1,4 +1,4 @@
-"""What people read when a document is ill formed (P3, P8): what was expected, what came, what to do."""
+"""Findings of malformed documents mention what was expected and what was found."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def test_a_checkpoint_that_nobody_does_is_told_so() -> None:
     assert told({"key": "a"}) == [("/checkpoints/0", message)]
 
 
-def test_d67_a_run_that_is_over_its_time_always_fails() -> None:
+def test_a_run_timeout_can_only_fail_the_run() -> None:
 
     timeout = {"timeout_minutes": 5, "on_timeout": "pause_pipeline"}
     place = "/config/timeout_config/on_timeout"
     assert told(config={"timeout_config": timeout}) == [(place, mentions("fail_run", '"pause_pipeline"'))]
 
 
-def test_d65_a_second_pass_is_a_restart() -> None:
+def test_a_required_second_pass_needs_a_restart() -> None:
     message = mentions("require_second_pass", "max_restarts", "1", "0")
     policy = {"require_second_pass": True, "max_restarts": 0}
     assert told(restart_policy=policy) == [("/restart_policy/max_restarts", message)]
@@ -125,11 +125,11 @@ def test_a_finding_without_a_line_names_its_path() -> None:
         ({"enum": [1]}, "x" * 200, mentions("1", "x" * 76)),
     ],
 )
-def test_p8_a_schema_failure_says_what_was_expected_and_what_came(schema: Any, value: Any, message: str) -> None:
+def test_a_schema_error_mentions_the_limit_and_the_value(schema: Any, value: Any, message: str) -> None:
     assert check_value(schema, value) == [Fault("", message)]
 
 
-def test_p8_a_schema_failure_says_where_each_time() -> None:
+def test_each_schema_error_has_its_path() -> None:
     schema: Any = {
         "properties": {"a/b": {"items": {"type": "integer"}}, "c": {"not": {}}, "d": False},
         "$defs": {"unused": {"type": "string"}},

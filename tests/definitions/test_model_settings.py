@@ -1,4 +1,4 @@
-"""How a model is asked, and what the simulated one is to do, are checked when a definition is saved (P3, A2)."""
+"""Model settings and scripts of the simulated model are checked when a definition is saved."""
 
 from __future__ import annotations
 

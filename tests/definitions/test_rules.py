@@ -1,4 +1,4 @@
-"""Rules as documents: every file of the corpus, and what goes beyond its schema (H2, D70)."""
+"""Rules as documents: every file of the corpus, and checks beyond the schema."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_what_is_doubtful_is_told_and_taken(action: str, message: str) -> None:
     assert load(rules(rule("{ auto_approve: true, notify: true, rollout_percentage: 5 }"))).warnings == ()
 
 
-# ---- people (D70) ------------------------------------------------------------------------------------------------
+# ---- people ------------------------------------------------------------------------------------------------
 PEOPLE = {"finance": 2, "boss": 1}
 
 

@@ -1,4 +1,4 @@
-"""The rules of the stories, judged: what each example asks about, approves, holds back (H2, H6, D23, D27)."""
+"""Verdicts of the example rules: what each asks about, approves and holds back."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tests.mentions import mentions
 OPEN = datetime(2026, 3, 2, 15, 0, tzinfo=UTC)  # Monday, 10:00 in New York
 NIGHT = datetime(2026, 3, 3, 3, 0, tzinfo=UTC)
 SATURDAY = datetime(2026, 3, 7, 15, 0, tzinfo=UTC)
-ASKING = "seed-checkpoint-rules.yaml"
-APPROVING = "seed-auto-approval.yaml"
+ASKING = "sample-checkpoint-rules.yaml"
+APPROVING = "sample-auto-approval.yaml"
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The one way in and out for JSON (P8): nothing is lost, nothing doubtful is taken."""
+"""JSON is decoded and encoded without loss, and ambiguous input is refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def refusal(text: bytes | str, **limits: int) -> tuple[str, int | None, int | No
 
 @settings(deadline=None)
 @given(values)
-def test_p8_what_is_written_is_read_back_exactly(value: Value) -> None:
+def test_written_values_are_read_back_exactly(value: Value) -> None:
     assert exact(decode_json(encode_json(value))) == exact(value)
     assert exact(decode_json(encode_json(value, indent=True))) == exact(value)
     assert exact(decode_json(canonical(value))) == exact(value)
@@ -65,7 +65,7 @@ def test_canonical_form_tells_one_from_one_point_zero() -> None:
         ("9" * 4300, int("9" * 4300)),
     ],
 )
-def test_p8_types_survive_exactly(text: str, value: Value) -> None:
+def test_types_survive_exactly(text: str, value: Value) -> None:
     assert exact(decode_json(text)) == exact(value)
     assert exact(decode_json(text.encode())) == exact(value)
 
@@ -105,14 +105,14 @@ def test_invalid_utf_8_is_refused() -> None:
     assert refusal(b'"\xed\xa0\x80"') == ("this is not UTF-8", 1, 2)
 
 
-def test_p10_size_is_bounded_before_anything_is_read() -> None:
+def test_size_is_bounded_before_anything_is_read() -> None:
     assert refusal(b"x" * 11, max_bytes=10) == ("the document has 11 bytes; at most 10 are taken", None, None)
     assert decode_json(b"1" * 10, max_bytes=10) == 1111111111
     assert refusal('"é"', max_bytes=3)[0] == "the document has 4 bytes; at most 3 are taken"
 
 
 @pytest.mark.parametrize("of", ["list", "object"])
-def test_p10_depth_is_bounded(of: str) -> None:
+def test_depth_is_bounded(of: str) -> None:
     too_deep = f"more than {MAX_DEPTH} lists and objects stand inside one another"
     assert decode_json(encode_json(nested(MAX_DEPTH, of=of))) == nested(MAX_DEPTH, of=of)
     assert refusal(json.dumps(nested(MAX_DEPTH + 1, of=of)))[0] == too_deep

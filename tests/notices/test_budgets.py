@@ -1,4 +1,4 @@
-"""A6, H7: people are told that a budget is nearly spent, and that it is."""
+"""People are told that a budget is nearly spent, and that it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Three tries, then the fallback; each is written down; nothing leaves that did not commit (H7)."""
+"""Three tries, then the fallback; each is written down; nothing leaves that did not commit."""
 
 from __future__ import annotations
 

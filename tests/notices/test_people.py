@@ -1,4 +1,4 @@
-"""Who is told: by rule, role, group and own wishes (H7)."""
+"""Who is told: by rule, role, group and own wishes."""
 
 from __future__ import annotations
 

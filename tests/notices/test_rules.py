@@ -1,4 +1,4 @@
-"""Seed 3's own rules say who is told where (H2, H7): from the YAML to the card and the mail."""
+"""Example rules choose channels and recipients: from the YAML to the card and the e-mail."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ async def test_a_small_one_is_approved_and_told_in_teams_with_every_condition(de
     assert (only.channel, only.kind) == ("room", "approval_auto_approved")
 
 
-async def test_who_is_told_hears_that_too_few_can_decide_d70(desk: Desk) -> None:
+async def test_notified_users_learn_that_too_few_can_decide(desk: Desk) -> None:
     await desk.channel("room", "teams")
     desk.asks(needed=5, approvers=("finance@example.com",))
     run = await desk.house.start(await desk.house.pipeline(step("goals", approve="complete")))

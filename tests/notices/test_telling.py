@@ -1,4 +1,4 @@
-"""What people are told, and where (H7): cards of seed 3, on both databases, with real receivers."""
+"""Notifications and their channels, on both databases, with real receivers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REFUND: dict[str, Any] = {
 }
 
 
-async def test_a_failure_is_told_as_seed_three_draws_it(desk: Desk) -> None:
+async def test_a_failure_notification_has_error_facts_and_links(desk: Desk) -> None:
     await desk.channel("ops", "teams")
 
     @desk.house.does("query")

@@ -1,4 +1,4 @@
-"""What the port for mail has to do, against a real SMTP server (H7, S3)."""
+"""What the port for mail has to do, against a real SMTP server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Short texts to services that apprise knows: sent to where they may go, and nothing is read of the machine (S3)."""
+"""Short texts to services that apprise knows: sent to where they may go, and nothing is read of the machine."""
 
 from __future__ import annotations
 

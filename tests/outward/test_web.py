@@ -1,4 +1,4 @@
-"""What the port for requests has to do, against real servers (S3, H7)."""
+"""What the port for requests has to do, against real servers."""
 
 from __future__ import annotations
 
@@ -295,7 +295,7 @@ async def test_proxies_of_the_environment_do_not_lead_round_the_guard(
 
 
 async def test_addresses_are_not_logged(web: Web, server: WebServer, caplog: pytest.LogCaptureFixture) -> None:
-    """They often hold a token (S2)."""
+    """They often hold a token."""
     server.on("/hook", answer(200))
     with caplog.at_level("DEBUG"):
         await web.request("POST", server.url("/hook?token=very-secret", "hooks.test"), headers={"X-Key": "very-secret"})

@@ -1,4 +1,4 @@
-"""A1: several agents, in each way to discuss, and a team that an agent sets up."""
+"""Several agents, in each way to discuss, and a team that an agent sets up."""
 
 from __future__ import annotations
 
@@ -218,7 +218,6 @@ async def test_what_others_have_answered_is_kept_when_one_fails(tmp_path: Path) 
 
 
 async def test_a_discussion_that_grows_too_long_says_who_has_said_how_much(tmp_path: Path) -> None:
-    """D11."""
     bench = Agents(tmp_path, FakeModels(lambda _: "x" * 150_000))
     kind, told, _ = faulted(await bench.run("plan.md", config=predefined("parallel")))
     assert kind == "context_too_long"

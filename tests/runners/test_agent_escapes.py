@@ -1,4 +1,4 @@
-"""A3, S3: what agents try with the code that they may run, and what an attack does to files, memory and the machine."""
+"""What agents try with the code that they may run, and what an attack does to files, memory and the machine."""
 
 from __future__ import annotations
 

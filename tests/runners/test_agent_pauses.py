@@ -1,4 +1,4 @@
-"""A3: tools that wait for others end the dispatch, and the turn goes on with what they said."""
+"""Tools that wait for others end the dispatch, and the turn goes on with what they said."""
 
 from __future__ import annotations
 
@@ -112,7 +112,6 @@ async def test_work_is_sent_back_and_what_it_has_become_is_told(tmp_path: Path) 
     ],
 )
 async def test_people_are_asked_and_a_declined_question_is_an_answer(tmp_path: Path, answer: Json, told: str) -> None:
-    """D68."""
     question = Uses("ask_human", {"question": "Which colour?", "options": ["Blue", "Red"]})
     desk = Desk(tmp_path, question, Uses("write_file", {"path": "report.md", "content": "x"}), "Ok.")
     outcome = await desk.dispatch()
@@ -155,7 +154,7 @@ async def test_an_answer_of_an_earlier_conversation_is_no_answer(tmp_path: Path)
 
 
 async def test_what_can_be_proposed_is_offered_with_what_people_have_corrected(tmp_path: Path) -> None:
-    """H9, D28: and what does not fit comes back at once, without anybody being bothered."""
+    """And what does not fit comes back at once, without anybody being bothered."""
     mail = Operation(
         "send_email",
         "medium",

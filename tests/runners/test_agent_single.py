@@ -1,4 +1,4 @@
-"""A1, A4, A7, X9: one agent, from what it is told to what it hands over."""
+"""One agent, from what it is told to what it hands over."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ async def test_files_that_are_missing_ill_formed_or_not_asked_for_are_a_validati
 
 
 async def test_what_waited_for_approval_is_called_by_its_own_name_again(tmp_path: Path) -> None:
-    """X3, X7: in a revision the agent finds what it had made."""
+    """In a revision the agent finds what it had made."""
     bench = agents(tmp_path, Uses("edit_file", {"path": "report.md", "old": "One", "new": "Two"}), "Done.")
     work = bench.work("report.md", agent={"tools": ["file_operations"]})
     artifact = work.checkpoint.output.artifacts[0]
@@ -201,7 +201,7 @@ async def test_nothing_declared_keeps_the_answer_and_a_deciding_one_has_its_form
 
 
 async def test_the_prompt_has_everything_in_its_place(tmp_path: Path) -> None:
-    """X9, D12, seed 0 §9: all that an agent may be told, whole."""
+    """All that an agent may be told, whole."""
     bench = agents(tmp_path, "Done.")
     found = Resolved(
         previous=Source("Step", 2, 1, (stored("report", "md", "# Old", "runs/v1/report.md"),)),
@@ -261,7 +261,6 @@ async def test_a_fence_around_a_whole_file_is_no_part_of_it(tmp_path: Path, form
 
 
 async def test_context_over_the_limit_fails_before_the_call_and_says_what_is_long(tmp_path: Path) -> None:
-    """D11."""
     bench = agents(tmp_path)
     found = Resolved(input={"text": "x" * 300_000})
     kind, told, is_final = faulted(await bench.runner.carry_out(bench.work("report.md", found=found)))

@@ -1,4 +1,4 @@
-"""A3, S3: what agents may use, and everything that they try to get out of it."""
+"""The tools of agents, and attempts to escape their limits."""
 
 from __future__ import annotations
 

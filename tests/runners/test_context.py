@@ -1,4 +1,4 @@
-"""What a checkpoint reads, and what it is told (X9, D10 to D12, D32; seed 0 §6)."""
+"""The context of a checkpoint."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def reading(*artifacts: str) -> CheckpointDefinition:
     return checkpoint(prompt="Go.", inputs={"include_checkpoint_outputs": [wanted]})
 
 
-def test_x9_a_reference_to_what_is_not_completed_fails_clearly() -> None:
+def test_a_reference_to_an_incomplete_checkpoint_fails() -> None:
     with pytest.raises(MissingReference) as told:
         assemble(reading(), Resolved())
     assert told.value.fault.type == "missing_reference"
@@ -42,7 +42,7 @@ def test_x9_a_reference_to_what_is_not_completed_fails_clearly() -> None:
     )
 
 
-def test_x9_artifacts_are_picked_by_name_or_id() -> None:
+def test_artifacts_are_picked_by_name_or_id() -> None:
     other = stored("other", "md", "x", artifact_id="00000000-0000-4000-8000-000000000001")
     completed = {"requirements": Source("Requirements", 0, 2, (REQUIREMENTS, other))}
     assert referenced(reading(), completed)["requirements"].artifacts == (REQUIREMENTS, other)
@@ -55,7 +55,7 @@ def test_x9_artifacts_are_picked_by_name_or_id() -> None:
     )
 
 
-def test_d20_a_test_run_has_no_version() -> None:
+def test_a_test_run_has_no_version() -> None:
     found = Resolved(completed={"requirements": Source("Requirements", 0, None)})
     assert assemble(reading(), found).task.startswith("=== REFERENCED OUTPUT: Checkpoint 1 from this test run ===")
 
@@ -63,7 +63,7 @@ def test_d20_a_test_run_has_no_version() -> None:
 # ---- passes, revisions, prompts -----------------------------------------------------------------------------------
 
 
-def test_d32_the_earlier_pass_is_put_in_where_the_previous_version_goes() -> None:
+def test_the_earlier_pass_stands_where_the_previous_version_does() -> None:
     earlier = Source("Analysis", 2, 2, (stored("a", "txt", "old"),), pass_number=1)
     assert assemble(checkpoint(prompt="Go."), Resolved(previous_pass=earlier)).task == (
         "=== PREVIOUS PASS: Checkpoint 3 from v2, pass 1 ===\nFile: a.txt\n\nContent:\n```text\nold\n```\n\n"
@@ -114,7 +114,7 @@ REWORK = Rework(
         ),
     ],
 )
-def test_r2_why_the_work_was_sent_back_stands_after_the_task(format: str, text: str) -> None:
+def test_the_reason_of_a_rework_follows_the_task(format: str, text: str) -> None:
     instructions: Value = {"injection_format": {"content_format": format}}
     told = assemble(checkpoint(prompt="Go.", instructions=instructions), Resolved(rework=REWORK))
     assert told.text.endswith(text)
@@ -125,12 +125,12 @@ def test_r2_why_the_work_was_sent_back_stands_after_the_task(format: str, text: 
     ]
 
 
-def test_r2_without_words_only_what_the_asker_has_made_is_shown() -> None:
+def test_without_a_reason_only_the_results_of_the_requester_are_shown() -> None:
     told = assemble(checkpoint(prompt="Go."), Resolved(rework=Rework("", "", "ann")))
     assert told.text.endswith("=== REWORK: sent back by ann ===\nNo files.")
 
 
-def test_x3_feedback_of_revisions_is_read_last() -> None:
+def test_revision_feedback_comes_last() -> None:
     found = Resolved(feedback=("Say more.", "Use ``` less.\n"))
     assert assemble(checkpoint(prompt="Go."), found).task == (
         "=== YOUR TASK ===\nGo.\n\n=== REVISION FEEDBACK ===\n```text\nSay more.\n```\n\n````text\nUse ``` less.\n````"
@@ -146,14 +146,14 @@ def test_x3_feedback_of_revisions_is_read_last() -> None:
         assert told in assemble(checkpoint(prompt="Go.", instructions=instructions), found).task
 
 
-def test_d12_prompts_are_the_checkpoints_then_the_agents() -> None:
+def test_prompts_of_the_checkpoint_precede_those_of_the_agent() -> None:
     agent = Agent(name="B", system_prompt="You are B.", task_prompt="Do your part.")
     assembled = assemble(step(), Resolved(completed=FOUND.completed), agent=agent)
     assert assembled.system == "You are careful.\n\nYou are B."
     assert assembled.task.endswith("=== YOUR TASK ===\nWrite the design.\n\nDo your part.")
 
 
-def test_x9_a_person_is_told_what_the_form_says() -> None:
+def test_the_prompt_of_a_form_is_its_instructions() -> None:
     definition = checkpoint(form=["a"], prompt="Fill this in.", inputs={"include_previous_version": True})
     assembled = assemble(definition, Resolved(previous=Source("A", 0, 1, (stored("a", "json", "{}"),))))
     assert assembled.task.endswith("=== YOUR TASK ===\nFill this in.")
@@ -162,7 +162,7 @@ def test_x9_a_person_is_told_what_the_form_says() -> None:
 # ---- the limit -----------------------------------------------------------------------------------------------------
 
 
-def test_d11_over_the_limit_every_block_is_named_with_its_size() -> None:
+def test_over_the_limit_each_block_is_reported_with_its_size() -> None:
     assembled = assemble(step(), FOUND)
     check_length(assembled, assembled.characters)
     with pytest.raises(ContextTooLong) as told:
@@ -178,7 +178,7 @@ def test_d11_over_the_limit_every_block_is_named_with_its_size() -> None:
     )
 
 
-def test_x9_what_counts_as_huge_is_a_setting() -> None:
+def test_the_limit_for_huge_files_is_a_setting() -> None:
     found = Resolved(previous=Source("A", 0, 1, (stored("a", "txt", "12345"),)))
     assembled = assemble(checkpoint(**ODD_STEP), found, limits=Limits(max_payload_bytes=4))
     assert [(block.content, block.omitted) for block in assembled.blocks] == [(None, "it is too large")]

@@ -1,4 +1,4 @@
-"""Content never passes for a heading, and never ends before its end, whatever is in it (X9, S3)."""
+"""Content in a prompt cannot pose as a heading or end its block early."""
 
 from __future__ import annotations
 

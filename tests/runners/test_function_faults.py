@@ -1,4 +1,4 @@
-"""Functions that fail, and functions that are stopped (X5)."""
+"""Functions that fail, and functions that are stopped."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ async def test_an_unknown_function_is_named_with_those_that_are_near() -> None:
 # ---- when it is stopped -------------------------------------------------------------------------------
 
 
-async def test_x5_a_cancelled_coroutine_ends_at_once() -> None:
+async def test_a_cancelled_coroutine_ends_at_once() -> None:
     started, ended = asyncio.Event(), list[str]()
 
     async def f(ctx: Ctx) -> Any:
@@ -145,7 +145,7 @@ async def test_x5_a_cancelled_coroutine_ends_at_once() -> None:
     assert ended == ["cleaned up"]
 
 
-async def test_x5_a_thread_is_dropped_at_once_and_its_next_call_of_ctx_raises() -> None:
+async def test_a_cancelled_thread_is_dropped_and_its_next_ctx_call_raises() -> None:
     started, go_on, ended, raised = threading.Event(), threading.Event(), threading.Event(), list[str]()
 
     def f(ctx: Ctx) -> Any:

@@ -1,4 +1,4 @@
-"""What was produced, held against what is declared (A4, A5, P8, P10, D33)."""
+"""Produced artifacts are checked against the declared ones."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def json_artifact(data: bytes) -> Content:
 # ---- what is there -----------------------------------------------------------------------------------
 
 
-def test_a4_all_that_is_declared_and_nothing_else_is_produced() -> None:
+def test_exactly_the_declared_artifacts_are_produced() -> None:
     artifacts = (json_artifact(b'{"n": 1}'), Content("b", "md", b"# B"))
     assert judged(*artifacts, **by_function("a.json", "b.md")) == Produced(artifacts)
 
 
-def test_a4_missing_and_undeclared_artifacts_are_named() -> None:
+def test_missing_and_undeclared_artifacts_are_named() -> None:
     outcome = judged(json_artifact(b"1"), Content("x", "", b""), **by_function("b.md", "c.csv"))
     assert outcome == Unfit(
         (),
@@ -60,7 +60,7 @@ def test_a4_missing_and_undeclared_artifacts_are_named() -> None:
     )
 
 
-def test_a4_another_format_is_another_artifact() -> None:
+def test_another_format_is_another_artifact() -> None:
     outcome = judged(Content("a", "md", b"x"), **by_function("a.json"))
     assert outcome == Unfit((), unfit("a.md: it is not declared; declared is a.json"))
 
@@ -77,12 +77,12 @@ def test_a4_another_format_is_another_artifact() -> None:
         (b'"\xff"', "a.json: expected JSON, but line 1, column 2: this is not UTF-8"),
     ],
 )
-def test_a4_ill_formed_json_is_told_with_its_place(data: bytes, finding: str) -> None:
+def test_invalid_json_is_reported_with_its_position(data: bytes, finding: str) -> None:
     assert judged(json_artifact(data), **by_function("a.json")) == Unfit((json_artifact(data),), unfit(finding))
 
 
 @pytest.mark.parametrize("format", ["csv", "md", "txt", "html", "py", "mmd"])
-def test_a4_texts_have_to_be_utf8(format: str) -> None:
+def test_text_artifacts_must_be_utf8(format: str) -> None:
     good, bad = Content("a", format, "Größe".encode()), Content("a", format, "Größe".encode("latin-1"))
     given = by_function(f"a.{format}")
     assert judged(good, **given) == Produced((good,))
@@ -91,7 +91,7 @@ def test_a4_texts_have_to_be_utf8(format: str) -> None:
     )
 
 
-def test_x11_other_formats_are_taken_as_they_are() -> None:
+def test_other_formats_are_stored_unchanged() -> None:
     picture = Content("a", "png", b"\x89PNG\xff")
     assert judged(picture, **by_function("a.png")) == Produced((picture,))
 
@@ -99,7 +99,7 @@ def test_x11_other_formats_are_taken_as_they_are() -> None:
 # ---- schemas ------------------------------------------------------------------------------------------------
 
 
-def test_a5_an_artifact_has_to_hold_its_schema() -> None:
+def test_an_artifact_must_match_its_schema() -> None:
     given = by_function({"name": "a", "format": "json", "schema": SCHEMA})
     good, bad = json_artifact(b'{"n": 1, "on": "2026-02-28"}'), json_artifact(b'{"n": "one", "on": "2026-02-30"}')
     assert judged(good, **given) == Produced((good,))
@@ -112,7 +112,7 @@ def test_a5_an_artifact_has_to_hold_its_schema() -> None:
     )
 
 
-def test_a5_the_output_schema_is_of_what_joins_the_context() -> None:
+def test_the_output_schema_applies_to_what_joins_the_context() -> None:
     one, other = json_artifact(b'{"n": 1}'), Content("b", "json", b"[2]")
     single = by_function("a.json", output_schema=SCHEMA)
     assert judged(one, **single) == Produced((one,))
@@ -125,20 +125,20 @@ def test_a5_the_output_schema_is_of_what_joins_the_context() -> None:
     )
 
 
-def test_a5_the_output_schema_holds_for_a_return_beside_other_files() -> None:
+def test_the_output_schema_applies_to_a_return_value_beside_other_files() -> None:
     text, returned = Content("a", "md", b"x"), Content("output", "json", b"{}")
     given = by_function("a.md", output_schema={"required": ["n"]})
     assert judged(text, returned, **given) == Unfit((text, returned), unfit("output: `n` is missing: add it"))
 
 
-def test_a5_the_output_schema_holds_for_the_fields_of_a_form() -> None:
+def test_the_output_schema_applies_to_form_fields() -> None:
     text = Content("a", "md", b"x")
     given: dict[str, Any] = {"form": ["n"], "outputs": ["a.md"], "output_schema": SCHEMA}
     assert judged(text, output={"n": 1}, **given) == Produced((text,), {"n": 1})
     assert judged(text, output={}, **given) == Unfit((text,), unfit("output: `n` is missing: add it"))
 
 
-def test_a5_of_many_findings_the_first_are_told() -> None:
+def test_only_the_first_of_many_findings_are_reported() -> None:
     given = by_function("a.json", output_schema={"items": {"type": "string"}})
     bad = json_artifact(b"[" + b"1," * 99_999 + b"1]")
     outcome = judged(bad, **given)
@@ -153,7 +153,7 @@ def test_a5_of_many_findings_the_first_are_told() -> None:
 
 
 @pytest.mark.parametrize("schema", [{"$ref": "https://example.org/s.json"}, {"pattern": "(?=x)"}])
-def test_s3_a_schema_that_reaches_out_or_takes_unbounded_time_is_never_used(schema: Value) -> None:
+def test_a_schema_with_remote_references_or_unbounded_time_is_never_used(schema: Value) -> None:
     outcome = judged(json_artifact(b'"x"'), **by_function("a.json", output_schema=schema))
     assert isinstance(outcome, Unfit)
     assert outcome.error.message.splitlines()[1].startswith(
@@ -168,7 +168,7 @@ def text_of(size: int) -> bytes:
     return b'"' + b"x" * (size - 2) + b'"'
 
 
-def test_p8_over_half_of_the_limit_warns() -> None:
+def test_over_half_of_the_limit_gives_a_warning() -> None:
     half, told = 1024 * 1024, Told()
     assert judged(json_artifact(text_of(half)), told=told, **by_function("a.json")) == Produced(
         (json_artifact(text_of(half)),)
@@ -179,7 +179,7 @@ def test_p8_over_half_of_the_limit_warns() -> None:
     assert told.lines == [("warning", message, {"size_bytes": half + 1, "limit_bytes": 2 * half})]
 
 
-def test_p8_over_the_limit_is_refused_with_size_and_limit() -> None:
+def test_over_the_limit_is_refused_with_size_and_limit() -> None:
     half = 1024 * 1024
     assert isinstance(judged(json_artifact(text_of(2 * half)), **by_function("a.json")), Produced)
     artifacts = (json_artifact(text_of(half)), Content("b", "json", text_of(half + 1)))
@@ -189,21 +189,21 @@ def test_p8_over_the_limit_is_refused_with_size_and_limit() -> None:
     )
 
 
-def test_p10_a_file_over_the_limit_is_refused_and_not_kept() -> None:
+def test_a_file_over_the_limit_is_refused_and_not_kept() -> None:
     large, small = Content("a", "txt", b"x" * (3 * 1024 * 1024 + 1)), Content("b", "txt", b"x" * (3 * 1024 * 1024))
     assert judged(large, small, **by_function("a.txt", "b.txt")) == Unfit(
         (small,), unfit("a.txt: it has 3.0 MB (3,145,729 bytes); at most 3.0 MB (3,145,728 bytes) are taken")
     )
 
 
-def test_p10_a_file_in_the_store_is_not_read_to_know_its_size() -> None:
+def test_a_stored_file_is_not_read_for_its_size() -> None:
     large = Stored("a", "txt", "sum", 10**9, unreadable)
     outcome = judged(large, **by_function("a.txt"))
     assert isinstance(outcome, Unfit)
     assert outcome.artifacts == ()
 
 
-def test_a4_a_file_in_the_store_is_checked_like_any_other() -> None:
+def test_a_stored_file_is_checked_like_any_other() -> None:
     good, bad = stored("a", "json", "[1]"), stored("a", "json", "[1")
     assert judged(good, **by_function("a.json")) == Produced((good,))
     assert isinstance(judged(bad, **by_function("a.json")), Unfit)
@@ -213,7 +213,7 @@ def test_a4_a_file_in_the_store_is_checked_like_any_other() -> None:
 
 
 @pytest.mark.parametrize("ruling", list(Ruling))
-def test_d33_a_deciding_checkpoint_rules_on_the_pass(ruling: Ruling) -> None:
+def test_a_deciding_checkpoint_gives_a_pass_decision(ruling: Ruling) -> None:
     made = json_artifact(f'{{"decision": "{ruling.value}", "reason": "because"}}'.encode())
     assert judged(made, decides=True, **by_function("a.json")) == Produced((made,), None, ruling)
 
@@ -221,7 +221,7 @@ def test_d33_a_deciding_checkpoint_rules_on_the_pass(ruling: Ruling) -> None:
 @pytest.mark.parametrize(
     ("data", "came"), [(b'{"decision": "maybe"}', '"maybe"'), (b"{}", "null"), (b'["COMPLETE"]', '["COMPLETE"]')]
 )
-def test_d33_without_a_ruling_it_is_unfit(data: bytes, came: str) -> None:
+def test_a_result_without_pass_decision_is_invalid(data: bytes, came: str) -> None:
     made = json_artifact(data)
     finding = f"this checkpoint decides on the pass: expected COMPLETE, RESTART or ESCALATE; here it is {came}"
     assert judged(made, decides=True, **by_function("a.json")) == Unfit((made,), unfit(f"output#/decision: {finding}"))

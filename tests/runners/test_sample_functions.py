@@ -1,4 +1,4 @@
-"""The functions that come with Cairn, in many languages, and the template that calls them (P6)."""
+"""The functions that come with Cairn, in many languages, and the template that calls them."""
 
 from __future__ import annotations
 
@@ -205,17 +205,17 @@ async def run_template(text: str) -> str:
     return report.read().decode()
 
 
-async def test_p6_the_template_writes_its_report() -> None:
+async def test_the_template_writes_its_report() -> None:
     assert await run_template(CAIRN) == REPORT
 
 
-async def test_p6_a_text_without_words_has_a_report_too() -> None:
+async def test_a_text_without_words_has_a_report_too() -> None:
     report = await run_template("```\n!")
     assert report.startswith("# Text report\n\n````text\n```\n!\n````\n\n## Figures")
     assert report.endswith("## Keywords\n\nThe text has no words of its own.\n")
 
 
-async def test_p6_of_a_long_text_the_report_shows_the_beginning() -> None:
+async def test_the_report_shows_the_beginning_of_a_long_text() -> None:
     report = await run_template("word " * 30_000)
     assert f"```text\n{'word ' * 59}word …\n```" in report
     assert "| Reading time | 150 min 0 s |" in report

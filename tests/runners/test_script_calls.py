@@ -1,4 +1,4 @@
-"""X11: a script that waits ends its process; called again, the same calls return their recorded answers."""
+"""A script that waits ends its process; called again, the same calls return their recorded answers."""
 
 from __future__ import annotations
 

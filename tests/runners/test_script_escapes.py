@@ -1,4 +1,4 @@
-"""X11, S3: what a script tries and does not get, in bubblewrap."""
+"""Escape attempts of scripts in bubblewrap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""X5, X11, D18: limits hold, and nothing of a script outlives it. Real processes, the real clock."""
+"""Limits are enforced and nothing outlives a script. Real processes and the real clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""X11: what a script is given, what it gives back, and what is said when it is wrong."""
+"""Inputs, results and errors of scripts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ return {"names": list(ctx.previous), "text": ctx.previous["plan"], "json": ctx.p
 
 
 async def test_work_that_was_sent_back_says_why(bench: Bench) -> None:
-    """R2, D31."""
     rework = Rework("mend it", "it fails", "test", artifacts=(stored("notes", "md", "case 3"),))
     body = """
 told = ctx.rework
@@ -226,7 +225,6 @@ async def test_what_the_settings_do_not_allow_is_told(bench: Bench) -> None:
 
 
 async def test_an_interpreter_that_is_allowed_runs_it(bench: Bench) -> None:
-    """D43."""
     other = f"{sys.base_prefix}/bin/python{sys.version_info.major}.{sys.version_info.minor}"
     bench.rules = replace(bench.rules, pythons=(other,))
     assert await bench.value("return sys.prefix", config={"python": other}) == sys.base_prefix

@@ -164,7 +164,7 @@ def test_references_to_nothing_are_refused(database: Database) -> None:
 
 
 @pytest.mark.parametrize("statement", ["UPDATE events SET actor = 'eve'", "DELETE FROM events"])
-def test_the_trail_is_append_only_s4(database: Database, statement: str) -> None:
+def test_the_trail_is_append_only(database: Database, statement: str) -> None:
     database.transact_now(_append)
     with pytest.raises(DBAPIError, match="append-only"):
         database.transact_now(lambda c: c.execute(sa.text(statement)))
@@ -172,7 +172,7 @@ def test_the_trail_is_append_only_s4(database: Database, statement: str) -> None
 
 
 @pytest.mark.parametrize("database_kind", [pytest.param("postgresql", marks=pytest.mark.postgres)])
-def test_the_trail_cannot_be_truncated_s4(database: Database) -> None:
+def test_the_trail_cannot_be_truncated(database: Database) -> None:
     database.transact_now(_append)
     with pytest.raises(DBAPIError, match="append-only"):
         database.transact_now(lambda c: c.execute(sa.text("TRUNCATE events")))

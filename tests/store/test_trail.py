@@ -1,4 +1,4 @@
-"""The trail: every event in its place, and every change of it found (S4)."""
+"""The event chain: every event in order, and every tampering found."""
 
 from __future__ import annotations
 

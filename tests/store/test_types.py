@@ -56,7 +56,7 @@ def token(**changes: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
-def test_json_comes_back_exactly_as_it_went_p8(database: Database, value: Value) -> None:
+def test_json_is_read_back_exactly(database: Database, value: Value) -> None:
     database.transact_now(lambda c: c.execute(sa.insert(settings).values(key="k", value=value)))
     found = database.read(lambda c: c.execute(sa.select(settings.c.value)).scalar_one())
     assert (found, type(found)) == (value, type(value))

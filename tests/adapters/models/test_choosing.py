@@ -1,4 +1,4 @@
-"""A2: models by name; keys from the secret store or the environment; what is missing is told with what to do."""
+"""Models are chosen by name, keys come from the secret store or the environment, and errors say what is missing."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ async def test_a_trial(provider: FakeProvider) -> None:
 
 
 def test_prices() -> None:
-    """A6: by the table, by the settings where they say so, unknown as unknown; what is simulated costs nothing."""
+    """Prices come from the table or the settings; unknown prices stay unknown, simulated calls cost nothing."""
     own = {
         "house:*": Price(Decimal(1), Decimal(2)),
         CLAUDE: Price(Decimal(10), Decimal(20), cache_read=Decimal(1), cache_write=Decimal(30)),

@@ -1,4 +1,4 @@
-"""A7: faults of providers are told apart, in plain words with what to do, on the real wire; never a key in them."""
+"""Provider errors are told apart on the real wire, and their messages never contain a key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A7, D15: what may pass is tried again, three times in all, then the fallbacks in turn; each try is told of."""
+"""Transient errors are retried up to three times, then the fallbacks are used in turn; each attempt is logged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A2: what the simulated model makes of what any provider is given: objects, files, tools, verdicts, teams, words."""
+"""The simulated model answers every kind of request: objects, files, tools, verdicts, teams, text."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ async def test_the_same_each_time_and_otherwise_for_other_input() -> None:
 
 
 async def test_files_of_every_format() -> None:
-    """A4: all that are asked for, then a few words; each is what its ending says."""
+    """All requested files in their formats, then a short answer."""
     talking = talk(WRITE)
     written = await talking.say(INPUT + TASK + FILES)
     files = {given["path"].removeprefix("artifacts_staging/"): given["content"] for _, given in uses(written)}

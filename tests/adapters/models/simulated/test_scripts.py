@@ -1,4 +1,4 @@
-"""A2: what the simulated model does can be written down, by checkpoint, attempt and call: for users' own tests."""
+"""Replies of the simulated model can be scripted by checkpoint, attempt and call, for users' own tests."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ async def test_given_words_and_objects() -> None:
 
 
 async def test_given_artifacts() -> None:
-    """Left out, given, and one too many (A4)."""
+    """Omitted, given, and one too many."""
     steps: list[Json] = [{"artifacts": {"a": "# Given\n", "b.json": None, "more.txt": "Not asked for."}}]
     talking = talk(WRITE, steps=steps)
     written = await talking.say(TASK + FILES)
