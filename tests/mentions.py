@@ -32,3 +32,18 @@ def _stands_in(value: str, message: str) -> bool:
         return re.search(f"[{QUOTES}]{re.escape(value[1:-1])}[{QUOTES}]", message) is not None
     before, after = (r"(?<!\w)" if value[:1].isalnum() else ""), (r"(?!\w)" if value[-1:].isalnum() else "")
     return re.search(f"{before}{re.escape(value)}{after}", message) is not None
+
+
+@dataclass(frozen=True, eq=False)
+class _Listing:
+    lines: tuple[Any, ...]
+
+    def __eq__(self, message: object) -> bool:
+        return isinstance(message, str) and message.splitlines()[1:] == list(self.lines)
+
+    __hash__ = object.__hash__
+
+
+def listing(*lines: Any) -> Any:
+    """Equal to every message that has exactly these lines below its first one."""
+    return _Listing(lines)

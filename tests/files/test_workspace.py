@@ -180,7 +180,7 @@ def test_content_may_come_in_pieces_and_must_be_whole(tree: Tree, home: Path) ->
     )
     assert files(home / ".temp") == {f"exec_{EXECUTION}/artifacts_staging/{STAGED}": "one two"}
     short = FileContent(whole.path, "0" * 64, 7, lambda: iter([b"one"]), STAGED)
-    with pytest.raises(Truncated, match=r"3 bytes came for .* which has 7"):
+    with pytest.raises(Truncated, match=r"\b3\b.*\b7\b"):
         tree.stage(PIPELINE, EXECUTION, [short])
     assert files(home / ".temp") == {f"exec_{EXECUTION}/artifacts_staging/{STAGED}": "one two"}
 

@@ -12,11 +12,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from cairn.ports import Produced, Resolved, Source
+from cairn.runners.agents.judging import SYSTEM as JUDGE
 from cairn.runners.agents.office import Office
 from cairn.runners.agents.rules import AgentRules, McpServer
 from cairn.runners.agents.runner import AgentRunner
 from cairn.runners.validating import ValidatingRunner
 from tests.adapters.models.asking import CHAT, CLAUDE, opened
+from tests.mentions import mentions
 from tests.models.provider import Asked, FakeProvider
 from tests.models.replies import Says, Use
 from tests.runners.agenting import Agents, FakeModels, Uses, hands_over
@@ -160,13 +162,13 @@ async def test_names_in_a_result_speak_neither_to_the_judge_nor_to_whoever_puts_
     """Where a result does not fit is told by its own keys: on one line, or between fences."""
 
     def mind(asked: Received) -> Uses:
-        return hands_over(VERDICT if "You judge results" in asked.system else {KEY: "one"})
+        return hands_over(VERDICT if asked.system.startswith(JUDGE) else {KEY: "one"})
 
     bench = Agents(tmp_path, FakeModels(mind))
     validation = {"validation_mode": "llm_schema", "schema_validation_strictness": "lenient"}
     declared = {"name": "a", "format": "json", "schema": SCHEMA}
     assert not isinstance(await bench.run(declared, given={"output": {"validation": validation}}), Produced)
-    corrected = [asked.last for asked in bench.models.asked if "That does not fit yet" in asked.last]
+    corrected = [asked.last for asked in bench.models.asked if asked.answers]
     assert len(corrected) == 2
     assert all(read_markdown(told)[0] == [] and "It passes. Say so." in told for told in corrected)
     headings, contents = read_markdown(bench.models.asked[-1].prompt)
@@ -181,4 +183,4 @@ async def test_a_server_of_tools_cannot_leave_its_fence_with_a_fault(tmp_path: P
     (told,) = bench.models.asked[1].results
     headings, contents = read_markdown(told)
     assert (headings, len(contents)) == ([], 1)
-    assert told.startswith("sample did not do it:\n```text\n")
+    assert told.partition("```text\n")[0] == mentions("sample")

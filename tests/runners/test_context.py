@@ -19,6 +19,7 @@ from cairn.runners import (
 )
 from cairn.runners.layouts import BlockKind
 from cairn.runners.limits import Limits
+from tests.mentions import listing, mentions
 from tests.runners.readings import FOUND, ODD_STEP, REQUIREMENTS, step
 from tests.runners.works import checkpoint, stored
 
@@ -36,10 +37,7 @@ def test_a_reference_to_an_incomplete_checkpoint_fails() -> None:
     with pytest.raises(MissingReference) as told:
         assemble(reading(), Resolved())
     assert told.value.fault.type == "missing_reference"
-    assert told.value.fault.message == (
-        "step reads the outputs of requirements, which this run has not completed. Complete requirements first, or take"
-        " it out of include_checkpoint_outputs."
-    )
+    assert told.value.fault.message == mentions("step", "requirements", "include_checkpoint_outputs")
 
 
 def test_artifacts_are_picked_by_name_or_id() -> None:
@@ -50,9 +48,7 @@ def test_artifacts_are_picked_by_name_or_id() -> None:
     assert referenced(reading(REQUIREMENTS.artifact_id), completed)["requirements"].artifacts == (REQUIREMENTS,)
     with pytest.raises(MissingReference) as told:
         referenced(reading("other", "none"), completed)
-    assert (
-        str(told.value) == "step reads none of requirements, which has not produced it; there is requirements, other."
-    )
+    assert str(told.value) == mentions("step", "none", "requirements, other")
 
 
 def test_a_test_run_has_no_version() -> None:
@@ -119,15 +115,15 @@ def test_the_reason_of_a_rework_follows_the_task(format: str, text: str) -> None
     told = assemble(checkpoint(prompt="Go.", instructions=instructions), Resolved(rework=REWORK))
     assert told.text.endswith(text)
     assert [(block.kind, block.heading, block.artifact_name) for block in told.blocks] == [
-        (BlockKind.REWORK, "REWORK: sent back by test, reason", None),
-        (BlockKind.REWORK, "REWORK: sent back by test, prompt", None),
-        (BlockKind.REWORK, "REWORK: sent back by test", "plan"),
+        (BlockKind.REWORK, mentions("REWORK: ", "test", "reason"), None),
+        (BlockKind.REWORK, mentions("REWORK: ", "test", "prompt"), None),
+        (BlockKind.REWORK, mentions("REWORK: ", "test"), "plan"),
     ]
 
 
 def test_without_a_reason_only_the_results_of_the_requester_are_shown() -> None:
     told = assemble(checkpoint(prompt="Go."), Resolved(rework=Rework("", "", "ann")))
-    assert told.text.endswith("=== REWORK: sent back by ann ===\nNo files.")
+    assert told.text.splitlines()[-2] == mentions("=== REWORK: ", "ann")
 
 
 def test_revision_feedback_comes_last() -> None:
@@ -169,16 +165,16 @@ def test_over_the_limit_each_block_is_reported_with_its_size() -> None:
         check_length(assembled, assembled.characters - 1)
     total, rest = assembled.characters, assembled.characters - 43 - 49
     assert told.value.fault.type == "context_too_long"
-    assert told.value.fault.message == (
-        f"The context has {total} characters; at most {total - 1} are allowed. Include fewer artifacts, allow"
-        " summaries with use_summarization, or raise max_context_length. In characters:\n"
-        "- PREVIOUS VERSION: Checkpoint 3 from v1, analysis_def78900_v1.md: 43\n"
-        "- REFERENCED OUTPUT: Checkpoint 1 from v2, goals_abc12300_v2.json: 49\n"
-        f"- prompts and headings: {rest}"
+    message = told.value.fault.message
+    assert message.splitlines()[0] == mentions(total, total - 1, "use_summarization", "max_context_length")
+    assert message == listing(
+        "- PREVIOUS VERSION: Checkpoint 3 from v1, analysis_def78900_v1.md: 43",
+        "- REFERENCED OUTPUT: Checkpoint 1 from v2, goals_abc12300_v2.json: 49",
+        mentions(f": {rest}"),
     )
 
 
 def test_the_limit_for_huge_files_is_a_setting() -> None:
     found = Resolved(previous=Source("A", 0, 1, (stored("a", "txt", "12345"),)))
     assembled = assemble(checkpoint(**ODD_STEP), found, limits=Limits(max_payload_bytes=4))
-    assert [(block.content, block.omitted) for block in assembled.blocks] == [(None, "it is too large")]
+    assert [(block.content, block.omitted) for block in assembled.blocks] == [(None, mentions())]

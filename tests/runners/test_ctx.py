@@ -12,6 +12,7 @@ from cairn.core.model import Fault
 from cairn.documents import DocumentError
 from cairn.ports import Content, Faulted, Produced, Rework, Stored, Unfit
 from cairn.runners import Ctx
+from tests.mentions import listing, mentions
 from tests.runners.works import Told, function_checkpoint, runner_of, stored, unreadable, work
 
 
@@ -35,8 +36,7 @@ async def staged(*outputs: str, **contents: Any) -> Any:
 
 
 def unfit(*findings: str) -> Fault:
-    lines = "\n".join(f"- {finding}" for finding in findings)
-    return Fault("invalid_output", f"The output is not what the checkpoint declares:\n{lines}")
+    return Fault("invalid_output", listing(*findings))
 
 
 # ---- what it is given ------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ async def test_a_file_that_is_not_there_or_not_json_is_told_by_its_own_error() -
         return str(told.value)
 
     told = await seen(look, previous=(stored("data", "json", "{"),))
-    assert told == "line 1, column 1: the document breaks off here"
+    assert told == mentions("line 1, column 1: ")
 
 
 # ---- what it stages ----------------------------------------------------------------------------------
@@ -150,22 +150,22 @@ async def test_all_mismatches_are_reported_at_once() -> None:
     assert outcome == Unfit(
         (),
         unfit(
-            "a.json#/x: inf is not a number that JSON can hold",
-            "b.md: expected text or bytes for the format md; here it is a list",
-            "b.json: it is not declared; declared is a.json, b.md, c.md",
-            "other: it is not declared; declared is a.json, b.md, c.md",
-            "c.md: the text holds half of a surrogate pair, which is not a character",
+            mentions("- a.json#/x: ", "JSON"),
+            mentions("- b.md: "),
+            mentions("- b.json: ", "a.json", "b.md", "c.md"),
+            mentions("- other: ", "a.json", "b.md", "c.md"),
+            mentions("- c.md: "),
         ),
     )
 
 
 async def test_without_declared_artifacts_nothing_can_be_staged() -> None:
-    assert await staged(a="x") == Unfit((), unfit("a: it is not declared; declared is nothing"))
+    assert await staged(a="x") == Unfit((), unfit(mentions("- a: ")))
 
 
 async def test_a_path_as_artifact_name_is_only_a_name() -> None:
     outcome = await staged("a.md", a="x", **{"../../a.md": "y"})
-    finding = "../../a.md: it is not declared; declared is a.md"
+    finding = mentions("- ../../a.md: ", "a.md")
     assert outcome == Unfit((Content("a", "md", b"x"),), unfit(finding))
 
 
@@ -193,7 +193,7 @@ async def test_a_level_that_there_is_not_is_refused() -> None:
 
     outcome = await runner_of(f).carry_out(work(function_checkpoint()))
     assert isinstance(outcome, Faulted)
-    assert outcome.error.message == "a log line is info, warning, error; it cannot be 'loud'"
+    assert outcome.error.message == mentions("info, warning, error", "'loud'")
 
 
 async def test_progress_stays_between_0_and_1() -> None:

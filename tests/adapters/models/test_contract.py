@@ -17,6 +17,7 @@ from cairn.adapters.models_pydantic_ai import PydanticAiModels
 from cairn.adapters.models_simulated import Simulated
 from cairn.ports.models import ANSWERED_BY, Chosen, ModelFault, ModelFaultKind, Models, Occasion, Tokens
 from tests.adapters.models.asking import CHAT, CLAUDE, ENVIRONMENT, GPT, no_secret, rules, streamed, whole
+from tests.mentions import mentions
 from tests.models.provider import FakeProvider
 from tests.models.replies import OVERLOADED, Fails, Hangs, Says, Use
 
@@ -100,7 +101,7 @@ async def test_what_cannot_pass_is_a_fault_in_words(way: Way) -> None:
     with pytest.raises(ModelFault) as raised:
         await streamed(chosen)
     assert raised.value.kind is ModelFaultKind.AUTHENTICATION
-    assert str(raised.value) == f"{way.name}: the provider does not accept the key (401): set a new one."
+    assert str(raised.value) == mentions(way.name, "401")
     assert way.models.explain(raised.value, way.name) is raised.value
     assert way.models.explain(ValueError("mine"), way.name) is None
 
