@@ -16,6 +16,7 @@ from cairn.definitions import templates
 from cairn.documents import decode_json, decode_yaml
 from tests.chaos.server import TOKEN, Server
 from tests.docs.pages import ROOT, blocks_of
+from tests.mentions import mentions
 
 EXAMPLES = ROOT / "examples"
 pytestmark = pytest.mark.e2e
@@ -140,7 +141,7 @@ def test_refund_email(server: Server) -> None:
     action = server.call("GET", address, expect=200)["action"]
     assert (action["outcome"], action["result"]) == (
         "failed",
-        {"error": "No mail server is set up: set CAIRN_SMTP_HOST."},
+        {"error": mentions("CAIRN_SMTP_HOST")},
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,9 @@ import pytest
 from cairn.ports import Produced
 from cairn.ports.conversation import Purpose
 from cairn.ports.models import ModelFault, ModelFaultKind
-from cairn.runners.agents.parts import AGREED, CHAIRS, NOT_YET
+from cairn.runners.agents.parts import AGREED, ALONE, ANSWERS, ARGUES, IN_TURN, LAST_IN_TURN, NOT_YET, REVIEWS
 from tests.mentions import mentions
-from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, Uses, faulted, hands_over
+from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, Uses, faulted, hands_over, pattern_of
 from tests.runners.test_agent_resume import kind_of, replay_every_prefix
 
 Json = dict[str, Any]
@@ -29,13 +28,14 @@ def predefined(mode: str, agents: list[Json] = TWO, **more: Any) -> Json:
     return {"creation_mode": "predefined", "discussion_mode": mode, "agents": agents, **more}
 
 
+PARTS = [pattern_of(part) for part in (IN_TURN, LAST_IN_TURN, ALONE, ANSWERS, REVIEWS, ARGUES)]
+
+
 def who(asked: Asked) -> str:
-    """Whose turn it is, by what it was told."""
-    part = asked.prompt.partition("=== YOUR PART ===")[2]
-    if CHAIRS in part:
-        return "chair"
-    told = re.search(r"[Yy]ou are (Analyst|Architect|Tester|UX|Backend)", part)
-    return told[1] if told else "Editor"
+    """Whose turn it is, by the part of the prompt that says so."""
+    part = asked.prompt.partition("=== YOUR PART ===\n")[2].partition("\n\n===")[0]
+    found = next(filter(None, (pattern.fullmatch(part) for pattern in PARTS)), None)
+    return found["name"] if found else "Editor"
 
 
 def echo(asked: Asked) -> Reply:

@@ -139,7 +139,7 @@ def test_what_is_told_of_providers() -> None:
     assert picked == {
         "anthropic": (True, True, "secret", ""),
         "openai": (True, True, "environment", ""),
-        "google": (False, False, None, f"there is no key for it: set GOOGLE_API_KEY or GEMINI_API_KEY {lacks}"),
+        "google": (False, False, None, mentions("GOOGLE_API_KEY", "GEMINI_API_KEY")),
         "ollama": (True, False, None, ""),
         "groq": (False, False, None, mentions('"pydantic-ai-slim[groq]"')),
         "house": (False, False, None, mentions("absent")),

@@ -12,6 +12,7 @@ from cairn.ports.models import ANSWERED_BY, ModelFault, Occasion
 from cairn.ports.models import ModelFaultKind as Kind
 from tests.adapters.models.asking import no_secret, streamed, whole
 from tests.adapters.models.simulated.asking import ASK, INPUT, TASK, WRITE, Json, Talk, output, talk, uses
+from tests.mentions import mentions
 
 FILES = "=== RESULT ===\nWrite these files:\n- staging/a.md, in Markdown\n- staging/b.json, in JSON"
 KINDS = [kind for kind in Kind if kind is not Kind.NOT_CONFIGURED]
@@ -124,7 +125,7 @@ async def test_given_artifacts() -> None:
         ("write_file", {"path": "staging/more.txt", "content": "Not asked for."}),
     ]
     done = await talking.answer(written)
-    assert (done.text or "").startswith("Written: staging/a.md, staging/more.txt.")
+    assert done.text == mentions("staging/a.md", "staging/more.txt")
     schema: Json = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}
     listed = "=== RESULT ===\nIt holds:\n- a.md, in Markdown\n- b.json, in JSON"
     made = await talk(steps=[{"artifacts": {"b": {"n": 1}, "a": None}}], schema=schema).say(listed)
