@@ -11,8 +11,8 @@ from typing import Any
 
 from cairn.bootstrap import Cairn, build
 from cairn.config import Settings
-from cairn.core.messages import EventType
-from cairn.core.model import RunStatus
+from cairn.core.events import EventType
+from cairn.core.states import RunStatus
 from cairn.ports.models import Models
 from cairn.runners import Ctx, FunctionRegistry
 from cairn.services.actors import ADMIN

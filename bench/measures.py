@@ -11,10 +11,10 @@ from bench.floor import Floor
 from bench.house import pipeline, run_to_end
 from bench.lengths import ROUNDS, SIZES, WARM
 from cairn.bootstrap import Cairn
-from cairn.core.messages import EventType
+from cairn.core.events import EventType
 from cairn.documents import Value, decode_json, encode_json
 from cairn.services.actors import ADMIN
-from cairn.services.reading.filters import ArtifactFilter
+from cairn.services.filters import ArtifactFilter
 from cairn.store import blobs
 from cairn.store import tables as t
 

@@ -24,10 +24,11 @@ import orjson
 import sqlalchemy as sa
 import uvloop
 
+from cairn.core.commands import Command, Finished, Given, Output, StartRun
 from cairn.core.decide import decide
-from cairn.core.messages import Command, Finished, Given, Output, StartRun
-from cairn.core.model import Checkpoint, Mode, Plan, Policy, State
-from cairn.store import Database, Loaded, NewArtifact, Plans, RunFacts, insert_run, pipeline_rows, save_run
+from cairn.core.plan import Checkpoint, Plan, Policy
+from cairn.core.states import Mode, State
+from cairn.store import Database, Loaded, NewArtifact, Plans, RunFacts, insert_run, pipelines, save_run
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -166,8 +167,8 @@ async def make_lane(database: Database, plans: Plans, count: int) -> Lane:
     document = make_document(count)
 
     def make(connection: sa.Connection) -> Loaded:
-        pipeline_rows.insert_pipeline(connection, document, "bench", AT)
-        version = pipeline_rows.take_run_version(connection, document["pipeline_id"])
+        pipelines.insert_pipeline(connection, document, "bench", AT)
+        version = pipelines.take_run_version(connection, document["pipeline_id"])
         facts = RunFacts(
             run_id=str(uuid4()),
             pipeline_id=document["pipeline_id"],

@@ -14,8 +14,8 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from bench.house import house, pipeline, run_to_end
 from cairn.ports.conversation import Purpose
 from cairn.ports.models import Chosen, ModelFault, Occasion, ProviderState, Tokens, Tried
-from cairn.runners.agents.minutes import Minutes, Unkept
-from cairn.runners.agents.tools.toolbox import Tool, Toolbox
+from cairn.runners.agents.toolbox import Tool, Toolbox
+from cairn.runners.agents.transcript import Minutes, Unkept
 from cairn.runners.agents.turns import Floor, Turn
 
 TURNS = 200

@@ -8,8 +8,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
-from cairn.core import moves
-from cairn.core.model import IN_PROGRESS, RunStatus, State
+from cairn.core import transitions
+from cairn.core.states import IN_PROGRESS, RunStatus, State
 
 Place = TypeVar("Place", bound=StrEnum)
 Move = TypeVar("Move", bound=StrEnum)
@@ -18,8 +18,8 @@ PAGE = Path(__file__).parent.parent / "docs" / "reference" / "states.md"
 TEXT = """\
 # States
 
-Drawn from the tables in `src/cairn/core/moves.py` by `scripts/draw_states.py`. What is not drawn is not possible: the
-command is refused, says what is possible, and changes nothing.
+Drawn from the tables in `src/cairn/core/transitions.py` by `scripts/draw_states.py`. A transition that is not drawn
+is not possible: the command is refused, the answer lists what is possible, and nothing changes.
 
 ## A run
 
@@ -60,7 +60,7 @@ def arrows(table: Mapping[Place, Mapping[Move, Place]]) -> Iterable[tuple[str, s
 
 def run() -> str:
     lines = ["stateDiagram-v2", f"    [*] --> {RunStatus.NOT_STARTED.value}"]
-    lines += [f"    {start} --> {end}: {verbs}" for start, end, verbs in arrows(moves.RUN)]
+    lines += [f"    {start} --> {end}: {verbs}" for start, end, verbs in arrows(transitions.RUN)]
     return "\n".join(lines)
 
 
@@ -68,22 +68,24 @@ def execution() -> str:
     lines = ["stateDiagram-v2"]
     lines += [f'    state "{state.value} (in progress)" as {state.value}' for state in State if state in IN_PROGRESS]
     lines += [f"    [*] --> {State.PENDING.value}"]
-    lines += [f"    {start} --> {end}: {verbs}" for start, end, verbs in arrows(moves.EXECUTION)]
-    lines += [f"    {state.value} --> [*]" for state, row in moves.EXECUTION.items() if not row]
+    lines += [f"    {start} --> {end}: {verbs}" for start, end, verbs in arrows(transitions.EXECUTION)]
+    lines += [f"    {state.value} --> [*]" for state, row in transitions.EXECUTION.items() if not row]
     return "\n".join(lines)
 
 
 def decisions() -> str:
     rows = [
         f"| {kind.value} | {decision} | {status.value} |"
-        for kind, row in moves.DECISIONS.items()
+        for kind, row in transitions.DECISIONS.items()
         for decision, status in row.items()
     ]
     return "\n".join(["| kind | decision | the approval becomes |", "|---|---|---|", *rows])
 
 
 def restored() -> str:
-    other = [f"{before.value} as {after.value}" for before, after in moves.RESTORED.items() if before is not after]
+    other = [
+        f"{before.value} as {after.value}" for before, after in transitions.RESTORED.items() if before is not after
+    ]
     return f" ({', '.join(other)} with a pause asked for)" if other else ""
 
 

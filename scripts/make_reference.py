@@ -19,13 +19,13 @@ from cairn.api.openapi import TAGS, api_routes
 from cairn.api.permissions import DECISIONS, PERMISSIONS
 from cairn.api.problems import KINDS
 from cairn.cli.app import app as commands
-from cairn.cli.exits import MEANINGS
+from cairn.cli.exit_codes import MEANINGS
 from cairn.config import Settings
 from cairn.core.events import EventType
 from cairn.definitions import authoring_schema
 from cairn.services.actors import ALL_SCOPES, Allowed, Role, Scope
-from cairn.store.descriptions import CHOICES, SENTENCES
-from cairn.store.descriptions import describe as describe_event
+from cairn.store.events.descriptions import CHOICES, SENTENCES
+from cairn.store.events.descriptions import describe as describe_event
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 MADE = "Made from `{source}` by `scripts/make_reference.py`: run `make docs` after changing it."

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from uvicorn.loops.auto import auto_loop_factory
 
-from cairn.adapters.model_providers import KNOWN
+from cairn.adapters.models.providers import KNOWN
 from cairn.worker import collect_seldom
 
 pytest_plugins = ["tests.databases", "tests.models.fixtures"]

@@ -9,12 +9,13 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from cairn.bootstrap import Cairn
+from cairn.core.commands import Interrupted, TimedOut, Timer
+from cairn.core.effects import SendLater
 from cairn.core.errors import Refused
-from cairn.core.messages import Interrupted, SendLater, TimedOut, Timer
+from cairn.services.dispatch.lanes import WORKER
+from cairn.services.dispatch.orphans import working
+from cairn.services.engine.retry import patiently
 from cairn.services.errors import NotFound
-from cairn.services.lanes import WORKER
-from cairn.services.orphans import working
-from cairn.services.patience import patiently
 
 log = logging.getLogger(__name__)
 

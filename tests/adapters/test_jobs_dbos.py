@@ -11,10 +11,10 @@ import pytest
 import pytest_asyncio
 import sqlalchemy as sa
 
-from cairn.adapters.dbos_enqueueing import EnqueueDesk
-from cairn.adapters.jobs_dbos import DbosJobs
-from cairn.adapters.timer_texts import read_timer, write_timer
-from cairn.core.messages import ApprovalExpired, RetryDue, RunTimedOut, TimedOut, Timer
+from cairn.adapters.jobs.dbos_engine import DbosJobs
+from cairn.adapters.jobs.dbos_statements import EnqueueDesk
+from cairn.adapters.jobs.timer_codec import read_timer, write_timer
+from cairn.core.commands import ApprovalExpired, RetryDue, RunTimedOut, TimedOut, Timer
 from cairn.store import Database
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from cairn.adapters import leftovers
-from cairn.adapters.sandbox import BestSandbox
-from cairn.adapters.sandbox_bwrap import BubblewrapSandbox
-from cairn.adapters.sandbox_plain import PlainSandbox, user_of
+from cairn.adapters.sandbox import leftover_processes
+from cairn.adapters.sandbox.best_available import BestSandbox
+from cairn.adapters.sandbox.bubblewrap import BubblewrapSandbox
+from cairn.adapters.sandbox.plain_process import PlainSandbox, user_of
 from cairn.ports import Bounds, Job, Level, Sandbox
-from cairn.runners.scripts import CHILD
+from cairn.runners.scripts.runner import CHILD
 from tests.mentions import mentions
 from tests.runners.scripting import alive, make_sandbox, until
 
@@ -112,11 +112,11 @@ def test_what_got_away_is_found_by_its_mark_once_its_server_is_gone(tmp_path: Pa
     """As when even the one who watches was killed."""
     dead = subprocess.Popen(["true"])
     dead.wait()
-    own = leftovers.mark(tmp_path, "got-away").split(":")
+    own = leftover_processes.mark(tmp_path, "got-away").split(":")
     gone = ":".join((own[0], str(dead.pid), own[2], "got-away"))
-    elsewhere = leftovers.mark(tmp_path / "other", "got-away")
+    elsewhere = leftover_processes.mark(tmp_path / "other", "got-away")
     started = [
-        subprocess.Popen(["sleep", "600"], env={leftovers.MARK: mark}, start_new_session=True)
+        subprocess.Popen(["sleep", "600"], env={leftover_processes.MARK: mark}, start_new_session=True)
         for mark in (gone, ":".join(own), elsewhere)
     ]
     try:

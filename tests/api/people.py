@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from cairn.services.actors import ADMIN
 from cairn.services.errors import NotFound
-from cairn.services.tokens import NewToken
-from cairn.services.users import NewUser
+from cairn.services.identity.tokens import NewToken
+from cairn.services.identity.users import NewUser
 from tests.api.house import House
 
 

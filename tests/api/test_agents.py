@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cairn.definitions import ready_agents
-from cairn.store import library_rows
+from cairn.store import library
 from tests.api.house import House, Json
 from tests.api.people import token_for
 from tests.mentions import mentions
@@ -216,7 +216,7 @@ async def test_an_agent_that_is_gone_fails_the_checkpoint_in_plain_words(house: 
     await house.put("/api/agents/ghost", speaker("Boo."))
     pipeline = await house.pipeline(speaks("haunt", "ghost"), pipeline_name="Ghosts")
     at = house.cairn.clock.now()
-    await house.cairn.database.transact(lambda c: library_rows.add(c, "ghost", 2, None, at, "somebody"))
+    await house.cairn.database.transact(lambda c: library.add(c, "ghost", 2, None, at, "somebody"))
     run = await house.run(pipeline)
     await ended(house, run, "paused")
     execution = await house.get(f"/api/executions/{(await house.execution(run))['execution_id']}")

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from cairn.ports import Conversation, Heard, Outcome, Work
-from cairn.services.views.events import Change
+from cairn.services.events.views import Change
 from tests.api.house import House, Json
 from tests.api.listening import Listener, Told, listening
 from tests.api.people import token_for

@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.services import doctor_machine
+from cairn.services.doctor import machine
 from cairn.store import tables as t
 from tests.api.house import House, form
 from tests.mentions import mentions
@@ -112,7 +112,7 @@ async def test_strange_folders_and_open_doors(house: House) -> None:
 async def test_a_clock_that_was_put_back_is_told(house: House) -> None:
     await house.pipeline(form("goals"))
     earlier = house.cairn.clock.now() - timedelta(minutes=10)
-    (found,) = await asyncio.to_thread(doctor_machine.clock, house.cairn.database, earlier)
+    (found,) = await asyncio.to_thread(machine.clock, house.cairn.database, earlier)
     assert (found.what, found.verdict) == ("clock", "warning")
 
 

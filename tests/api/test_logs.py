@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 import sqlalchemy as sa
 
-from cairn.services.reading import logs
+from cairn.services.logs import queries as logs
 from cairn.store import tables as t
 from tests.api.house import House
 from tests.mentions import mentions

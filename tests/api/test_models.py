@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cairn.adapters.models_simulated.steps_file import StepsFile
+from cairn.adapters.simulated_model.script_file import StepsFile
 from cairn.ports.models import ModelFault
-from cairn.services.doctor_models import models as look_at_models
+from cairn.services.doctor.models import models as look_at_models
 from tests.adapters.models.asking import KEY
 from tests.api.house import House, open_house
 from tests.api.people import token_for

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from cairn.services.views.base import write_instant
+from cairn.services.view import write_instant
 from cairn.store import tables as t
 from tests.api.house import BASE, TOKEN, House, Json
 from tests.api.people import token_for, user_with

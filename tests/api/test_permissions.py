@@ -8,7 +8,7 @@ from cairn.api.bodies import Decision
 from cairn.api.guarding import Guarded
 from cairn.api.openapi import api_routes
 from cairn.api.permissions import ADMIN, DECIDE, DECISIONS, DEFINE, OPEN, PERMISSIONS, READ, RUN, SUBMIT
-from cairn.core.moves import DECISIONS as MOVES
+from cairn.core.transitions import DECISIONS as MOVES
 from cairn.services.actors import ALL_ROLES, Actor
 
 ROUTES = {route.endpoint.__name__: route for route in api_routes()}

@@ -13,7 +13,7 @@ import pytest_asyncio
 
 from cairn.config import OidcSettings
 from cairn.services.actors import ADMIN
-from cairn.services.users import NewUser
+from cairn.services.identity.users import NewUser
 from tests.api.house import BASE, House, Json, open_house
 from tests.api.identity_providers import real_provider
 from tests.databases import KINDS

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 
 from cairn.api import streaming
 from cairn.services.errors import WrongInput
-from cairn.services.reading.places import Place
-from cairn.services.views.events import Change
+from cairn.services.events.views import Change
+from cairn.services.runs.stream import Place
 from cairn.store import tables as t
 from tests.api.house import TOKEN, House, Json
 from tests.api.listening import Told, listening

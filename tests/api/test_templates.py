@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cairn.adapters.models_simulated.documents import NOTE
+from cairn.adapters.simulated_model.documents import NOTE
 from cairn.definitions import templates
 from tests.api.house import House, Json, until
 from tests.mentions import mentions

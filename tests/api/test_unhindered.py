@@ -11,8 +11,8 @@ import pytest
 from fastapi.dependencies.models import Dependant
 
 from cairn.api.openapi import api_routes
-from cairn.services.reading import run_detail
-from cairn.services.reading.run_detail import SHORT
+from cairn.services.runs.queries import detail as run_detail
+from cairn.services.runs.queries.detail import SHORT
 from tests.api.house import House
 
 

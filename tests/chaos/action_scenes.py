@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from cairn.ports.outward import Mail
+from cairn.ports.outbound import Mail
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from tests.chaos.scene import Ids, Scene

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from cairn.runners.agents.parts import ANSWERS, CHAIRS, REVIEWS
+from cairn.runners.agents.roles import ANSWERS, CHAIRS, REVIEWS
 from tests.chaos.server import Server
 from tests.models.provider import Asked, FakeProvider
 from tests.models.replies import Reply, Says, Use

@@ -11,13 +11,13 @@ from typing import Any
 from unittest.mock import patch
 
 from cairn import worker
-from cairn.bootstrap import choosing, wiring
+from cairn.bootstrap import adapters, services
 from cairn.core.errors import Refused, Repeated
 from cairn.files import Tree
 from cairn.runners import Ctx
-from cairn.services import engine
 from cairn.services.actors import ADMIN
-from cairn.services.rollbacks import Request
+from cairn.services.engine import engine
+from cairn.services.rollbacks.service import Request
 from tests.chaos import action_scenes, rework_scenes, talk_scenes
 from tests.chaos.scene import COMMAND, NEVER, ROLLBACK, Ids, Scene
 from tests.services.house import House, form, registry, retries, step
@@ -356,6 +356,6 @@ async def opened(folder: Path, url: str | None) -> House:
     action_scenes.open_action_functions(house)
     mailer = action_scenes.FileMailer(folder)
     runners = partial(talk_scenes.make_runners, folder)
-    with patch.object(choosing, "SmtpMailer", return_value=mailer), patch.object(wiring, "make_runners", runners):
+    with patch.object(adapters, "SmtpMailer", return_value=mailer), patch.object(services, "make_runners", runners):
         await house.open()
     return house

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from cairn.services.actors import ADMIN
-from cairn.services.notices.channels import Wanted
-from cairn.services.notices.sending import Outgoing
-from cairn.services.reading.filters import DeliveryFilter
-from cairn.services.views.notices import Delivery
-from cairn.store.tables.notices import ChannelKind, NoticeKind
+from cairn.services.filters import DeliveryFilter
+from cairn.services.notifications.channels import Wanted
+from cairn.services.notifications.sender import Outgoing
+from cairn.services.notifications.views import Delivery
+from cairn.store.tables.notifications import ChannelKind, NoticeKind
 from tests.chaos.crashes import DIED, Death
 from tests.chaos.scene import COMMAND, Ids
 from tests.services.house import House, registry, step

@@ -6,8 +6,8 @@ from typing import Any
 
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.rework import Request
-from cairn.services.rollbacks import Request as RollbackRequest
+from cairn.services.rework.service import Request
+from cairn.services.rollbacks.service import Request as RollbackRequest
 from tests.chaos.scene import COMMAND, ROLLBACK, Ids, Scene
 from tests.services.house import House, form, step
 

@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from cairn.core.model import Mode
+from cairn.core.states import Mode
 from cairn.ports import Outcome, Runner, Work
 from cairn.runners import registry
 from cairn.services.actors import ADMIN
-from cairn.services.reading.conversations import MessageFilter
-from cairn.services.reading.costs import Wanted
+from cairn.services.conversations.queries import MessageFilter
+from cairn.services.costs.queries import Wanted
 from tests.chaos.scene import COMMAND, Ids, Scene
 from tests.services.house import House, step
 from tests.services.talking import answered, produced

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from cairn.services.views.notices import Delivery
+from cairn.services.notifications.views import Delivery
 from tests.chaos.crashes import DIED
 from tests.chaos.notice_crashes import act, die, opened, prepare
 from tests.chaos.scene import Ids

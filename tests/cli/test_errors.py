@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from cairn.adapters.folder_lock import FolderLock
-from cairn.cli import embedding
-from cairn.cli.exits import MEANINGS, Code
+from cairn.cli import embedded_server
+from cairn.cli.exit_codes import MEANINGS, Code
 from tests.chaos.server import TOKEN, Server
 from tests.cli.shell import Shell, invoke
 from tests.mentions import mentions
@@ -174,7 +174,7 @@ def test_a_stale_server_file_is_recognised(alone: Shell, notes: Path) -> None:
 
 
 def test_a_held_folder_names_its_holder(alone: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "LOCK_SECONDS", 0.1)
+    monkeypatch.setattr(embedded_server, "LOCK_SECONDS", 0.1)
     alone.data.mkdir(exist_ok=True)
     lock = FolderLock(alone.data)
     lock.acquire()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
-from cairn.cli.serving import _listen  # pyright: ignore[reportPrivateUsage]
+from cairn.cli.server import _listen  # pyright: ignore[reportPrivateUsage]
 from cairn.config import Settings
 
 

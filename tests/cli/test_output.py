@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from cairn.cli.completing import approvals, executions, pipelines, runs
-from cairn.cli.filling import ask_all
-from cairn.cli.resting import is_at_rest
-from cairn.cli.telling import printable, size
+from cairn.cli.completion import approvals, executions, pipelines, runs
+from cairn.cli.output import printable, size
+from cairn.cli.prompts import ask_all
+from cairn.cli.run_state import is_at_rest
 from tests.chaos.server import Server
 from tests.cli.shell import Shell, invoke
 from tests.mentions import mentions

@@ -9,29 +9,33 @@ from uuid import UUID
 
 import pytest
 
-from cairn.core import messages as m
-from cairn.core.decide import Decision, decide
-from cairn.core.errors import Refused
-from cairn.core.model import (
-    Action,
-    Approval,
-    Checkpoint,
-    Execution,
-    Fault,
-    Kind,
-    Plan,
-    Policy,
-    Ruling,
-    Run,
-    State,
-    Terms,
+from cairn.core.approval import Approval
+from cairn.core.commands import (
+    ActionProposed,
+    Command,
+    Decide,
+    Failed,
+    Finished,
+    Given,
+    Output,
+    RetryDue,
+    StartRun,
+    TimedOut,
 )
-from cairn.core.verdict import Judge, Question, Verdict, no_rules
+from cairn.core.decide import Decision, decide
+from cairn.core.effects import Effect
+from cairn.core.errors import Refused
+from cairn.core.events import EventType
+from cairn.core.execution import Execution, Fault
+from cairn.core.plan import Checkpoint, Plan, Policy
+from cairn.core.rule_verdict import Action, Judge, Question, Terms, Verdict, no_rules
+from cairn.core.run import Run
+from cairn.core.states import Kind, Ruling, State
 
 BEGIN = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 BROKEN = Fault("broken", "it broke")
-RESULT = m.Output("artifact-1", "result", "c" * 64, 3)
-F = TypeVar("F", bound=m.Effect)
+RESULT = Output("artifact-1", "result", "c" * 64, 3)
+F = TypeVar("F", bound=Effect)
 
 
 def plan_of(
@@ -72,20 +76,20 @@ class Desk:
         self.sent = 0
         self.last = Decision(self.run, (), ())
         if started:
-            self.send(m.StartRun())
+            self.send(StartRun())
 
     # ---- sending -----------------------------------------------------------------------------------
-    def send(self, command: m.Command, by: str = "ann", after: float = 1.0) -> Decision:
+    def send(self, command: Command, by: str = "ann", after: float = 1.0) -> Decision:
         self.at += timedelta(seconds=after)
         self.sent += 1
         self.last = decide(self.run, command, self.given(by))
         self.run = self.last.run
         return self.last
 
-    def given(self, by: str) -> m.Given:
-        return m.Given(self.at, by, UUID(int=self.sent), self.judge)
+    def given(self, by: str) -> Given:
+        return Given(self.at, by, UUID(int=self.sent), self.judge)
 
-    def refuses(self, command: m.Command, error: type[Refused] = Refused, by: str = "ann") -> Refused:
+    def refuses(self, command: Command, error: type[Refused] = Refused, by: str = "ann") -> Refused:
         before = self.run
         with pytest.raises(error) as raised:
             self.send(command, by)
@@ -95,26 +99,26 @@ class Desk:
 
     def finish(self, key: str, digest: str = "d", *, ruling: Ruling | None = None, after: float = 1.0) -> Decision:
         e = self.e(key)
-        return self.send(m.Finished(e.id, e.dispatch, digest, (RESULT,), ruling), "worker", after)
+        return self.send(Finished(e.id, e.dispatch, digest, (RESULT,), ruling), "worker", after)
 
     def fail(self, key: str, error: Fault = BROKEN) -> Decision:
         e = self.e(key)
-        return self.send(m.Failed(e.id, e.dispatch, error), "worker")
+        return self.send(Failed(e.id, e.dispatch, error), "worker")
 
     def answer(self, key: str, decision: str, by: str = "ann", after: float = 1.0, **more: Any) -> Decision:
-        return self.send(m.Decide(self.asked(key).id, decision, **more), by, after)
+        return self.send(Decide(self.asked(key).id, decision, **more), by, after)
 
     def propose(self, key: str, digest: str = "act", action: Action = ACTION) -> Decision:
         e = self.e(key)
-        return self.send(m.ActionProposed(e.id, e.dispatch, digest, action), "worker")
+        return self.send(ActionProposed(e.id, e.dispatch, digest, action), "worker")
 
     def time_out(self, key: str) -> Decision:
         e = self.e(key)
-        return self.send(m.TimedOut(e.id, e.dispatch), "timer")
+        return self.send(TimedOut(e.id, e.dispatch), "timer")
 
     def due(self, key: str) -> Decision:
         e = self.e(key)
-        return self.send(m.RetryDue(e.id, e.dispatch), "timer")
+        return self.send(RetryDue(e.id, e.dispatch), "timer")
 
     # ---- looking -------------------------------------------------------------------------------------
     def e(self, key: str) -> Execution:
@@ -137,7 +141,7 @@ class Desk:
     def told(self) -> list[str]:
         return [event.type.value for event in self.last.events]
 
-    def detail(self, type: m.EventType) -> dict[str, Any]:
+    def detail(self, type: EventType) -> dict[str, Any]:
         """Of the one event of this type that the last command led to."""
         (event,) = [event for event in self.last.events if event.type is type]
         return dict(event.detail)

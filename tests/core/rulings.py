@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cairn.core.conditions import CONFIDENCE, MISSING, Comparison, Field, OneOf, Operator, Test
+from cairn.core.rule_verdict import Action, Question, Risk, Verdict
 from cairn.core.rules import GLOBAL, Book, Rule, Rulebook, Section, judge
 from cairn.core.states import Kind
-from cairn.core.verdict import Action, Question, Risk, Verdict
 
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)  # a Monday
 PIPELINE = "11111111-1111-4111-8111-111111111111"

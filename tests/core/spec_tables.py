@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cairn.core.model import ExecutionStatus as E
-from cairn.core.model import RunStatus as R
+from cairn.core.states import ExecutionStatus as E
+from cairn.core.states import RunStatus as R
 
 RUN_MAY_BECOME: dict[R, set[R]] = {
     R.NOT_STARTED: {R.IN_PROGRESS, R.CANCELLED},

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from cairn.core import messages as m
+from cairn.core.commands import ApprovalExpired, Decide, InputWanted, Invalid, LimitReached, ReminderDue
+from cairn.core.effects import SendLater
 from cairn.core.errors import Stale
-from cairn.core.model import ApprovalStatus, Fault, Kind, OnExpiry, OnInvalid, Policy, RunStatus, WaitingOn
+from cairn.core.events import EventType
+from cairn.core.execution import Fault
+from cairn.core.plan import Policy
+from cairn.core.states import ApprovalStatus, Kind, OnExpiry, OnInvalid, RunStatus, WaitingOn
 from tests.core.desk import Desk, asking, plan_of
 from tests.mentions import mentions
 
@@ -34,7 +38,7 @@ def expiring(on_expiry: OnExpiry) -> Desk:
 def test_several_different_users_must_approve() -> None:
     desk = asked(approvers=3)
     desk.answer("a", "approve", "ann", feedback="yes")
-    assert desk.detail(m.EventType.APPROVAL_GIVEN) == {
+    assert desk.detail(EventType.APPROVAL_GIVEN) == {
         "kind": "completion",
         "decision": "approve",
         "digest": "d",
@@ -53,7 +57,7 @@ def test_several_different_users_must_approve() -> None:
 def test_a_user_counts_once() -> None:
     desk = asked()
     desk.answer("a", "approve", "ann")
-    refused = desk.refuses(m.Decide(desk.asked("a").id, "approve"), by="ann")
+    refused = desk.refuses(Decide(desk.asked("a").id, "approve"), by="ann")
     assert refused.message == mentions()
 
 
@@ -73,7 +77,7 @@ def test_a_modification_restarts_the_count_of_approvals() -> None:
     desk.answer("a", "approve", "ann")
     desk.answer("a", "modify", "bob", modified="p1", answer="parameters 1")
     assert desk.asked("a").agreeing == {"bob"}
-    desk.refuses(m.Decide(desk.asked("a").id, "approve", "p0"), Stale, by="ann")
+    desk.refuses(Decide(desk.asked("a").id, "approve", "p0"), Stale, by="ann")
     desk.answer("a", "approve", "ann", digest="p1")
     assert desk.states == {"a": "WORKING"}
     assert desk.e("a").answer == "parameters 1"  # what was modified, not what the last one said
@@ -100,10 +104,10 @@ def test_an_approver_can_still_modify() -> None:
 def test_accepting_an_invalid_result_takes_as_many_people() -> None:
     policies = {"a": Policy(on_invalid=OnInvalid.ASK_HUMAN)}
     desk = Desk(plan_of("a", policies=policies), judge=asking(Kind.VALIDATION, needed=2))
-    desk.send(m.Invalid(desk.e("a").id, 1, "x"), "worker")
+    desk.send(Invalid(desk.e("a").id, 1, "x"), "worker")
     desk.answer("a", "accept", "ann")
     assert desk.e("a").waiting_on is WaitingOn.VALIDATION_FEEDBACK
-    desk.refuses(m.Decide(desk.asked("a").id, "accept"), by="ann")
+    desk.refuses(Decide(desk.asked("a").id, "accept"), by="ann")
     desk.answer("a", "accept", "bob")
     assert desk.states == {"a": "COMPLETED"}
 
@@ -114,8 +118,8 @@ def test_an_input_and_an_escalation_take_one_person() -> None:
     desk.answer("a", "approve", "bob")
     desk.answer("b", "approve", "ann")
     desk.answer("b", "approve", "bob")
-    desk.send(m.InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
-    desk.send(m.LimitReached(desk.e("b").id, 1, "x"), "worker")
+    desk.send(InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
+    desk.send(LimitReached(desk.e("b").id, 1, "x"), "worker")
     desk.answer("a", "answer")
     desk.answer("b", "accept")
     assert desk.states == {"a": "WORKING", "b": "COMPLETED"}
@@ -136,57 +140,57 @@ def test_an_approval_has_a_deadline_only_with_a_period() -> None:
     desk = expiring(OnExpiry.FAIL)
     approval = desk.asked("a")
     assert approval.expires_at == desk.at + timedelta(seconds=60)
-    assert desk.did(m.SendLater) == [
-        m.SendLater(60.0, m.ApprovalExpired(approval.id, 1)),
-        m.SendLater(30.0, m.ReminderDue(approval.id, 1)),
+    assert desk.did(SendLater) == [
+        SendLater(60.0, ApprovalExpired(approval.id, 1)),
+        SendLater(30.0, ReminderDue(approval.id, 1)),
     ]
     desk = asked()
-    assert (desk.asked("a").expires_at, desk.did(m.SendLater)) == (None, [])
+    assert (desk.asked("a").expires_at, desk.did(SendLater)) == (None, [])
 
 
 def test_expiry_with_fail_acts_as_reject() -> None:
     desk = expiring(OnExpiry.FAIL)
     approval = desk.asked("a").id
-    expired = m.ApprovalExpired(approval, 1)
+    expired = ApprovalExpired(approval, 1)
     desk.send(expired, "timer")
     assert (desk.run.status, desk.states) == (RunStatus.FAILED, {"a": "FAILED", "b": "CANCELLED"})
     assert desk.run.approvals[approval].status is ApprovalStatus.TIMEOUT
     assert desk.e("a").last_error == Fault("approval_timeout", mentions())
     desk.refuses(expired, Stale)
-    refused = desk.refuses(m.Decide(approval, "approve"))
+    refused = desk.refuses(Decide(approval, "approve"))
     assert refused.message == mentions("timeout")
 
 
 def test_expiry_with_cancel_cancels_the_run() -> None:
     desk = expiring(OnExpiry.CANCEL)
-    desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
+    desk.send(ApprovalExpired(desk.asked("a").id, 1), "timer")
     assert (desk.run.status, desk.states) == (RunStatus.CANCELLED, {"a": "CANCELLED", "b": "CANCELLED"})
-    assert desk.detail(m.EventType.RUN_CANCELLED)["reason"] == mentions()
+    assert desk.detail(EventType.RUN_CANCELLED)["reason"] == mentions()
 
 
 def test_expiry_with_escalate_gives_one_more_period_then_fails() -> None:
     desk = expiring(OnExpiry.ESCALATE)
     approval = desk.asked("a").id
-    desk.send(m.ApprovalExpired(approval, 1), "timer", after=60)
+    desk.send(ApprovalExpired(approval, 1), "timer", after=60)
     asked = desk.asked("a")
     assert (asked.period, asked.expires_at) == (2, desk.at + timedelta(seconds=60))
-    assert desk.last.effects == (m.SendLater(60.0, m.ApprovalExpired(approval, 2)),)
-    assert desk.detail(m.EventType.APPROVAL_ESCALATED) == {
+    assert desk.last.effects == (SendLater(60.0, ApprovalExpired(approval, 2)),)
+    assert desk.detail(EventType.APPROVAL_ESCALATED) == {
         "kind": "completion",
         "to": [],
         "period": 2,
         "expires_at": (desk.at + timedelta(seconds=60)).isoformat(),
     }
-    desk.refuses(m.ApprovalExpired(approval, 1), Stale)
-    desk.send(m.ApprovalExpired(approval, 2), "timer")
+    desk.refuses(ApprovalExpired(approval, 1), Stale)
+    desk.send(ApprovalExpired(approval, 2), "timer")
     assert desk.run.status is RunStatus.FAILED
-    desk.refuses(m.ApprovalExpired("nowhere", 1), Stale)
+    desk.refuses(ApprovalExpired("nowhere", 1), Stale)
 
 
 def test_a_decision_in_the_second_period_counts() -> None:
     desk = expiring(OnExpiry.ESCALATE)
-    desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
+    desk.send(ApprovalExpired(desk.asked("a").id, 1), "timer")
     approval = desk.asked("a").id
     desk.answer("a", "approve")
     assert desk.states["a"] == "COMPLETED"
-    desk.refuses(m.ApprovalExpired(approval, 2), Stale)
+    desk.refuses(ApprovalExpired(approval, 2), Stale)

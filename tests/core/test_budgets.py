@@ -7,9 +7,22 @@ from decimal import Decimal
 
 import pytest
 
-from cairn.core import messages as m
+from cairn.core.budget import Budget
+from cairn.core.commands import (
+    BudgetReached,
+    CancelRun,
+    Command,
+    Given,
+    PauseRun,
+    RestartRun,
+    ResumeRun,
+    RollBack,
+    SetBudget,
+    WarnOfBudget,
+)
 from cairn.core.errors import Repeated, Stale
-from cairn.core.model import Budget, RunStatus
+from cairn.core.events import EventType
+from cairn.core.states import RunStatus
 from tests.core.desk import Desk, plan_of
 from tests.mentions import mentions
 
@@ -21,13 +34,13 @@ class Watched(Desk):
 
     left: str = SPENT
 
-    def given(self, by: str) -> m.Given:
+    def given(self, by: str) -> Given:
         return replace(super().given(by), over_budget=self.left)
 
 
 def reach(desk: Desk, key: str = "a") -> None:
     e = desk.e(key)
-    desk.send(m.BudgetReached(e.id, e.dispatch, SPENT), "worker")
+    desk.send(BudgetReached(e.id, e.dispatch, SPENT), "worker")
 
 
 def test_a_spent_budget_pauses_the_run_and_says_why() -> None:
@@ -35,20 +48,20 @@ def test_a_spent_budget_pauses_the_run_and_says_why() -> None:
     reach(desk)
     assert (desk.run.status, desk.run.over_budget, desk.states) == (RunStatus.PAUSED, SPENT, {"a": "READY"})
     assert desk.told == ["budget_spent", "pause_requested", "execution_ready", "run_paused"]
-    assert desk.detail(m.EventType.BUDGET_SPENT) == {"checkpoint": "a", "reason": SPENT}
-    assert desk.detail(m.EventType.RUN_PAUSED)["reason"] == SPENT
+    assert desk.detail(EventType.BUDGET_SPENT) == {"checkpoint": "a", "reason": SPENT}
+    assert desk.detail(EventType.RUN_PAUSED)["reason"] == SPENT
 
 
 def test_a_run_resumes_only_with_budget_left() -> None:
     desk = Watched(plan_of("a"))
     reach(desk)
-    refused = desk.refuses(m.ResumeRun())
+    refused = desk.refuses(ResumeRun())
     assert refused.message.startswith(SPENT)
     assert refused.possible == (mentions(), "cancel")
-    desk.send(m.SetBudget(Budget(max_cost_usd=Decimal("2.5"))))
+    desk.send(SetBudget(Budget(max_cost_usd=Decimal("2.5"))))
     assert desk.run.status is RunStatus.PAUSED
     desk.left = ""
-    desk.send(m.ResumeRun())
+    desk.send(ResumeRun())
     assert (desk.run.status, desk.run.over_budget, desk.states) == (RunStatus.IN_PROGRESS, "", {"a": "WORKING"})
     assert desk.e("a").dispatch == 2
 
@@ -57,24 +70,24 @@ def test_others_finish_first_and_nothing_starts_meanwhile() -> None:
     desk = Watched(plan_of(("a", "b"), "c"))
     reach(desk, "a")
     assert (desk.run.status, desk.run.pause_requested) == (RunStatus.IN_PROGRESS, True)
-    assert desk.refuses(m.ResumeRun()).message.startswith(SPENT)
+    assert desk.refuses(ResumeRun()).message.startswith(SPENT)
     reach(desk, "b")
     assert desk.told == ["execution_ready", "run_paused"]
     desk.left = ""
-    desk.send(m.ResumeRun())
+    desk.send(ResumeRun())
     assert desk.states == {"a": "WORKING", "b": "WORKING"}
 
 
 def test_a_pause_that_somebody_asked_for_does_not_ask_for_a_budget() -> None:
     desk = Watched(plan_of("a", "b"))
-    desk.send(m.PauseRun())
+    desk.send(PauseRun())
     desk.finish("a")
-    desk.send(m.ResumeRun())
+    desk.send(ResumeRun())
     assert desk.states["b"] == "WORKING"
 
 
-@pytest.mark.parametrize("command", [m.CancelRun(), m.RestartRun(1), m.RollBack("r", -1)])
-def test_what_takes_the_run_on_otherwise_is_not_held_up(command: m.Command) -> None:
+@pytest.mark.parametrize("command", [CancelRun(), RestartRun(1), RollBack("r", -1)])
+def test_what_takes_the_run_on_otherwise_is_not_held_up(command: Command) -> None:
     """The next call is not made all the same: the runner is told."""
     desk = Watched(plan_of("a"))
     reach(desk)
@@ -85,19 +98,19 @@ def test_what_takes_the_run_on_otherwise_is_not_held_up(command: m.Command) -> N
 
 def test_a_budget_of_its_own_is_set_and_taken_back() -> None:
     desk = Desk(plan_of("a"))
-    desk.send(m.WarnOfBudget("most is used"))
+    desk.send(WarnOfBudget("most is used"))
     assert (desk.told, desk.run.budget_warned) == (["budget_nearly_spent"], True)
-    assert desk.detail(m.EventType.BUDGET_NEARLY_SPENT) == {"reason": "most is used"}
-    desk.refuses(m.WarnOfBudget("more is used"), Stale)
+    assert desk.detail(EventType.BUDGET_NEARLY_SPENT) == {"reason": "most is used"}
+    desk.refuses(WarnOfBudget("more is used"), Stale)
     budget = Budget(Decimal("0.50"), 1000)
-    desk.send(m.SetBudget(budget))
-    assert desk.detail(m.EventType.BUDGET_CHANGED) == {"from": {}, "to": {"max_cost_usd": "0.50", "max_tokens": 1000}}
+    desk.send(SetBudget(budget))
+    assert desk.detail(EventType.BUDGET_CHANGED) == {"from": {}, "to": {"max_cost_usd": "0.50", "max_tokens": 1000}}
     assert (desk.run.budget, desk.run.budget_warned) == (budget, False)
-    desk.refuses(m.SetBudget(budget), Repeated)
-    desk.send(m.SetBudget(Budget()))
+    desk.refuses(SetBudget(budget), Repeated)
+    desk.send(SetBudget(Budget()))
     desk.finish("a")
-    assert desk.refuses(m.SetBudget(budget)).message == mentions("completed")
-    desk.refuses(m.WarnOfBudget("most is used"), Stale)
+    assert desk.refuses(SetBudget(budget)).message == mentions("completed")
+    desk.refuses(WarnOfBudget("most is used"), Stale)
 
 
 def test_what_a_budget_of_a_run_does_not_say_is_as_the_definition_says() -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from cairn.core.conditions import MISSING, AnyOf, Comparison, Facts, Field, OneOf, Operator, Test, holds, shown
+from cairn.core.rule_verdict import Condition, Question, Risk
 from cairn.core.states import Kind
-from cairn.core.verdict import Condition, Question, Risk
 from tests.core.rulings import action, compared, field, question, sure
 from tests.mentions import mentions
 

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from cairn.core import messages as m
-from cairn.core.model import (
-    ApprovalStatus,
-    Fault,
-    Mode,
-    OnFailure,
-    OnInvalid,
-    Policy,
-    Ruling,
-    RunStatus,
-    State,
-    Vote,
-    WaitingOn,
-)
+from cairn.core.approval import Vote
+from cairn.core.commands import Decide, InputWanted, Invalid, LimitReached, RetryExecution
+from cairn.core.effects import MakeWorkspace, Stage
+from cairn.core.events import EventType
+from cairn.core.execution import Fault
+from cairn.core.plan import Policy
+from cairn.core.states import ApprovalStatus, Mode, OnFailure, OnInvalid, Ruling, RunStatus, State, WaitingOn
 from tests.core.desk import RESULT, Desk, plan_of
 from tests.mentions import mentions
 
@@ -35,19 +28,19 @@ def asked_action() -> Desk:
 def asked_validation(policy: Policy | None = None) -> Desk:
     desk = Desk(plan_of("a", policies={"a": policy or Policy(on_invalid=OnInvalid.ASK_HUMAN)}))
     error = Fault("schema", "the title is missing")
-    desk.send(m.Invalid(desk.e("a").id, 1, "x", (RESULT,), error), "worker")
+    desk.send(Invalid(desk.e("a").id, 1, "x", (RESULT,), error), "worker")
     return desk
 
 
 def asked_escalation(digest: str | None = "x", policy: Policy | None = None) -> Desk:
     desk = Desk(plan_of("a", policies={"a": policy or Policy()}))
-    desk.send(m.LimitReached(desk.e("a").id, 1, digest, (RESULT,) if digest else ()), "worker")
+    desk.send(LimitReached(desk.e("a").id, 1, digest, (RESULT,) if digest else ()), "worker")
     return desk
 
 
 def asked_input(waiting_on: WaitingOn = WaitingOn.QUESTION) -> Desk:
     desk = Desk(plan_of("a"))
-    desk.send(m.InputWanted(desk.e("a").id, 1, waiting_on, "question"), "worker")
+    desk.send(InputWanted(desk.e("a").id, 1, waiting_on, "question"), "worker")
     return desk
 
 
@@ -60,7 +53,7 @@ def test_a_completion_is_asked_with_what_is_staged() -> None:
     desk = asked_completion()
     e = desk.e("a")
     assert (e.state, desk.asked("a").digest) == (State.COMPLETION_ASKED, "d")
-    assert desk.last.effects == (m.Stage(e.id),)
+    assert desk.last.effects == (Stage(e.id),)
     assert desk.told == ["artifacts_created", "execution_completion_asked", "approval_asked"]
 
 
@@ -71,7 +64,7 @@ def test_completion_approve() -> None:
     (approval,) = desk.run.approvals.values()
     assert (approval.status, approval.closed_at) == (ApprovalStatus.APPROVED, desk.at)
     assert approval.votes == (Vote("ann", desk.at, "approve", "fine", "d"),)
-    assert desk.detail(m.EventType.APPROVAL_APPROVED) == {
+    assert desk.detail(EventType.APPROVAL_APPROVED) == {
         "kind": "completion",
         "decision": "approve",
         "digest": "d",
@@ -86,12 +79,12 @@ def test_revising_a_result_keeps_the_execution_and_counts() -> None:
     e = desk.e("a")
     assert (e.id, e.revision, e.attempt, e.dispatch, e.state) == (before.id, 1, 1, 2, State.WORKING)
     assert status_of(desk) is ApprovalStatus.REVISION_REQUESTED
-    assert desk.detail(m.EventType.EXECUTION_REVISED) == {
+    assert desk.detail(EventType.EXECUTION_REVISED) == {
         "checkpoint": "a",
         "revision_iteration": 1,
         "feedback": "shorter",
     }
-    assert desk.did(m.MakeWorkspace) == []
+    assert desk.did(MakeWorkspace) == []
 
 
 def test_revising_a_result_past_the_limit_follows_on_failure() -> None:
@@ -112,7 +105,7 @@ def test_rejecting_a_result_fails_execution_and_run_and_skips_on_failure() -> No
     desk.answer("a", "reject", feedback="wrong customer")
     assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
     assert desk.e("a").last_error == Fault("rejected", "Rejected by ann. wrong customer")
-    assert desk.detail(m.EventType.RUN_FAILED)["reason"] == "Rejected by ann. wrong customer"
+    assert desk.detail(EventType.RUN_FAILED)["reason"] == "Rejected by ann. wrong customer"
     assert status_of(desk) is ApprovalStatus.REJECTED
 
 
@@ -136,8 +129,8 @@ def test_modifying_an_action_binds_the_approval_to_the_new_parameters() -> None:
 
 def test_action_modify_has_to_change_something() -> None:
     desk = asked_action()
-    desk.refuses(m.Decide(desk.asked("a").id, "modify"))
-    desk.refuses(m.Decide(desk.asked("a").id, "modify", modified="transfer"))
+    desk.refuses(Decide(desk.asked("a").id, "modify"))
+    desk.refuses(Decide(desk.asked("a").id, "modify", modified="transfer"))
 
 
 def test_revising_an_action_counts_as_a_revision() -> None:
@@ -157,7 +150,7 @@ def test_validation_is_asked_with_the_finding() -> None:
     desk = asked_validation()
     assert desk.e("a").waiting_on is WaitingOn.VALIDATION_FEEDBACK
     assert (desk.asked("a").digest, desk.asked("a").reason) == ("x", "the title is missing")
-    assert desk.last.effects == (m.Stage(desk.e("a").id),)
+    assert desk.last.effects == (Stage(desk.e("a").id),)
     assert (desk.e("a").errors, desk.e("a").outputs) == (1, (RESULT.id,))
 
 
@@ -179,7 +172,7 @@ def test_validation_feedback_tries_again() -> None:
     e = desk.e("a")
     assert (e.state, e.attempt, e.validations_used, e.revision) == (State.WORKING, 2, 1, 0)
     assert status_of(desk) is ApprovalStatus.REVISION_REQUESTED
-    assert desk.detail(m.EventType.EXECUTION_REVALIDATED)["reason"] == "add a title"
+    assert desk.detail(EventType.EXECUTION_REVALIDATED)["reason"] == "add a title"
 
 
 def test_validation_reject() -> None:
@@ -191,7 +184,7 @@ def test_validation_reject() -> None:
 def test_max_validation_retries_also_limits_ask_human() -> None:
     desk = asked_validation(Policy(on_invalid=OnInvalid.ASK_HUMAN, max_validation_retries=1))
     desk.answer("a", "feedback")
-    desk.send(m.Invalid(desk.e("a").id, 2, "x"), "worker")
+    desk.send(Invalid(desk.e("a").id, 2, "x"), "worker")
     assert desk.states == {"a": "FAILED"}
 
 
@@ -204,7 +197,7 @@ def test_retrying_after_an_escalation_renews_the_retry_limits() -> None:
     e = desk.e("a")
     assert (e.state, e.attempt) == (State.WORKING, 2)
     assert (e.retries_used, e.validations_used, e.interruptions, e.worked) == (0, 0, 0, 0.0)
-    assert desk.detail(m.EventType.EXECUTION_RETRIED) == {"checkpoint": "a", "attempt_number": 2}
+    assert desk.detail(EventType.EXECUTION_RETRIED) == {"checkpoint": "a", "attempt_number": 2}
 
 
 def test_retrying_after_an_escalation_asks_a_form_again() -> None:
@@ -217,7 +210,7 @@ def test_retrying_after_an_escalation_asks_a_form_again() -> None:
 
 def test_accepting_after_an_escalation_completes_and_replaces_the_approval() -> None:
     desk = asked_escalation(policy=Policy(ask_completion=True))
-    assert desk.last.effects == (m.Stage(desk.e("a").id),)
+    assert desk.last.effects == (Stage(desk.e("a").id),)
     desk.answer("a", "accept")
     assert (desk.states, desk.run.status) == ({"a": "COMPLETED"}, RunStatus.COMPLETED)
 
@@ -225,7 +218,7 @@ def test_accepting_after_an_escalation_completes_and_replaces_the_approval() -> 
 def test_accepting_without_a_result_is_refused() -> None:
     desk = asked_escalation(digest=None)
     assert desk.last.effects == ()
-    refused = desk.refuses(m.Decide(desk.asked("a").id, "accept"))
+    refused = desk.refuses(Decide(desk.asked("a").id, "accept"))
     assert (refused.message, refused.possible) == (mentions(), ("retry", "restart", "fail"))
 
 
@@ -268,7 +261,7 @@ def test_a_declined_form_follows_on_failure_and_a_retry_asks_again() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(mode=Mode.HUMAN_ONLY)}))
     desk.answer("a", "decline")
     assert desk.states == {"a": "FAILED"}
-    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    desk.send(RetryExecution(desk.e("a").id, 1))
     assert desk.e("a").waiting_on is WaitingOn.HUMAN_FORM
 
 

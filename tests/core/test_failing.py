@@ -6,19 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from cairn.core import messages as m
+from cairn.core.commands import Failed, InputWanted, Interrupted, Invalid, RetryDue, StartExecution
+from cairn.core.effects import Archive, Dispatch, MakeWorkspace, MoveToErrored, SendLater, Stop
 from cairn.core.errors import Stale
-from cairn.core.model import (
-    Fault,
-    Mode,
-    OnFailure,
-    OnInvalid,
-    Policy,
-    RollbackTrigger,
-    RunStatus,
-    State,
-    WaitingOn,
-)
+from cairn.core.events import EventType
+from cairn.core.execution import Fault
+from cairn.core.plan import Policy
+from cairn.core.states import Mode, OnFailure, OnInvalid, RollbackTrigger, RunStatus, State, WaitingOn
 from tests.core.desk import BROKEN, RESULT, Desk, plan_of
 from tests.mentions import mentions
 
@@ -43,18 +37,18 @@ def test_a_failed_attempt_is_retried_after_the_delay_with_the_same_id_and_worksp
         last_error=BROKEN,
         working_since=None,
     )
-    assert desk.last.effects == (m.SendLater(7.0, m.RetryDue(before.id, 1)),)
+    assert desk.last.effects == (SendLater(7.0, RetryDue(before.id, 1)),)
     assert desk.told == ["execution_retried", "execution_waiting"]
-    desk.refuses(m.RetryDue(before.id, 0), Stale)
+    desk.refuses(RetryDue(before.id, 0), Stale)
     desk.due("a")
     assert (desk.e("a").state, desk.e("a").dispatch, desk.e("a").due_at) == (State.WORKING, 2, None)
-    assert desk.did(m.MakeWorkspace) == []
+    assert desk.did(MakeWorkspace) == []
 
 
 def test_a_permanent_error_is_not_retried() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=3)}))
     e = desk.e("a")
-    desk.send(m.Failed(e.id, e.dispatch, Fault("authentication", "The key is wrong.", is_final=True)), "worker")
+    desk.send(Failed(e.id, e.dispatch, Fault("authentication", "The key is wrong.", is_final=True)), "worker")
     assert (desk.e("a").state, desk.e("a").attempt, desk.e("a").retries_used) == (State.FAILED, 1, 0)
     assert desk.e("a").last_error == Fault("authentication", "The key is wrong.")
 
@@ -74,19 +68,19 @@ def test_a_validation_retry_is_an_attempt_limited_only_by_its_own_limit() -> Non
     desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=0, max_validation_retries=2)}))
     for attempt in (2, 3):
         e = desk.e("a")
-        desk.send(m.Invalid(e.id, e.dispatch, "x"), "worker")
+        desk.send(Invalid(e.id, e.dispatch, "x"), "worker")
         assert (desk.e("a").state, desk.e("a").attempt) == (State.WORKING, attempt)
         assert desk.told == ["execution_revalidated", "execution_dispatched"]
     e = desk.e("a")
-    desk.send(m.Invalid(e.id, e.dispatch, "x", (RESULT,)), "worker")
+    desk.send(Invalid(e.id, e.dispatch, "x", (RESULT,)), "worker")
     assert (desk.e("a").state, desk.e("a").attempt, desk.e("a").validations_used) == (State.FAILED, 3, 2)
 
 
 def test_a_validation_retry_is_a_new_attempt_with_its_own_timeout_and_interruptions() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(mode=Mode.HUMAN_ONLY, timeout=60.0)}))
     desk.answer("a", "answer")
-    desk.send(m.Interrupted(desk.e("a").id, 1), "worker")
-    desk.send(m.Invalid(desk.e("a").id, 2, "x"), "worker", after=30)
+    desk.send(Interrupted(desk.e("a").id, 1), "worker")
+    desk.send(Invalid(desk.e("a").id, 2, "x"), "worker", after=30)
     e = desk.e("a")
     assert (e.waiting_on, e.interruptions, e.worked, e.answered) == (WaitingOn.HUMAN_FORM, 0, 0.0, False)
 
@@ -94,9 +88,9 @@ def test_a_validation_retry_is_a_new_attempt_with_its_own_timeout_and_interrupti
 def test_on_validation_failure_fail_gives_up_at_once() -> None:
     policy = Policy(on_invalid=OnInvalid.FAIL_CHECKPOINT, max_auto_retries=3)
     desk = Desk(plan_of("a", policies={"a": policy}))
-    desk.send(m.Invalid(desk.e("a").id, 1, "x", error=Fault("schema", "no title")), "worker")
+    desk.send(Invalid(desk.e("a").id, 1, "x", error=Fault("schema", "no title")), "worker")
     assert desk.e("a").state is State.FAILED
-    assert desk.detail(m.EventType.EXECUTION_FAILED) == {
+    assert desk.detail(EventType.EXECUTION_FAILED) == {
         "checkpoint": "a",
         "attempt_number": 1,
         "error_type": "schema",
@@ -110,9 +104,9 @@ def test_only_errors_are_retried_automatically() -> None:
     desk = Desk(plan_of(("a", "b", "c"), policies=dict.fromkeys("abc", policy)))
     desk.time_out("a")
     e = desk.e("b")
-    desk.send(m.Invalid(e.id, e.dispatch, "x"), "worker")
+    desk.send(Invalid(e.id, e.dispatch, "x"), "worker")
     e = desk.e("c")
-    desk.send(m.InputWanted(e.id, e.dispatch, WaitingOn.SCRIPT_INPUT), "worker")
+    desk.send(InputWanted(e.id, e.dispatch, WaitingOn.SCRIPT_INPUT), "worker")
     desk.answer("c", "decline")
     assert desk.states == {"a": "FAILED", "b": "FAILED", "c": "FAILED"}
 
@@ -122,8 +116,8 @@ def test_a_revision_renews_the_budgets() -> None:
     desk = Desk(plan_of("a", policies={"a": policy}, max_interruptions=1))
     desk.fail("a")
     desk.due("a")
-    desk.send(m.Invalid(desk.e("a").id, 2, "x"), "worker")
-    desk.send(m.Interrupted(desk.e("a").id, 3), "worker")
+    desk.send(Invalid(desk.e("a").id, 2, "x"), "worker")
+    desk.send(Interrupted(desk.e("a").id, 3), "worker")
     desk.finish("a")
     e = desk.e("a")
     assert (e.retries_used, e.validations_used, e.interruptions, e.attempt) == (1, 1, 1, 3)
@@ -136,8 +130,8 @@ def test_a_revision_renews_the_budgets() -> None:
 def test_the_dispatch_of_a_dead_worker_is_repeated_and_its_processes_are_stopped() -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
-    desk.send(m.Interrupted(e.id, 1), "worker")
-    assert desk.last.effects == (m.Stop(e.id, 1), m.Dispatch(e.id, 2))
+    desk.send(Interrupted(e.id, 1), "worker")
+    assert desk.last.effects == (Stop(e.id, 1), Dispatch(e.id, 2))
     assert (desk.e("a").attempt, desk.e("a").interruptions, desk.e("a").errors) == (1, 1, 0)
     assert desk.told == ["execution_interrupted", "execution_dispatched"]
 
@@ -145,17 +139,17 @@ def test_the_dispatch_of_a_dead_worker_is_repeated_and_its_processes_are_stopped
 def test_an_attempt_fails_after_its_fourth_interruption() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1)}))
     for dispatch in (1, 2, 3):
-        desk.send(m.Interrupted(desk.e("a").id, dispatch), "worker")
+        desk.send(Interrupted(desk.e("a").id, dispatch), "worker")
         assert desk.states == {"a": "WORKING"}
-    desk.send(m.Interrupted(desk.e("a").id, 4), "worker")
+    desk.send(Interrupted(desk.e("a").id, 4), "worker")
     e = desk.e("a")
     assert (e.waiting_on, e.attempt, e.interruptions) == (WaitingOn.RETRY_DELAY, 2, 0)
     assert e.last_error == Fault("interrupted", mentions("4"))
     desk.due("a")
     for dispatch in (5, 6, 7):
-        desk.send(m.Interrupted(desk.e("a").id, dispatch), "worker")
+        desk.send(Interrupted(desk.e("a").id, dispatch), "worker")
     assert desk.states == {"a": "WORKING"}
-    desk.send(m.Interrupted(desk.e("a").id, 8), "worker")
+    desk.send(Interrupted(desk.e("a").id, 8), "worker")
     assert desk.states == {"a": "FAILED"}
 
 
@@ -165,8 +159,8 @@ def test_pause_pipeline_lets_running_executions_finish_and_then_pauses() -> None
     desk.fail("a")
     assert (desk.run.status, desk.run.pause_requested) == (RunStatus.IN_PROGRESS, True)
     assert desk.states == {"a": "FAILED", "b": "WORKING"}
-    assert desk.did(m.MoveToErrored) == [m.MoveToErrored(desk.e("a").id)]
-    assert desk.did(m.Stop) == []
+    assert desk.did(MoveToErrored) == [MoveToErrored(desk.e("a").id)]
+    assert desk.did(Stop) == []
     desk.finish("b")
     assert (desk.run.status, desk.run.pause_requested) == (RunStatus.PAUSED, False)
     assert desk.states == {"a": "FAILED", "b": "COMPLETED"}
@@ -174,15 +168,15 @@ def test_pause_pipeline_lets_running_executions_finish_and_then_pauses() -> None
 
 def test_fail_run_stops_and_cancels_what_is_open() -> None:
     desk = failing(OnFailure.FAIL_RUN, ("a", "b", "c"))
-    desk.send(m.InputWanted(desk.e("c").id, 1, WaitingOn.QUESTION), "worker")
+    desk.send(InputWanted(desk.e("c").id, 1, WaitingOn.QUESTION), "worker")
     question = desk.asked("c")
     desk.fail("a")
     assert desk.states == {"a": "FAILED", "b": "CANCELLED", "c": "CANCELLED"}
     assert (desk.run.status, desk.run.completed_at) == (RunStatus.FAILED, desk.at)
     a, b, c = (desk.e(key).id for key in "abc")
-    assert desk.last.effects == (m.Stop(b, 1), m.MoveToErrored(a), m.MoveToErrored(b), m.MoveToErrored(c))
+    assert desk.last.effects == (Stop(b, 1), MoveToErrored(a), MoveToErrored(b), MoveToErrored(c))
     assert desk.run.approvals[question.id].status.value == "withdrawn"
-    assert desk.detail(m.EventType.RUN_FAILED) == {"from": "in_progress", "to": "failed", "reason": mentions("a")}
+    assert desk.detail(EventType.RUN_FAILED) == {"from": "in_progress", "to": "failed", "reason": mentions("a")}
 
 
 def test_rollback_checkpoint_archives_only_the_failed_execution_and_waits_for_a_manual_start() -> None:
@@ -201,13 +195,13 @@ def test_rollback_checkpoint_archives_only_the_failed_execution_and_waits_for_a_
     )
     assert desk.e("b").by_hand
     assert desk.last.effects == (
-        m.MoveToErrored(failed.id),
-        m.Archive(rollback.id),
-        m.MakeWorkspace(desk.e("b").id),
+        MoveToErrored(failed.id),
+        Archive(rollback.id),
+        MakeWorkspace(desk.e("b").id),
     )
     desk.finish("c")
     assert desk.states["b"] == "PENDING"
-    desk.send(m.StartExecution(desk.e("b").id))
+    desk.send(StartExecution(desk.e("b").id))
     assert desk.states["b"] == "WORKING"
 
 
@@ -226,7 +220,7 @@ def test_on_timeout_has_its_own_policy_and_stops_the_work(on_timeout: OnFailure)
     desk.time_out("a")
     error = desk.run.executions[e.id].last_error
     assert error == Fault("timeout", mentions("10"))
-    assert desk.last.effects[0] == m.Stop(e.id, 1)
+    assert desk.last.effects[0] == Stop(e.id, 1)
     assert {
         OnFailure.PAUSE_PIPELINE: (RunStatus.IN_PROGRESS, True, {"a": "FAILED", "b": "WORKING"}),
         OnFailure.ROLLBACK_CHECKPOINT: (RunStatus.IN_PROGRESS, False, {"a": "PENDING", "b": "WORKING"}),

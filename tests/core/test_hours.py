@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cairn.core.hours import Hours, Span
+from cairn.core.business_hours import Hours, Span
 
 NINE_TO_FIVE = Span(9 * 60, 17 * 60)
 NEW_YORK = Hours("America/New_York", NINE_TO_FIVE)

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from cairn.core import messages as m
-from cairn.core.model import ApprovalStatus, Kind, Policy
+from cairn.core.commands import (
+    AskRework,
+    CancelExecution,
+    RestartRun,
+    RetryExecution,
+    RollBack,
+    StartExecution,
+    UndoRollback,
+)
+from cairn.core.events import EventType
+from cairn.core.plan import Policy
+from cairn.core.states import ApprovalStatus, Kind
 from tests.core.desk import Desk, asking, plan_of
 
 ASKING = {key: Policy(ask_completion=True) for key in "abc"}
@@ -28,7 +38,7 @@ def proposed(desk: Desk, digest: str = "pay") -> None:
 def test_after_a_rollback_the_approval_of_equal_content_is_reused_and_recorded() -> None:
     desk = completed()
     first = next(a for a in desk.run.approvals.values() if desk.run.executions[a.execution].key == "c")
-    desk.send(m.RollBack("r", 0))
+    desk.send(RollBack("r", 0))
     desk.finish("b", "b1")
     desk.answer("b", "approve")  # the lowest that went is asked about again
     desk.finish("c", "c1")
@@ -37,12 +47,12 @@ def test_after_a_rollback_the_approval_of_equal_content_is_reused_and_recorded()
     assert kept == first.changed(
         id=kept.id, execution=desk.e("c").id, asked_at=desk.at, closed_at=desk.at, kept_from=first.id
     )
-    assert desk.detail(m.EventType.APPROVAL_KEPT) == {"kind": "completion", "digest": "c1", "kept_from": first.id}
+    assert desk.detail(EventType.APPROVAL_KEPT) == {"kind": "completion", "digest": "c1", "kept_from": first.id}
 
 
 def test_other_content_needs_a_new_approval() -> None:
     desk = completed()
-    desk.send(m.RollBack("r", 0))
+    desk.send(RollBack("r", 0))
     desk.finish("b", "b1")
     desk.answer("b", "approve")
     desk.finish("c", "c2")
@@ -51,19 +61,19 @@ def test_other_content_needs_a_new_approval() -> None:
 
 def test_the_first_checkpoint_of_a_manual_rollback_needs_a_new_approval() -> None:
     desk = completed()
-    desk.send(m.RollBack("r", 0))
+    desk.send(RollBack("r", 0))
     desk.finish("b", "b1")
     assert desk.states["b"] == "COMPLETION_ASKED"
 
 
 def test_cancelled_executions_before_the_target_do_not_count_as_rolled_back() -> None:
     desk = Desk(plan_of("a", "b", policies=ASKING))
-    desk.send(m.CancelExecution(desk.e("a").id))
-    desk.send(m.StartExecution(desk.e("a").id))
+    desk.send(CancelExecution(desk.e("a").id))
+    desk.send(StartExecution(desk.e("a").id))
     for key in "ab":
         desk.finish(key, "x")
         desk.answer(key, "approve")
-    desk.send(m.RollBack("r", 0))
+    desk.send(RollBack("r", 0))
     assert len(desk.run.rollbacks[0].archived) == 2
     desk.finish("b", "x")
     assert desk.states["b"] == "COMPLETION_ASKED"
@@ -71,18 +81,18 @@ def test_cancelled_executions_before_the_target_do_not_count_as_rolled_back() ->
 
 def test_it_still_needs_a_new_approval_after_a_manual_cancel() -> None:
     desk = completed()
-    desk.send(m.RollBack("r", 0))
-    desk.send(m.CancelExecution(desk.e("b").id))
-    desk.send(m.StartExecution(desk.e("b").id))
+    desk.send(RollBack("r", 0))
+    desk.send(CancelExecution(desk.e("b").id))
+    desk.send(StartExecution(desk.e("b").id))
     desk.finish("b", "b1")
     assert desk.states["b"] == "COMPLETION_ASKED"
 
 
 def test_an_undone_rollback_needs_no_new_approval() -> None:
     desk = completed()
-    desk.send(m.RollBack("one", 0))
-    desk.send(m.UndoRollback("one"))
-    desk.send(m.RollBack("two", -1))
+    desk.send(RollBack("one", 0))
+    desk.send(UndoRollback("one"))
+    desk.send(RollBack("two", -1))
     desk.finish("a", "a1")
     desk.answer("a", "approve")
     desk.finish("b", "b1")
@@ -91,14 +101,14 @@ def test_an_undone_rollback_needs_no_new_approval() -> None:
 
 def test_a_rework_needs_a_new_approval() -> None:
     desk = completed()
-    desk.send(m.AskRework("b"))
+    desk.send(AskRework("b"))
     desk.finish("b", "b1")
     assert desk.states["b"] == "COMPLETION_ASKED"
 
 
 def test_approvals_are_not_reused_in_the_next_pass() -> None:
     desk = completed()
-    desk.send(m.RestartRun(1))
+    desk.send(RestartRun(1))
     desk.finish("a", "a1")
     assert desk.states == {"a": "COMPLETION_ASKED"}
 
@@ -115,10 +125,10 @@ def test_approvals_are_not_reused_for_another_checkpoint() -> None:
 def test_the_latest_decision_on_the_content_counts(said: str) -> None:
     """The same content was approved, then sent back or rejected by somebody: it is asked about again."""
     desk = completed()
-    desk.send(m.AskRework("c"))
+    desk.send(AskRework("c"))
     desk.finish("c", "c1")
     desk.answer("c", said)
-    desk.send(m.RollBack("r", 0))
+    desk.send(RollBack("r", 0))
     desk.finish("b", "b2")
     desk.answer("b", "approve")
     desk.finish("c", "c1")
@@ -127,13 +137,13 @@ def test_the_latest_decision_on_the_content_counts(said: str) -> None:
 
 def test_a_newer_approval_is_reused_again() -> None:
     desk = completed()
-    desk.send(m.RollBack("one", 1))
+    desk.send(RollBack("one", 1))
     desk.finish("c", "c1")
     desk.answer("c", "reject")  # it was the lowest that went, and is so until it is completed
-    desk.send(m.RetryExecution(desk.e("c").id, 1))
+    desk.send(RetryExecution(desk.e("c").id, 1))
     desk.finish("c", "c1")
     desk.answer("c", "approve")
-    desk.send(m.RollBack("two", 0))
+    desk.send(RollBack("two", 0))
     desk.finish("b", "b2")
     desk.answer("b", "approve")
     desk.finish("c", "c1")
@@ -143,7 +153,7 @@ def test_a_newer_approval_is_reused_again() -> None:
 def test_an_approval_with_fewer_votes_than_needed_now_is_not_reused() -> None:
     desk = completed()
     desk.judge = asking(Kind.COMPLETION, needed=2)
-    desk.send(m.RollBack("r", 0))
+    desk.send(RollBack("r", 0))
     desk.finish("b", "b2")
     for person in ("ann", "bob"):
         desk.answer("b", "approve", person)
@@ -156,7 +166,7 @@ def test_a_reused_approval_has_no_deadline() -> None:
     for key in "abc":
         desk.finish(key, "x")
         desk.answer(key, "approve")
-    desk.send(m.RollBack("r", 0))
+    desk.send(RollBack("r", 0))
     desk.finish("b", "x")
     desk.answer("b", "approve")
     desk.finish("c", "x")
@@ -169,7 +179,7 @@ def test_a_reused_automatic_approval_stays_automatic() -> None:
     for key in "abc":
         desk.finish(key, "x")
         desk.answer(key, "approve", "rule:1")
-    desk.send(m.RollBack("r", 0))
+    desk.send(RollBack("r", 0))
     desk.finish("b", "y")
     desk.answer("b", "approve")
     desk.finish("c", "x")
@@ -182,7 +192,7 @@ def test_after_a_retry_the_approval_of_the_same_action_is_reused() -> None:
     proposed(desk)
     desk.answer("a", "approve")
     desk.fail("a")
-    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    desk.send(RetryExecution(desk.e("a").id, 1))
     proposed(desk)
     assert desk.states == {"a": "WORKING"}
     assert (desk.e("a").dispatch, desk.told) == (4, ["approval_kept", "execution_dispatched"])
@@ -205,7 +215,7 @@ def test_each_attempt_can_repeat_the_actions_of_an_earlier_one() -> None:
         desk.answer("a", "approve")
     for attempt in (1, 2):
         desk.fail("a")
-        desk.send(m.RetryExecution(desk.e("a").id, attempt))
+        desk.send(RetryExecution(desk.e("a").id, attempt))
         for _ in range(2):
             proposed(desk)
             assert desk.states == {"a": "WORKING"}
@@ -218,7 +228,7 @@ def test_an_action_with_other_content_needs_a_new_approval() -> None:
     proposed(desk)
     desk.answer("a", "modify", modified="pay less")
     desk.fail("a")
-    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    desk.send(RetryExecution(desk.e("a").id, 1))
     proposed(desk)
     assert desk.states == {"a": "WAITING"}
     desk.answer("a", "approve")

@@ -7,17 +7,19 @@ from uuid import UUID
 
 import pytest
 
-from cairn.core import messages as m
-from cairn.core import moves
-from cairn.core.answers import ANSWERS
+from cairn.core import transitions
+from cairn.core.approval_decisions import ANSWERS
+from cairn.core.commands import Given
 from cairn.core.draft import Draft
 from cairn.core.errors import Refused
-from cairn.core.model import LIVE, OPEN, SHOWN, Execution, ExecutionStatus, Kind, Rollback, Run, RunStatus, State
-from cairn.core.moves import RunVerb, Verb
+from cairn.core.execution import Execution
+from cairn.core.run import Rollback, Run
+from cairn.core.states import LIVE, OPEN, SHOWN, ExecutionStatus, Kind, RunStatus, State
+from cairn.core.transitions import RunVerb, Verb
 from tests.core.desk import BEGIN, plan_of
 from tests.core.spec_tables import EXECUTION_MAY_BECOME, RUN_MAY_BECOME
 
-GIVEN = m.Given(BEGIN, "ann", UUID(int=1))
+GIVEN = Given(BEGIN, "ann", UUID(int=1))
 
 RUN_MOVES = """
     not_started  start      in_progress
@@ -115,7 +117,7 @@ def test_every_cell_of_the_runs_table(status: RunStatus, verb: RunVerb) -> None:
     if legal is None:
         with pytest.raises(Refused) as refused:
             draft.move_run(verb)
-        assert refused.value.possible == moves.possible_for(status)
+        assert refused.value.possible == transitions.possible_for(status)
         assert draft.run == Run("run", plan_of("a"), status)
         assert (draft.events, draft.effects) == ([], [])
     else:
@@ -141,10 +143,12 @@ def test_every_cell_of_the_executions_table(state: State, verb: Verb) -> None:
 
 def test_every_cell_of_the_decisions_table() -> None:
     """Each decision has its own status."""
-    table = {(kind.value, said): status.value for kind, row in moves.DECISIONS.items() for said, status in row.items()}
+    table = {
+        (kind.value, said): status.value for kind, row in transitions.DECISIONS.items() for said, status in row.items()
+    }
     assert table == rows(DECISIONS)
     assert {(kind.value, said) for kind, said in ANSWERS} == table.keys()
-    assert moves.DECISIONS.keys() == set(Kind)
+    assert transitions.DECISIONS.keys() == set(Kind)
 
 
 def test_undo_returns_to_the_status_before_and_asks_for_a_pause_again() -> None:
@@ -165,14 +169,14 @@ def test_undo_returns_to_the_status_before_and_asks_for_a_pause_again() -> None:
 
 def test_the_runs_table_shows_what_the_specification_says() -> None:
     """'run is / may become'."""
-    shown = {status: set(row.values()) - {status} for status, row in moves.RUN.items()}
+    shown = {status: set(row.values()) - {status} for status, row in transitions.RUN.items()}
     assert shown == RUN_MAY_BECOME
 
 
 def test_the_executions_table_shows_what_the_specification_says() -> None:
     """'execution is / may become': ready, working and waiting are shown as in_progress."""
     shown: dict[ExecutionStatus, set[ExecutionStatus]] = {status: set() for status in ExecutionStatus}
-    for state, row in moves.EXECUTION.items():
+    for state, row in transitions.EXECUTION.items():
         shown[SHOWN[state]] |= {SHOWN[to] for to in row.values()}
     assert shown == EXECUTION_MAY_BECOME
 
@@ -194,7 +198,7 @@ def test_what_is_shown_of_a_state() -> None:
 
 
 def test_what_people_may_ask_of_a_run_is_named_when_something_else_is_refused() -> None:
-    assert {status.value: moves.possible_for(status) for status in RunStatus} == {
+    assert {status.value: transitions.possible_for(status) for status in RunStatus} == {
         "not_started": ("start", "cancel"),
         "in_progress": ("pause", "cancel", "retry", "roll back", "restart"),
         "paused": ("resume", "cancel", "retry", "roll back", "restart"),

@@ -6,9 +6,23 @@ from typing import Any
 
 import pytest
 
-from cairn.core import messages as m
+from cairn.core.commands import (
+    AskRework,
+    CancelRun,
+    Decide,
+    Finished,
+    Invalid,
+    PauseRun,
+    RestartRun,
+    ResumeRun,
+    RetryExecution,
+    StartExecution,
+)
+from cairn.core.effects import Dispatch, DropWorkspaces, MakeWorkspace, Promote, SetPassAside, Stage, Stop
 from cairn.core.errors import Repeated, Stale
-from cairn.core.model import OnFailure, OnInvalid, Policy, Ruling, RunStatus, State, WaitingOn
+from cairn.core.events import EventType
+from cairn.core.plan import Policy
+from cairn.core.states import OnFailure, OnInvalid, Ruling, RunStatus, State, WaitingOn
 from tests.core.desk import RESULT, Desk, plan_of
 from tests.mentions import mentions
 
@@ -24,7 +38,7 @@ def test_complete_continues_or_ends_the_run() -> None:
     desk = deciding()
     desk.finish("d", ruling=Ruling.COMPLETE)
     assert (desk.e("d").ruling, desk.states["z"]) == (Ruling.COMPLETE, "WORKING")
-    assert desk.detail(m.EventType.EXECUTION_COMPLETED)["decision"] == "COMPLETE"
+    assert desk.detail(EventType.EXECUTION_COMPLETED)["decision"] == "COMPLETE"
     desk.finish("z")
     assert (desk.run.status, desk.run.pass_number) == (RunStatus.COMPLETED, 1)
 
@@ -43,19 +57,19 @@ def test_who_does_not_decide_has_no_ruling() -> None:
 
 def test_restart_begins_the_next_pass_at_the_first_checkpoint() -> None:
     desk = deciding(auto_advance=False)
-    desk.send(m.StartExecution(desk.e("d").id))
+    desk.send(StartExecution(desk.e("d").id))
     desk.finish("d", ruling=Ruling.RESTART)
     assert (desk.run.pass_number, desk.run.restart_count) == (2, 1)
     assert desk.states == {"a": "WORKING"}
     assert [e.pass_number for e in desk.run.executions.values()] == [1, 1, 2]
-    assert desk.detail(m.EventType.PASS_BEGUN) == {"pass_number": 2, "reason": mentions("d", "RESTART")}
+    assert desk.detail(EventType.PASS_BEGUN) == {"pass_number": 2, "reason": mentions("d", "RESTART")}
     first = [e.id for e in desk.run.executions.values() if e.pass_number == 1]
     assert desk.last.effects == (
-        m.Promote(first[1]),
-        m.DropWorkspaces((first[1],)),
-        m.SetPassAside(1),
-        m.MakeWorkspace(desk.e("a").id),
-        m.Dispatch(desk.e("a").id, 1),
+        Promote(first[1]),
+        DropWorkspaces((first[1],)),
+        SetPassAside(1),
+        MakeWorkspace(desk.e("a").id),
+        Dispatch(desk.e("a").id, 1),
     )
 
 
@@ -65,16 +79,16 @@ def test_restart_stops_and_cancels_what_is_open() -> None:
     z = desk.e("z")
     desk.finish("d", ruling=Ruling.RESTART)
     assert desk.run.executions[z.id].state is State.CANCELLED
-    assert desk.last.effects[0] == m.Stop(z.id, 1)
-    desk.refuses(m.Finished(z.id, 1, "late"), Stale)
+    assert desk.last.effects[0] == Stop(z.id, 1)
+    desk.refuses(Finished(z.id, 1, "late"), Stale)
 
 
 def test_an_earlier_pass_cannot_be_retried() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(on_failure=OnFailure.FAIL_RUN)}))
     desk.fail("a")
     failed = desk.e("a")
-    desk.send(m.RestartRun(1))
-    desk.refuses(m.RetryExecution(failed.id, 1), Stale)
+    desk.send(RestartRun(1))
+    desk.refuses(RetryExecution(failed.id, 1), Stale)
 
 
 def test_a_restart_beyond_the_limit_becomes_an_escalation() -> None:
@@ -84,7 +98,7 @@ def test_a_restart_beyond_the_limit_becomes_an_escalation() -> None:
     desk.finish("d", ruling=Ruling.RESTART)
     assert (desk.run.pass_number, desk.e("d").waiting_on) == (2, WaitingOn.ESCALATION)
     why = mentions("1")
-    assert desk.detail(m.EventType.RULING_CHANGED) == {"checkpoint": "d", "decision": "ESCALATE", "reason": why}
+    assert desk.detail(EventType.RULING_CHANGED) == {"checkpoint": "d", "decision": "ESCALATE", "reason": why}
     assert desk.asked("d").reason == why
 
 
@@ -104,7 +118,7 @@ def test_escalate_asks_before_completion_and_the_answer_replaces_its_approval() 
     desk.finish("d", ruling=Ruling.ESCALATE)
     assert (desk.e("d").waiting_on, desk.e("d").ruling) == (WaitingOn.ESCALATION, Ruling.ESCALATE)
     assert desk.asked("d").reason == mentions()
-    assert desk.did(m.Stage) == [m.Stage(desk.e("d").id)]
+    assert desk.did(Stage) == [Stage(desk.e("d").id)]
     desk.answer("d", "accept")
     assert (desk.e("d").state, desk.e("d").ruling, desk.states["z"]) == (
         State.COMPLETED,
@@ -127,7 +141,7 @@ def test_a_first_pass_never_completes() -> None:
     desk = deciding(require_second_pass=True)
     desk.finish("d", ruling=Ruling.COMPLETE)
     assert (desk.run.pass_number, desk.states) == (2, {"a": "WORKING"})
-    assert desk.detail(m.EventType.RULING_CHANGED) == {
+    assert desk.detail(EventType.RULING_CHANGED) == {
         "checkpoint": "d",
         "decision": "RESTART",
         "reason": mentions(),
@@ -143,7 +157,7 @@ def test_without_a_deciding_checkpoint_the_last_completion_counts() -> None:
     desk.finish("a")
     desk.finish("b")
     assert (desk.run.status, desk.run.pass_number) == (RunStatus.IN_PROGRESS, 2)
-    assert desk.detail(m.EventType.PASS_BEGUN)["reason"] == mentions()
+    assert desk.detail(EventType.PASS_BEGUN)["reason"] == mentions()
     desk.finish("a")
     desk.finish("b")
     assert desk.run.status is RunStatus.COMPLETED
@@ -152,7 +166,7 @@ def test_without_a_deciding_checkpoint_the_last_completion_counts() -> None:
 def test_a_first_pass_cannot_be_accepted_as_complete() -> None:
     desk = deciding(require_second_pass=True)
     desk.finish("d", ruling=Ruling.ESCALATE)
-    refused = desk.refuses(m.Decide(desk.asked("d").id, "accept"))
+    refused = desk.refuses(Decide(desk.asked("d").id, "accept"))
     assert refused.possible == ("retry", "restart", "fail")
     desk.answer("d", "restart")
     assert desk.run.pass_number == 2
@@ -161,7 +175,7 @@ def test_a_first_pass_cannot_be_accepted_as_complete() -> None:
 def test_accepting_an_invalid_decision_does_not_skip_the_second_pass() -> None:
     policies = {"d": Policy(on_invalid=OnInvalid.ASK_HUMAN)}
     desk = deciding(require_second_pass=True, policies=policies)
-    desk.send(m.Invalid(desk.e("d").id, 1, "x", (RESULT,)), "worker")
+    desk.send(Invalid(desk.e("d").id, 1, "x", (RESULT,)), "worker")
     desk.answer("d", "accept")
     assert desk.run.pass_number == 2
 
@@ -169,7 +183,7 @@ def test_accepting_an_invalid_decision_does_not_skip_the_second_pass() -> None:
 def test_a_completion_that_is_approved_carries_its_ruling_out() -> None:
     desk = deciding(policies={"d": Policy(ask_completion=True)})
     desk.finish("d", ruling=Ruling.RESTART)
-    assert (desk.run.pass_number, desk.detail(m.EventType.EXECUTION_COMPLETION_ASKED)["decision"]) == (1, "RESTART")
+    assert (desk.run.pass_number, desk.detail(EventType.EXECUTION_COMPLETION_ASKED)["decision"]) == (1, "RESTART")
     desk.answer("d", "approve")
     assert desk.run.pass_number == 2
 
@@ -177,19 +191,19 @@ def test_a_completion_that_is_approved_carries_its_ruling_out() -> None:
 def test_a_revision_of_a_decision_forgets_the_first_one() -> None:
     desk = deciding(policies={"d": Policy(ask_completion=True)})
     desk.finish("d", ruling=Ruling.RESTART)
-    desk.send(m.PauseRun())
+    desk.send(PauseRun())
     desk.answer("d", "revise")
-    desk.send(m.ResumeRun())
+    desk.send(ResumeRun())
     assert (desk.run.pass_number, desk.e("d").state, desk.e("d").ruling) == (1, State.WORKING, None)
 
 
 def test_a_decision_that_is_being_reworked_does_not_restart() -> None:
     desk = deciding(policies={"d": Policy(ask_completion=True)})
     desk.finish("d", ruling=Ruling.RESTART)
-    desk.send(m.PauseRun())
+    desk.send(PauseRun())
     desk.answer("d", "approve")
-    desk.send(m.AskRework("d"))
-    desk.send(m.ResumeRun())
+    desk.send(AskRework("d"))
+    desk.send(ResumeRun())
     assert (desk.run.pass_number, desk.states["d"]) == (1, "WORKING")
     desk.finish("d", ruling=Ruling.COMPLETE)
     desk.answer("d", "approve")
@@ -207,29 +221,29 @@ def test_a_manual_restart_is_counted_but_not_limited(status: str) -> None:
     elif status != "in_progress":
         desk.fail("b")
     assert desk.run.status.value == status
-    desk.send(m.RestartRun(1))
+    desk.send(RestartRun(1))
     assert (desk.run.status, desk.run.pass_number, desk.run.restart_count) == (RunStatus.IN_PROGRESS, 2, 1)
     assert (desk.states, desk.run.completed_at, desk.run.paused_at) == ({"a": "WORKING"}, None, None)
-    assert desk.detail(m.EventType.PASS_BEGUN)["reason"] == mentions()
+    assert desk.detail(EventType.PASS_BEGUN)["reason"] == mentions()
 
 
 def test_a_repeated_restart_of_the_same_pass_counts_once() -> None:
     desk = Desk(plan_of("a"))
-    desk.send(m.RestartRun(1))
-    desk.refuses(m.RestartRun(1), Repeated)
-    desk.refuses(m.RestartRun(3), Stale)
+    desk.send(RestartRun(1))
+    desk.refuses(RestartRun(1), Repeated)
+    desk.refuses(RestartRun(3), Stale)
 
 
 def test_a_run_that_was_not_started_or_was_cancelled_cannot_be_restarted() -> None:
     desk = Desk(plan_of("a"), started=False)
-    assert desk.refuses(m.RestartRun(1)).possible == ("start", "cancel")
-    desk.send(m.CancelRun())
-    assert desk.refuses(m.RestartRun(1)).possible == ("roll back",)
+    assert desk.refuses(RestartRun(1)).possible == ("start", "cancel")
+    desk.send(CancelRun())
+    assert desk.refuses(RestartRun(1)).possible == ("roll back",)
 
 
 def test_the_first_checkpoint_of_a_pass_starts_without_auto_advance() -> None:
     desk = Desk(plan_of("a", "b", auto_advance=False))
-    desk.send(m.RestartRun(1))
+    desk.send(RestartRun(1))
     assert desk.states == {"a": "WORKING"}
     desk.finish("a")
     assert desk.states == {"a": "COMPLETED", "b": "PENDING"}

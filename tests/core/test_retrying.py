@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from cairn.core import messages as m
+from cairn.core.commands import ApprovalExpired, CancelExecution, Interrupted, ResumeRun, RetryExecution, ReworkWanted
+from cairn.core.effects import Dispatch, MakeWorkspace, MoveToErrored, Stop
 from cairn.core.errors import Repeated, Stale
-from cairn.core.model import Kind, Mode, OnExpiry, OnFailure, Policy, Ruling, RunStatus, State, WaitingOn
+from cairn.core.events import EventType
+from cairn.core.plan import Policy
+from cairn.core.states import Kind, Mode, OnExpiry, OnFailure, Ruling, RunStatus, State, WaitingOn
 from tests.core.desk import RESULT, Desk, asking, plan_of
 from tests.mentions import mentions
 
@@ -22,7 +25,7 @@ def test_a_manual_retry_keeps_the_id_and_resets_everything_else() -> None:
     desk.fail("a")
     failed = desk.e("a")
     assert not failed.has_workspace
-    desk.send(m.RetryExecution(failed.id, 2))
+    desk.send(RetryExecution(failed.id, 2))
     assert desk.run.status is RunStatus.IN_PROGRESS
     assert desk.e("a") == failed.changed(
         state=State.WORKING,
@@ -34,15 +37,15 @@ def test_a_manual_retry_keeps_the_id_and_resets_everything_else() -> None:
         working_since=desk.at,
         worked=0.0,
     )
-    assert desk.last.effects == (m.MakeWorkspace(failed.id), m.Dispatch(failed.id, 3))
-    assert desk.detail(m.EventType.RUN_REOPENED) == {"from": "failed", "to": "in_progress", "by": "retry"}
+    assert desk.last.effects == (MakeWorkspace(failed.id), Dispatch(failed.id, 3))
+    assert desk.detail(EventType.RUN_REOPENED) == {"from": "failed", "to": "in_progress", "by": "retry"}
 
 
 def test_a_retry_forgets_what_the_failed_attempt_did() -> None:
     policy = Policy(mode=Mode.HUMAN_ONLY, ask_completion=True, max_validation_retries=1)
     desk = Desk(plan_of("a", decides=("a",), policies={"a": policy}))
     desk.answer("a", "answer", answer="entered")
-    desk.send(m.Interrupted(desk.e("a").id, 1), "worker")
+    desk.send(Interrupted(desk.e("a").id, 1), "worker")
     desk.finish("a", ruling=Ruling.RESTART, after=30)
     desk.answer("a", "revise")
     desk.answer("a", "answer", answer="entered again")
@@ -50,7 +53,7 @@ def test_a_retry_forgets_what_the_failed_attempt_did() -> None:
     desk.answer("a", "reject")
     failed = desk.e("a")
     assert (failed.revision, failed.digest, failed.outputs, failed.ruling) == (1, "d", (RESULT.id,), Ruling.RESTART)
-    desk.send(m.RetryExecution(failed.id, 1))
+    desk.send(RetryExecution(failed.id, 1))
     assert desk.e("a") == failed.changed(
         state=State.WAITING,
         waiting_on=WaitingOn.HUMAN_FORM,
@@ -69,37 +72,37 @@ def test_a_retry_forgets_what_the_failed_attempt_did() -> None:
 def test_a_retry_drops_the_requested_rework() -> None:
     desk = Desk(plan_of("a", "b", max_reworks=0))
     desk.finish("a")
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
     desk.answer("b", "fail")
-    desk.send(m.RetryExecution(desk.e("b").id, 1))
+    desk.send(RetryExecution(desk.e("b").id, 1))
     assert (desk.states["b"], desk.e("b").wants) == ("WORKING", None)
 
 
 def test_a_repeated_retry_of_the_same_attempt_counts_once() -> None:
     desk = failing(OnFailure.PAUSE_PIPELINE, "a")
     desk.fail("a")
-    command = m.RetryExecution(desk.e("a").id, 1)
+    command = RetryExecution(desk.e("a").id, 1)
     desk.send(command)
     desk.refuses(command, Repeated)
-    desk.refuses(m.RetryExecution(desk.e("a").id, 2))
+    desk.refuses(RetryExecution(desk.e("a").id, 2))
     desk.fail("a")
-    desk.refuses(m.RetryExecution(desk.e("a").id, 3), Stale)
+    desk.refuses(RetryExecution(desk.e("a").id, 3), Stale)
 
 
 def test_resume_with_a_failed_execution_is_refused_with_alternatives() -> None:
     desk = failing(OnFailure.PAUSE_PIPELINE, "a")
     desk.fail("a")
     assert desk.run.status is RunStatus.PAUSED
-    refused = desk.refuses(m.ResumeRun())
+    refused = desk.refuses(ResumeRun())
     assert refused.message == mentions("a")
     assert refused.possible == (mentions("retry"), mentions("cancel"), mentions(), "cancel")
 
 
 def test_a_retry_of_an_unapproved_start_asks_again() -> None:
     desk = Desk(plan_of("a"), judge=asking(Kind.START, period=60.0, on_expiry=OnExpiry.FAIL))
-    desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
+    desk.send(ApprovalExpired(desk.asked("a").id, 1), "timer")
     assert (desk.states, desk.run.status) == ({"a": "FAILED"}, RunStatus.FAILED)
-    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    desk.send(RetryExecution(desk.e("a").id, 1))
     assert desk.states == {"a": "START_ASKED"}
     assert desk.asked("a").attempt == 2
 
@@ -108,14 +111,14 @@ def test_a_retry_of_an_approved_start_does_not_ask_again() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True)}))
     desk.answer("a", "approve")
     desk.fail("a")
-    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    desk.send(RetryExecution(desk.e("a").id, 1))
     assert desk.states == {"a": "WORKING"}
 
 
 def test_the_checkpoint_of_a_dismissed_failure_waits_for_a_manual_start() -> None:
     desk = failing(OnFailure.FAIL_RUN, ("a", "b"))
     desk.fail("a")
-    desk.send(m.CancelExecution(desk.e("a").id))
+    desk.send(CancelExecution(desk.e("a").id))
     assert desk.run.status is RunStatus.IN_PROGRESS
     assert desk.all("a") == [State.CANCELLED, State.PENDING]
     assert desk.all("b") == [State.CANCELLED, State.WORKING]  # a cancelled one does not count
@@ -124,12 +127,12 @@ def test_the_checkpoint_of_a_dismissed_failure_waits_for_a_manual_start() -> Non
 def test_cancelling_one_execution_stops_it_and_leaves_its_checkpoint_pending() -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
-    desk.send(m.CancelExecution(e.id))
+    desk.send(CancelExecution(e.id))
     assert desk.all("a") == [State.CANCELLED, State.PENDING]
     assert desk.e("a").by_hand
-    assert desk.last.effects == (m.Stop(e.id, 1), m.MoveToErrored(e.id), m.MakeWorkspace(desk.e("a").id))
-    desk.refuses(m.CancelExecution(e.id))
-    assert desk.refuses(m.CancelExecution(desk.e("a").id)).possible == ("start",)
+    assert desk.last.effects == (Stop(e.id, 1), MoveToErrored(e.id), MakeWorkspace(desk.e("a").id))
+    desk.refuses(CancelExecution(e.id))
+    assert desk.refuses(CancelExecution(desk.e("a").id)).possible == ("start",)
 
 
 def test_a_run_with_only_failed_executions_left_is_paused() -> None:
@@ -137,11 +140,11 @@ def test_a_run_with_only_failed_executions_left_is_paused() -> None:
     desk.fail("a")
     desk.fail("b")
     assert desk.run.status is RunStatus.PAUSED
-    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    desk.send(RetryExecution(desk.e("a").id, 1))
     assert (desk.run.status, desk.states) == (RunStatus.IN_PROGRESS, {"a": "WORKING", "b": "FAILED"})
     desk.finish("a")
     assert desk.run.status is RunStatus.PAUSED
-    assert desk.detail(m.EventType.RUN_PAUSED)["reason"] == mentions()
-    desk.send(m.RetryExecution(desk.e("b").id, 1))
+    assert desk.detail(EventType.RUN_PAUSED)["reason"] == mentions()
+    desk.send(RetryExecution(desk.e("b").id, 1))
     desk.finish("b")
     assert desk.run.status is RunStatus.COMPLETED

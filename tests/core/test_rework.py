@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from cairn.core import messages as m
+from cairn.core.commands import AskRework, CancelRun, Decide, Output, ReworkWanted, StartExecution, TimedOut
+from cairn.core.effects import SendLater, Stage
 from cairn.core.errors import Repeated, Stale
-from cairn.core.model import ApprovalStatus, Mode, OnFailure, Policy, Rework, RunStatus, State, WaitingOn, Wish
+from cairn.core.events import EventType
+from cairn.core.execution import Rework, Wish
+from cairn.core.plan import Policy
+from cairn.core.states import ApprovalStatus, Mode, OnFailure, RunStatus, State, WaitingOn
 from tests.core.desk import RESULT, Desk, plan_of
 from tests.mentions import mentions
 
@@ -15,7 +19,7 @@ def wanted(key: str = "a", policies: dict[str, Policy] | None = None) -> Desk:
     """`b` works and has sent `key` back."""
     desk = Desk(plan_of("a", "b", "c", policies=policies))
     desk.finish("a", "a1")
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, key, "a figure is wrong", "Add it up again"), "worker")
+    desk.send(ReworkWanted(desk.e("b").id, 1, key, "a figure is wrong", "Add it up again"), "worker")
     return desk
 
 
@@ -38,13 +42,13 @@ def test_the_requester_waits_for_a_new_execution_of_the_earlier_checkpoint() -> 
     assert desk.run.complete == frozenset()
     assert desk.told == ["execution_waiting", "rework_asked", "execution_made", "execution_dispatched"]
     assert rework.rework == Rework("b", "Add it up again", "a figure is wrong")
-    assert desk.detail(m.EventType.REWORK_ASKED) == {
+    assert desk.detail(EventType.REWORK_ASKED) == {
         "checkpoint": "a",
         "reason": "a figure is wrong",
         "prompt": "Add it up again",
         "requested_by": "b",
     }
-    assert desk.detail(m.EventType.EXECUTION_MADE)["parent_execution_id"] == asker.id
+    assert desk.detail(EventType.EXECUTION_MADE)["parent_execution_id"] == asker.id
 
 
 def test_a_finished_rework_resumes_its_requester() -> None:
@@ -53,7 +57,7 @@ def test_a_finished_rework_resumes_its_requester() -> None:
     desk.finish("a", "a2")
     assert desk.run.latest("a") == desk.e("a")
     assert (desk.e("b").state, desk.e("b").dispatch, desk.e("b").attempt) == (State.WORKING, 2, 1)
-    assert desk.detail(m.EventType.REWORK_TOLD) == {
+    assert desk.detail(EventType.REWORK_TOLD) == {
         "checkpoint": "a",
         "ended": "completed",
         "reason": "",
@@ -66,11 +70,11 @@ def test_a_finished_rework_resumes_its_requester() -> None:
 def test_a_rework_sees_the_results_of_its_requester() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.finish("a", "a1")
-    made = m.Output("artifact-2", "plan", "d" * 64, 4)
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a", "no tests", "Add tests", "b1", (made,)), "worker")
+    made = Output("artifact-2", "plan", "d" * 64, 4)
+    desk.send(ReworkWanted(desk.e("b").id, 1, "a", "no tests", "Add tests", "b1", (made,)), "worker")
     asker = desk.e("b")
     assert (asker.digest, asker.outputs, asker.waiting_on) == ("b1", ("artifact-2",), WaitingOn.REWORK)
-    assert desk.did(m.Stage) == [m.Stage(asker.id)]
+    assert desk.did(Stage) == [Stage(asker.id)]
     assert desk.told[0] == "artifacts_created"
     desk.finish("a", "a2")
     desk.finish("b", "b2")
@@ -80,8 +84,8 @@ def test_a_rework_sees_the_results_of_its_requester() -> None:
 def test_a_rework_starts_automatically_without_auto_advance() -> None:
     desk = Desk(plan_of("a", "b", auto_advance=False))
     desk.finish("a")
-    desk.send(m.StartExecution(desk.e("b").id))
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(StartExecution(desk.e("b").id))
+    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
     assert desk.e("a").state is State.WORKING
 
 
@@ -96,7 +100,7 @@ def test_a_rework_starts_automatically_without_auto_advance() -> None:
 def test_an_impossible_rework_is_refused_and_its_requester_continues(key: str, why: str) -> None:
     desk = wanted(key)
     assert (desk.states["b"], desk.e("b").dispatch, desk.run.reworks) == ("WORKING", 2, 0)
-    assert desk.detail(m.EventType.REWORK_TOLD) == {
+    assert desk.detail(EventType.REWORK_TOLD) == {
         "checkpoint": key,
         "ended": "refused",
         "reason": why,
@@ -104,23 +108,23 @@ def test_an_impossible_rework_is_refused_and_its_requester_continues(key: str, w
         "execution_id": None,
         "artifacts": [],
     }
-    desk.refuses(m.ReworkWanted(desk.e("b").id, 1, key), Stale)
+    desk.refuses(ReworkWanted(desk.e("b").id, 1, key), Stale)
 
 
 def test_one_open_rework_per_checkpoint() -> None:
     desk = Desk(plan_of("a", ("b", "c")))
     desk.finish("a")
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
-    desk.send(m.ReworkWanted(desk.e("c").id, 1, "a"), "worker")
+    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkWanted(desk.e("c").id, 1, "a"), "worker")
     assert desk.states["c"] == "WORKING"
-    assert desk.detail(m.EventType.REWORK_TOLD)["reason"] == mentions("'a'")
-    desk.refuses(m.AskRework("a"))
+    assert desk.detail(EventType.REWORK_TOLD)["reason"] == mentions("'a'")
+    desk.refuses(AskRework("a"))
 
 
 def test_later_checkpoints_wait_for_a_rework() -> None:
     desk = Desk(plan_of("a", "b", "c"))
     desk.finish("a")
-    desk.send(m.AskRework("a"))
+    desk.send(AskRework("a"))
     desk.finish("b")
     assert desk.states == {"a": "WORKING", "b": "COMPLETED"}
     desk.finish("a")
@@ -137,9 +141,9 @@ def test_a_checkpoint_directly_follows_its_needs_or_the_stage_before() -> None:
 def test_rework_past_ten_per_run_is_escalated() -> None:
     desk = Desk(plan_of("a", "b", max_reworks=1))
     desk.finish("a")
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
     desk.finish("a")
-    desk.send(m.ReworkWanted(desk.e("b").id, 2, "a"), "worker")
+    desk.send(ReworkWanted(desk.e("b").id, 2, "a"), "worker")
     assert (desk.e("b").waiting_on, desk.e("b").wants) == (WaitingOn.ESCALATION, Wish("a"))
     assert desk.asked("b").reason == mentions("1")
 
@@ -149,9 +153,9 @@ def test_rework_past_a_depth_of_three_is_escalated() -> None:
     for key in "abcd":
         desk.finish(key)
     for asker, key in (("e", "d"), ("d", "c"), ("c", "b")):
-        desk.send(m.ReworkWanted(desk.e(asker).id, 1, key), "worker")
+        desk.send(ReworkWanted(desk.e(asker).id, 1, key), "worker")
     assert desk.run.depth(desk.e("b")) == 3
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
     assert desk.e("b").waiting_on is WaitingOn.ESCALATION
     assert desk.asked("b").reason == mentions("3")
     desk.answer("b", "accept")  # it goes on without
@@ -165,7 +169,7 @@ def test_rework_past_a_depth_of_three_is_escalated() -> None:
 def test_a_rework_over_the_limit_is_granted_or_refused(decision: str, reason: str) -> None:
     desk = Desk(plan_of("a", "b", max_reworks=0))
     desk.finish("a")
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a", reason, "Add it up again"), "worker")
+    desk.send(ReworkWanted(desk.e("b").id, 1, "a", reason, "Add it up again"), "worker")
     asker, wish = desk.e("b"), Wish("a", "Add it up again", reason)
     assert asker.wants == wish
     desk.answer("b", decision, feedback="so be it")
@@ -178,7 +182,7 @@ def test_a_rework_over_the_limit_is_granted_or_refused(decision: str, reason: st
             assert desk.e("a").asked_by == asker.id
         case "accept":
             assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
-            assert desk.detail(m.EventType.REWORK_TOLD) == {
+            assert desk.detail(EventType.REWORK_TOLD) == {
                 "checkpoint": "a",
                 "ended": "refused",
                 "reason": "so be it",
@@ -195,9 +199,9 @@ def test_a_rework_over_the_limit_is_granted_or_refused(decision: str, reason: st
 def test_a_rework_that_is_granted_too_late_is_refused() -> None:
     desk = Desk(plan_of("a", "b", max_reworks=0))
     desk.finish("a")
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
-    desk.send(m.AskRework("a"))
-    desk.refuses(m.Decide(desk.asked("b").id, "retry"))
+    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(AskRework("a"))
+    desk.refuses(Decide(desk.asked("b").id, "retry"))
     assert desk.asked("b").status is ApprovalStatus.PENDING
 
 
@@ -205,14 +209,14 @@ def test_a_rework_that_is_granted_too_late_is_refused() -> None:
 def test_a_user_sends_work_back_for_an_execution_waiting_for_approval() -> None:
     desk = looked_at()
     approval = desk.asked("b").id
-    desk.send(m.AskRework("a", desk.e("b").id, "it is too long", "Make it short"))
+    desk.send(AskRework("a", desk.e("b").id, "it is too long", "Make it short"))
     assert desk.e("a").rework == Rework("ann", "Make it short", "it is too long")
     assert desk.run.approvals[approval].status is ApprovalStatus.WITHDRAWN
     assert (desk.e("b").waiting_on, desk.e("a").asked_by) == (WaitingOn.REWORK, desk.e("b").id)
     desk.finish("a", "a2")
     assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
-    assert m.SendLater(60.0, m.TimedOut(desk.e("b").id, 2)) in desk.last.effects  # its whole time, for it begins anew
-    assert desk.detail(m.EventType.REWORK_TOLD)["requested_by"] == "ann"
+    assert SendLater(60.0, TimedOut(desk.e("b").id, 2)) in desk.last.effects  # its whole time, for it begins anew
+    assert desk.detail(EventType.REWORK_TOLD)["requested_by"] == "ann"
 
 
 def test_a_form_waiting_for_approval_is_filled_in_again_after_a_rework() -> None:
@@ -220,7 +224,7 @@ def test_a_form_waiting_for_approval_is_filled_in_again_after_a_rework() -> None
     desk.finish("a")
     desk.answer("b", "answer")
     desk.finish("b")
-    desk.send(m.AskRework("a", desk.e("b").id))
+    desk.send(AskRework("a", desk.e("b").id))
     desk.finish("a")
     assert desk.e("b").waiting_on is WaitingOn.HUMAN_FORM
 
@@ -230,7 +234,7 @@ def test_a_completed_run_is_reopened_until_the_rework_ends() -> None:
     desk.finish("a")
     desk.finish("b")
     asker = desk.e("b")
-    desk.send(m.AskRework("a", asker.id))
+    desk.send(AskRework("a", asker.id))
     assert (desk.run.status, desk.states) == (RunStatus.IN_PROGRESS, {"a": "WORKING", "b": "COMPLETED"})
     desk.finish("a", "a2")
     assert desk.run.status is RunStatus.COMPLETED
@@ -242,7 +246,7 @@ def test_a_repeated_rework_command_counts_once() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.finish("a")
     desk.finish("b")
-    asked = m.AskRework("a", desk.e("b").id)
+    asked = AskRework("a", desk.e("b").id)
     desk.send(asked)
     sent = desk.sent
     desk.sent = sent - 1  # the same command id
@@ -257,7 +261,7 @@ def test_reworks_by_users_are_counted_but_not_limited() -> None:
     desk = Desk(plan_of("a", max_reworks=1))
     desk.finish("a")
     for count in (1, 2, 3):
-        desk.send(m.AskRework("a"))
+        desk.send(AskRework("a"))
         assert desk.run.reworks == count
         desk.finish("a")
 
@@ -266,11 +270,11 @@ def test_only_earlier_completed_work_can_be_sent_back() -> None:
     desk = Desk(plan_of("a", "b", "c"))
     desk.finish("a")
     a, b = desk.e("a").id, desk.e("b").id
-    desk.refuses(m.AskRework("a", a))
-    desk.refuses(m.AskRework("a", b))
-    desk.refuses(m.AskRework("b"))
-    desk.refuses(m.AskRework("nowhere"))
-    desk.refuses(m.AskRework("a", "nowhere"), Stale)
+    desk.refuses(AskRework("a", a))
+    desk.refuses(AskRework("a", b))
+    desk.refuses(AskRework("b"))
+    desk.refuses(AskRework("nowhere"))
+    desk.refuses(AskRework("a", "nowhere"), Stale)
 
 
 @pytest.mark.parametrize("on_failure", [OnFailure.FAIL_RUN, OnFailure.PAUSE_PIPELINE])
@@ -279,5 +283,5 @@ def test_a_failed_or_cancelled_run_has_no_rework(on_failure: OnFailure) -> None:
     desk.finish("a")
     desk.fail("b")
     if on_failure is OnFailure.PAUSE_PIPELINE:
-        desk.send(m.CancelRun())
-    desk.refuses(m.AskRework("a"))
+        desk.send(CancelRun())
+    desk.refuses(AskRework("a"))

@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-from cairn.core import messages as m
-from cairn.core.model import OnFailure, Policy, Rework, RunStatus, State, WaitingOn
+from cairn.core.commands import (
+    CancelExecution,
+    Finished,
+    ResumeRun,
+    RetryExecution,
+    ReworkWanted,
+    RollBack,
+    StartExecution,
+)
+from cairn.core.events import EventType
+from cairn.core.execution import Rework
+from cairn.core.plan import Policy
+from cairn.core.states import OnFailure, RunStatus, State, WaitingOn
 from tests.core.desk import BROKEN, RESULT, Desk, plan_of
 from tests.mentions import mentions
 
@@ -12,7 +23,7 @@ def wanted(key: str = "a", policies: dict[str, Policy] | None = None) -> Desk:
     """`b` works and has sent `key` back."""
     desk = Desk(plan_of("a", "b", "c", policies=policies))
     desk.finish("a", "a1")
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, key, "a figure is wrong", "Add it up again"), "worker")
+    desk.send(ReworkWanted(desk.e("b").id, 1, key, "a figure is wrong", "Add it up again"), "worker")
     return desk
 
 
@@ -20,7 +31,7 @@ def test_a_failed_rework_follows_its_policy_while_the_requester_waits() -> None:
     desk = wanted()
     desk.fail("a")
     assert (desk.run.status, desk.e("b").waiting_on) == (RunStatus.PAUSED, WaitingOn.REWORK)
-    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    desk.send(RetryExecution(desk.e("a").id, 1))
     assert (desk.e("a").state, desk.e("b").waiting_on) == (State.WORKING, WaitingOn.REWORK)
     desk.finish("a")
     assert desk.states["b"] == "WORKING"
@@ -33,14 +44,14 @@ def test_a_redo_of_a_failed_rework_keeps_its_parent() -> None:
     assert (redo.state, redo.asked_by, redo.asks_anew) == (State.PENDING, desk.e("b").id, True)
     assert redo.rework == Rework("b", "Add it up again", "a figure is wrong")
     assert desk.e("b").waiting_on is WaitingOn.REWORK
-    desk.send(m.StartExecution(redo.id))
+    desk.send(StartExecution(redo.id))
     desk.finish("a")
     assert desk.states["b"] == "WORKING"
 
 
 def told(desk: Desk, ended: str, reason: str) -> None:
     """Who asked is told of a rework that has put nothing out."""
-    assert desk.detail(m.EventType.REWORK_TOLD) == {
+    assert desk.detail(EventType.REWORK_TOLD) == {
         "checkpoint": "a",
         "ended": ended,
         "reason": reason,
@@ -53,10 +64,10 @@ def told(desk: Desk, ended: str, reason: str) -> None:
 def test_dismissing_a_failed_rework_resumes_its_requester() -> None:
     desk = wanted()
     desk.fail("a")
-    desk.send(m.CancelExecution(desk.e("a").id))
+    desk.send(CancelExecution(desk.e("a").id))
     assert desk.e("b").state is State.READY  # a pause holds until somebody resumes
     told(desk, "failed", BROKEN.message)
-    desk.send(m.ResumeRun())
+    desk.send(ResumeRun())
     assert desk.states["b"] == "WORKING"
     assert [e.state for e in desk.run.executions.values() if e.key == "a"] == [State.COMPLETED, State.CANCELLED]
 
@@ -64,7 +75,7 @@ def test_dismissing_a_failed_rework_resumes_its_requester() -> None:
 def test_a_cancelled_rework_resumes_its_requester_even_before_its_start() -> None:
     desk = wanted(policies={"a": Policy(on_failure=OnFailure.ROLLBACK_CHECKPOINT)})
     desk.fail("a")
-    desk.send(m.CancelExecution(desk.e("a").id))
+    desk.send(CancelExecution(desk.e("a").id))
     assert (desk.states["b"], desk.e("a").state) == ("WORKING", State.CANCELLED)
     told(desk, "cancelled", mentions())
 
@@ -73,7 +84,7 @@ def test_a_rework_refused_at_its_start_is_cancelled_and_reported_to_the_requeste
     desk = Desk(plan_of("a", "b", policies={"a": Policy(ask_start=True)}))
     desk.answer("a", "approve")
     desk.finish("a")
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
     desk.answer("a", "refuse", feedback="not today")
     assert (desk.e("a").state, desk.states["b"]) == (State.CANCELLED, "WORKING")
     told(desk, "refused", "not today")
@@ -83,9 +94,9 @@ def test_cancelling_the_requester_cancels_its_reworks() -> None:
     desk = Desk(plan_of("a", "b", "c"))
     desk.finish("a")
     desk.finish("b")
-    desk.send(m.ReworkWanted(desk.e("c").id, 1, "b"), "worker")
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
-    desk.send(m.CancelExecution(desk.e("c").id))
+    desk.send(ReworkWanted(desk.e("c").id, 1, "b"), "worker")
+    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(CancelExecution(desk.e("c").id))
     assert [desk.all(key) for key in "abc"] == [
         [State.COMPLETED, State.CANCELLED],
         [State.COMPLETED, State.CANCELLED],
@@ -96,7 +107,7 @@ def test_cancelling_the_requester_cancels_its_reworks() -> None:
 def test_rolling_back_the_requester_cancels_its_reworks() -> None:
     desk = wanted()
     rework, asker = desk.e("a"), desk.e("b")
-    desk.send(m.RollBack("r", 0))
+    desk.send(RollBack("r", 0))
     assert set(desk.run.rollbacks[0].archived) == {rework.id, asker.id}
     assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
 
@@ -105,9 +116,9 @@ def test_rolling_back_a_rework_resumes_its_requester() -> None:
     desk = Desk(plan_of("a", ("b", "c"), needs={"c": ("a",)}))
     desk.finish("a")
     desk.finish("c")
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
     desk.fail("a")
-    desk.send(m.RollBack("r", 2, reason="enough"))
+    desk.send(RollBack("r", 2, reason="enough"))
     assert desk.states == {"a": "COMPLETED", "c": "COMPLETED", "b": "WORKING"}
     told(desk, "archived", "enough")
 
@@ -116,7 +127,7 @@ def test_a_rework_is_approved_like_any_other() -> None:
     desk = wanted(policies={"a": Policy(ask_completion=False)})
     desk.run = desk.run.with_executions(desk.e("a").changed(policy=Policy(ask_completion=True)))
     e = desk.e("a")
-    desk.send(m.Finished(e.id, 1, "a2", (RESULT,)), "worker")
+    desk.send(Finished(e.id, 1, "a2", (RESULT,)), "worker")
     assert (desk.states["a"], desk.e("b").waiting_on) == ("COMPLETION_ASKED", WaitingOn.REWORK)
     desk.answer("a", "approve")
     assert desk.states["b"] == "WORKING"

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import pytest
 
-from cairn.core import messages as m
-from cairn.core.errors import Refused, Repeated, Stale
-from cairn.core.model import (
-    ApprovalStatus,
-    Mode,
-    OnFailure,
-    Policy,
-    Rollback,
-    RollbackTrigger,
-    RunStatus,
-    State,
-    WaitingOn,
+from cairn.core.commands import (
+    CancelRun,
+    Finished,
+    InputWanted,
+    PauseRun,
+    RestartRun,
+    ResumeRun,
+    RetryExecution,
+    RollBack,
+    RunTimedOut,
+    StartExecution,
+    StartRun,
+    TakeRunAway,
+    UndoRollback,
 )
+from cairn.core.effects import Archive, Dispatch, DropWorkspaces, MakeWorkspace, MoveToErrored, Stop
+from cairn.core.errors import Refused, Repeated, Stale
+from cairn.core.events import EventType
+from cairn.core.plan import Policy
 from cairn.core.rollback import check, check_undo
+from cairn.core.run import Rollback
+from cairn.core.states import ApprovalStatus, Mode, OnFailure, RollbackTrigger, RunStatus, State, WaitingOn
 from tests.core.desk import Desk, plan_of
 from tests.mentions import mentions
 
@@ -34,12 +42,12 @@ def test_everything_after_the_target_is_archived_and_the_run_continues() -> None
     desk = completed("a", "b", "c")
     ended, b, c = desk.run.completed_at, desk.e("b"), desk.e("c")
     made = desk.run.issued
-    desk.send(m.RollBack("r", 0, reason="redo"))
+    desk.send(RollBack("r", 0, reason="redo"))
     assert (desk.run.status, desk.states) == (RunStatus.IN_PROGRESS, {"a": "COMPLETED", "b": "WORKING"})
     assert desk.run.rollbacks == (Rollback("r", made, 1, RunStatus.COMPLETED, 0, (b.id, c.id), completed_before=ended),)
     assert [desk.run.executions[e.id] for e in (b, c)] == [e.changed(archived_by="r") for e in (b, c)]
-    assert desk.last.effects == (m.Archive("r"), m.MakeWorkspace(desk.e("b").id), m.Dispatch(desk.e("b").id, 1))
-    assert desk.detail(m.EventType.ROLLBACK_MADE) == {
+    assert desk.last.effects == (Archive("r"), MakeWorkspace(desk.e("b").id), Dispatch(desk.e("b").id, 1))
+    assert desk.detail(EventType.ROLLBACK_MADE) == {
         "target": 0,
         "triggered_by": "user_request",
         "executions": [b.id, c.id],
@@ -50,28 +58,28 @@ def test_everything_after_the_target_is_archived_and_the_run_continues() -> None
 
 def test_the_beginning_is_a_rollback_target() -> None:
     desk = completed("a", "b")
-    desk.send(m.RollBack("r", -1))
+    desk.send(RollBack("r", -1))
     assert desk.states == {"a": "WORKING"}
 
 
 def test_auto_advance_applies_after_a_rollback() -> None:
     desk = Desk(plan_of("a", "b", auto_advance=False))
     desk.finish("a")
-    desk.send(m.StartExecution(desk.e("b").id))
+    desk.send(StartExecution(desk.e("b").id))
     desk.finish("b")
-    desk.send(m.RollBack("r", 0))
+    desk.send(RollBack("r", 0))
     assert desk.states == {"a": "COMPLETED", "b": "PENDING"}
-    desk.send(m.RollBack("s", -1))
+    desk.send(RollBack("s", -1))
     assert desk.states == {"a": "PENDING"}
 
 
 def test_a_rollback_target_must_be_completed() -> None:
     desk = Desk(plan_of("a", "b", "c"))
     desk.finish("a")
-    refused = desk.refuses(m.RollBack("r", 1))
+    refused = desk.refuses(RollBack("r", 1))
     assert refused.message == mentions("1")
     assert refused.possible == (mentions("-1"), mentions("0"))
-    desk.refuses(m.RollBack("r", -2))
+    desk.refuses(RollBack("r", -2))
 
 
 def test_later_open_executions_are_stopped_and_earlier_ones_continue() -> None:
@@ -80,13 +88,13 @@ def test_later_open_executions_are_stopped_and_earlier_ones_continue() -> None:
     desk.finish("b")
     assert desk.states == {"a": "WORKING", "b": "COMPLETED", "c": "WORKING", "d": "WAITING"}
     c, d, form = desk.e("c"), desk.e("d"), desk.asked("d")
-    desk.send(m.RollBack("r", 1))
+    desk.send(RollBack("r", 1))
     assert desk.states == {"a": "WORKING", "b": "COMPLETED", "c": "WORKING", "d": "WAITING"}
     assert desk.last.effects[:4] == (
-        m.Stop(c.id, 1),
-        m.MoveToErrored(c.id),
-        m.MoveToErrored(d.id),
-        m.Archive("r"),
+        Stop(c.id, 1),
+        MoveToErrored(c.id),
+        MoveToErrored(d.id),
+        Archive("r"),
     )
     assert desk.run.rollbacks[0].stopped == (c.id, d.id)
     assert desk.run.approvals[form.id].status is ApprovalStatus.WITHDRAWN
@@ -101,11 +109,11 @@ def test_the_run_is_in_progress_again_from_any_status(status: str) -> None:
     if status == "completed":
         desk.finish("b")
     elif status == "cancelled":
-        desk.send(m.CancelRun())
+        desk.send(CancelRun())
     else:
         desk.fail("b")
     assert desk.run.status.value == status
-    desk.send(m.RollBack("r", 0))
+    desk.send(RollBack("r", 0))
     assert (desk.run.status, desk.states) == (RunStatus.IN_PROGRESS, {"a": "COMPLETED", "b": "WORKING"})
     assert desk.run.rollbacks[0].status_before.value == status
 
@@ -117,43 +125,43 @@ def test_failed_and_cancelled_executions_up_to_the_target_are_archived_too() -> 
     failed = desk.e("a")
     desk.finish("c")
     assert desk.run.status is RunStatus.PAUSED
-    desk.send(m.RollBack("r", 2))
+    desk.send(RollBack("r", 2))
     assert desk.run.rollbacks[0].archived == (failed.id,)
     assert desk.states == {"b": "COMPLETED", "c": "COMPLETED", "a": "WORKING"}
 
 
 def test_a_rollback_with_nothing_to_archive_is_refused() -> None:
     desk = completed("a", "b")
-    refused = desk.refuses(m.RollBack("r", 1))
+    refused = desk.refuses(RollBack("r", 1))
     assert refused.message == mentions()
     desk = Desk(plan_of("a"), started=False)
-    assert desk.refuses(m.RollBack("r", -1)).possible == ("start", "cancel")
+    assert desk.refuses(RollBack("r", -1)).possible == ("start", "cancel")
 
 
 def test_a_cancelled_run_is_reopened_by_a_rollback_to_its_end() -> None:
     desk = Desk(plan_of("a", "b", policies={"b": Policy(ask_start=True)}, auto_advance=False))
     desk.finish("a")
-    desk.send(m.PauseRun())
-    desk.send(m.CancelRun())
-    desk.send(m.RollBack("r", 0))
-    desk.send(m.CancelRun())
-    desk.send(m.RollBack("s", 0))
+    desk.send(PauseRun())
+    desk.send(CancelRun())
+    desk.send(RollBack("r", 0))
+    desk.send(CancelRun())
+    desk.send(RollBack("s", 0))
     assert (desk.run.status, desk.states) == (RunStatus.IN_PROGRESS, {"a": "COMPLETED", "b": "START_ASKED"})
 
 
 def test_a_repeated_rollback_counts_once() -> None:
     desk = completed("a", "b")
-    desk.send(m.RollBack("r", 0))
-    desk.refuses(m.RollBack("r", 0), Repeated)
-    desk.refuses(m.TakeRunAway("r"), Repeated)
+    desk.send(RollBack("r", 0))
+    desk.refuses(RollBack("r", 0), Repeated)
+    desk.refuses(TakeRunAway("r"), Repeated)
 
 
 def test_a_rollback_stays_in_the_pass() -> None:
     desk = completed("a", "b")
-    desk.send(m.RestartRun(1))
-    desk.refuses(m.RollBack("r", 0))
+    desk.send(RestartRun(1))
+    desk.refuses(RollBack("r", 0))
     desk.finish("a")
-    desk.send(m.RollBack("r", -1))
+    desk.send(RollBack("r", -1))
     assert [e.pass_number for e in desk.run.executions.values() if e.archived_by] == [2, 2]
 
 
@@ -170,40 +178,40 @@ def test_archived_executions_leave_no_workspace() -> None:
     desk = Desk(plan_of("a", "b", auto_advance=False))
     desk.finish("a")
     a, b = desk.e("a"), desk.e("b")
-    desk.send(m.RollBack("r", -1))
+    desk.send(RollBack("r", -1))
     assert desk.last.effects == (
-        m.DropWorkspaces((b.id,)),
-        m.DropWorkspaces((a.id,)),
-        m.Archive("r"),
-        m.MakeWorkspace(desk.e("a").id),
+        DropWorkspaces((b.id,)),
+        DropWorkspaces((a.id,)),
+        Archive("r"),
+        MakeWorkspace(desk.e("a").id),
     )
 
 
 def test_a_pause_that_was_asked_for_is_withdrawn_by_a_rollback() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.finish("a")
-    desk.send(m.PauseRun())
-    desk.send(m.RollBack("r", 0))
+    desk.send(PauseRun())
+    desk.send(RollBack("r", 0))
     assert (desk.run.pause_requested, desk.states) == (False, {"a": "COMPLETED", "b": "WORKING"})
-    assert desk.detail(m.EventType.PAUSE_WITHDRAWN) == {"reason": "roll back"}
+    assert desk.detail(EventType.PAUSE_WITHDRAWN) == {"reason": "roll back"}
 
 
 # ---- the whole run, as part of a rollback to an earlier one --------------------------------------------
 def test_a_run_is_archived_as_a_whole() -> None:
     desk = Desk(plan_of("a", ("b", "c")))
     desk.finish("a")
-    desk.send(m.InputWanted(desk.e("c").id, 1, WaitingOn.QUESTION), "worker")
+    desk.send(InputWanted(desk.e("c").id, 1, WaitingOn.QUESTION), "worker")
     a, b, c = desk.e("a"), desk.e("b"), desk.e("c")
     made = desk.run.issued
-    desk.send(m.TakeRunAway("r"))
+    desk.send(TakeRunAway("r"))
     assert (desk.run.status, desk.run.archived_by) == (RunStatus.CANCELLED, "r")
     assert desk.run.rollbacks == (Rollback("r", made, 1, RunStatus.IN_PROGRESS, None, (), (b.id, c.id)),)
     assert [e.state for e in desk.run.current] == [State.COMPLETED, State.CANCELLED, State.CANCELLED]
     assert desk.last.effects == (
-        m.Stop(b.id, 1),
-        m.MoveToErrored(b.id),
-        m.MoveToErrored(c.id),
-        m.Archive("r"),
+        Stop(b.id, 1),
+        MoveToErrored(b.id),
+        MoveToErrored(c.id),
+        Archive("r"),
     )
     assert not desk.e("a").has_workspace
     assert a.has_workspace is False  # it went when the next stage began
@@ -214,19 +222,19 @@ def test_a_run_is_archived_as_a_whole() -> None:
 def test_an_archived_run_takes_no_commands() -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
-    desk.send(m.TakeRunAway("r"))
+    desk.send(TakeRunAway("r"))
     for command in (
-        m.ResumeRun(),
-        m.RollBack("s", -1),
-        m.Finished(e.id, 1, "d"),
-        m.RetryExecution(e.id, 1),
-        m.RunTimedOut(1),
-        m.UndoRollback("s"),
+        ResumeRun(),
+        RollBack("s", -1),
+        Finished(e.id, 1, "d"),
+        RetryExecution(e.id, 1),
+        RunTimedOut(1),
+        UndoRollback("s"),
     ):
-        error = Refused if isinstance(command, m.UndoRollback) else Stale
+        error = Refused if isinstance(command, UndoRollback) else Stale
         desk.refuses(command, error)
-    desk.refuses(m.TakeRunAway("r"), Repeated)
-    desk.refuses(m.TakeRunAway("s"))
+    desk.refuses(TakeRunAway("r"), Repeated)
+    desk.refuses(TakeRunAway("s"))
 
 
 @pytest.mark.parametrize("status", ["not_started", "paused", "completed", "failed", "cancelled"])
@@ -234,55 +242,55 @@ def test_a_run_of_any_status_is_archived_and_restored_with_its_status(status: st
     policies = {"a": Policy(mode=Mode.HUMAN_ONLY, on_failure=OnFailure.FAIL_RUN)}
     desk = Desk(plan_of("a", policies=policies), started=False)
     if status != "not_started":
-        desk.send(m.StartRun())
+        desk.send(StartRun())
     match status:
         case "paused":
-            desk.send(m.PauseRun())
+            desk.send(PauseRun())
         case "completed":
             desk.answer("a", "answer")
             desk.finish("a")
         case "failed":
             desk.answer("a", "decline")
         case "cancelled":
-            desk.send(m.CancelRun())
+            desk.send(CancelRun())
         case _:
             pass
     before = desk.run
     assert before.status.value == status
-    desk.send(m.TakeRunAway("r"))
+    desk.send(TakeRunAway("r"))
     closed = desk.run.status
     assert closed.value == (status if status in ("completed", "failed") else "cancelled")
-    desk.send(m.UndoRollback("r"))
+    desk.send(UndoRollback("r"))
     assert (desk.run.status, desk.run.archived_by) == (before.status, None)
     assert (desk.run.completed_at, desk.run.started_at) == (before.completed_at, before.started_at)
     assert desk.told[:2] == ["run_restored", "rollback_undone"]
-    desk.refuses(m.UndoRollback("r"), Repeated)
+    desk.refuses(UndoRollback("r"), Repeated)
 
 
 def test_executions_stopped_with_a_run_are_restored_as_cancelled_and_replaced() -> None:
     desk = Desk(plan_of("a"))
-    desk.send(m.TakeRunAway("r"))
-    desk.send(m.UndoRollback("r"))
+    desk.send(TakeRunAway("r"))
+    desk.send(UndoRollback("r"))
     assert desk.all("a") == [State.CANCELLED, State.WORKING]
 
 
 def test_the_target_run_can_stay_unchanged_when_later_runs_are_archived() -> None:
     desk = completed("a")
-    desk.refuses(m.RollBack("r", 0))
-    desk.send(m.RollBack("r", 0, with_runs=True))
+    desk.refuses(RollBack("r", 0))
+    desk.send(RollBack("r", 0, with_runs=True))
     assert (desk.run.status, desk.run.rollbacks[0].archived) == (RunStatus.COMPLETED, ())
     assert desk.told == ["run_reopened", "rollback_made", "run_completed"]
-    desk.send(m.UndoRollback("r"))
+    desk.send(UndoRollback("r"))
     assert desk.run.status is RunStatus.COMPLETED
 
 
 def test_an_earlier_rollback_can_be_undone_only_after_the_run_is_restored() -> None:
     desk = completed("a", "b")
-    desk.send(m.RollBack("one", 0))
-    desk.send(m.TakeRunAway("two"))
-    desk.refuses(m.UndoRollback("one"))
-    desk.send(m.UndoRollback("two"))
-    desk.send(m.UndoRollback("one"))
+    desk.send(RollBack("one", 0))
+    desk.send(TakeRunAway("two"))
+    desk.refuses(UndoRollback("one"))
+    desk.send(UndoRollback("two"))
+    desk.send(UndoRollback("one"))
     assert desk.run.status is RunStatus.COMPLETED
     assert all(r.triggered_by is RollbackTrigger.USER_REQUEST and r.undone for r in desk.run.rollbacks)
     with pytest.raises(Repeated):

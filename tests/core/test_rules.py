@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cairn.core.hours import Hours, Span
+from cairn.core.business_hours import Hours, Span
+from cairn.core.rule_verdict import NO_VERDICT, Condition, Considered, Risk, Terms, Verdict
 from cairn.core.rules import GLOBAL, Book, Rule, Section, share
 from cairn.core.states import Kind, OnExpiry
-from cairn.core.verdict import NO_VERDICT, Condition, Considered, Risk, Terms, Verdict
 from tests.core.rulings import (
     ALWAYS,
     NEVER,

@@ -7,11 +7,25 @@ from uuid import UUID
 
 import pytest
 
-from cairn.core import messages as m
+from cairn.core.commands import (
+    ActionProposed,
+    ApprovalExpired,
+    Decide,
+    EscalationDue,
+    Given,
+    HandOver,
+    InputWanted,
+    OutcomeUnknown,
+    ReminderDue,
+    RetryExecution,
+)
 from cairn.core.decide import decide
+from cairn.core.effects import SendLater, Stage
 from cairn.core.errors import NotAllowed, Refused, Stale
-from cairn.core.model import Action, ApprovalStatus, Kind, Policy, Risk, RunStatus, Terms, WaitingOn
-from cairn.core.verdict import Condition, Considered, Judge, Question, Verdict
+from cairn.core.events import EventType
+from cairn.core.plan import Policy
+from cairn.core.rule_verdict import Action, Condition, Considered, Judge, Question, Risk, Terms, Verdict
+from cairn.core.states import ApprovalStatus, Kind, RunStatus, WaitingOn
 from tests.core.desk import ACTION, BEGIN, RESULT, Desk, asking, plan_of
 from tests.mentions import mentions
 
@@ -50,7 +64,7 @@ def test_a_rule_approves_where_the_setting_asks_and_gives_its_reason() -> None:
     assert desk.states == {"a": "WORKING"}  # the approval is the start
     desk.finish("a")
     assert desk.run.status is RunStatus.COMPLETED
-    assert desk.detail(m.EventType.APPROVAL_AUTO_APPROVED) == {
+    assert desk.detail(EventType.APPROVAL_AUTO_APPROVED) == {
         "kind": "completion",
         "decision": "approve",
         "digest": "d",
@@ -85,7 +99,7 @@ def test_the_question_names_the_approval_that_is_made_of_it() -> None:
 def test_a_rule_sets_the_terms_of_forms_and_escalations_without_answering_them() -> None:
     terms = Terms(period=60.0, approvers=("editors",))
     desk = Desk(plan_of("a"), judge=saying(replace(APPROVES, asks=None, terms=terms)))
-    desk.send(m.InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
+    desk.send(InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
     approval = desk.asked("a")
     assert (approval.status, approval.terms, approval.asked_of) == (ApprovalStatus.PENDING, terms, ("editors",))
 
@@ -112,9 +126,9 @@ def test_risks_are_ordered() -> None:
 def test_artifacts_so_far_are_shown_with_the_action() -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
-    desk.send(m.ActionProposed(e.id, e.dispatch, "act", ACTION, "", "made", (RESULT,)), "worker")
+    desk.send(ActionProposed(e.id, e.dispatch, "act", ACTION, "", "made", (RESULT,)), "worker")
     assert (desk.e("a").digest, desk.e("a").outputs) == ("made", (RESULT.id,))
-    assert desk.did(m.Stage) == [m.Stage(e.id)]
+    assert desk.did(Stage) == [Stage(e.id)]
 
 
 def test_an_emergency_stop_also_holds_low_risk_actions() -> None:
@@ -130,7 +144,7 @@ def test_a_rule_is_given_the_action_that_it_approves() -> None:
     desk.propose("a", "x", action)
     assert desk.states == {"a": "WORKING"}
     assert seen[-1].action == action
-    told = desk.detail(m.EventType.APPROVAL_AUTO_APPROVED)
+    told = desk.detail(EventType.APPROVAL_AUTO_APPROVED)
     assert (told["operation_type"], told["risk_level"], told["confidence"]) == ("refund", "medium", 0.92)
 
 
@@ -151,7 +165,7 @@ def doubtful() -> Desk:
     desk.propose("a")
     desk.answer("a", "approve")
     e = desk.e("a")
-    desk.send(m.OutcomeUnknown(e.id, e.dispatch, "The mail may have left."), "worker")
+    desk.send(OutcomeUnknown(e.id, e.dispatch, "The mail may have left."), "worker")
     return desk
 
 
@@ -173,14 +187,14 @@ def test_a_decision_resolves_an_unknown_action_outcome(decision: str) -> None:
 def test_a_retry_clears_an_unknown_action_outcome() -> None:
     desk = doubtful()
     desk.answer("a", "fail")
-    desk.send(m.RetryExecution(desk.e("a").id, 1))
+    desk.send(RetryExecution(desk.e("a").id, 1))
     assert (desk.states, desk.e("a").doubts) == ({"a": "WORKING"}, False)
 
 
 # ---- who may decide ----------------------------------------------------------------------------------
 def answer_as(desk: Desk, by: str, *, counts_as: frozenset[str] | None, starter: str = "ann") -> None:
-    command = m.Decide(desk.asked("a").id, "approve")
-    given = m.Given(BEGIN, by, UUID(int=99), desk.judge, starter, counts_as)
+    command = Decide(desk.asked("a").id, "approve")
+    given = Given(BEGIN, by, UUID(int=99), desk.judge, starter, counts_as)
     desk.run = decide(desk.run, command, given).run
 
 
@@ -215,9 +229,9 @@ def test_a_rule_can_exclude_who_started_the_run_from_deciding() -> None:
 def test_an_approval_is_reassigned() -> None:
     desk = held(approvers=("finance",))
     approval = desk.asked("a").id
-    desk.send(m.HandOver(approval, ("legal",), "a contract"))
+    desk.send(HandOver(approval, ("legal",), "a contract"))
     assert desk.asked("a").asked_of == ("legal",)
-    assert desk.detail(m.EventType.APPROVAL_ASSIGNED) == {
+    assert desk.detail(EventType.APPROVAL_ASSIGNED) == {
         "kind": "start",
         "from": ["finance"],
         "to": ["legal"],
@@ -225,53 +239,53 @@ def test_an_approval_is_reassigned() -> None:
     }
     with pytest.raises(NotAllowed):
         answer_as(desk, "bob", counts_as=frozenset({"finance"}))
-    assert desk.refuses(m.HandOver(approval, ())).message == mentions()
+    assert desk.refuses(HandOver(approval, ())).message == mentions()
     desk.answer("a", "approve")
-    assert desk.refuses(m.HandOver(approval, ("x",))).message == mentions("approved", "ann")
-    desk.refuses(m.HandOver("none", ("x",)), Refused)
+    assert desk.refuses(HandOver(approval, ("x",))).message == mentions("approved", "ann")
+    desk.refuses(HandOver("none", ("x",)), Refused)
 
 
 # ---- reminders and escalation --------------------------------------------------------------------------
 def test_approvers_are_reminded_once_per_period() -> None:
     desk = held(period=60.0)
     approval = desk.asked("a")
-    desk.send(m.ReminderDue(approval.id, 1), "timer")
+    desk.send(ReminderDue(approval.id, 1), "timer")
     assert approval.expires_at is not None
-    assert desk.detail(m.EventType.APPROVAL_REMINDED) == {
+    assert desk.detail(EventType.APPROVAL_REMINDED) == {
         "kind": "start",
         "expires_at": approval.expires_at.isoformat(),
     }
-    desk.refuses(m.ReminderDue(approval.id, 1), Stale)
-    desk.refuses(m.ReminderDue(approval.id, 2), Stale)
+    desk.refuses(ReminderDue(approval.id, 1), Stale)
+    desk.refuses(ReminderDue(approval.id, 2), Stale)
 
 
 def test_an_approval_is_escalated_once() -> None:
     desk = held(approvers=("finance",), escalate_after=30.0, escalate_to=("manager@example.com", "finance"))
     approval = desk.asked("a")
-    assert desk.did(m.SendLater) == [m.SendLater(30.0, m.EscalationDue(approval.id))]
-    desk.send(m.EscalationDue(approval.id), "timer")
+    assert desk.did(SendLater) == [SendLater(30.0, EscalationDue(approval.id))]
+    desk.send(EscalationDue(approval.id), "timer")
     assert desk.asked("a").asked_of == ("finance", "manager@example.com")
-    assert desk.detail(m.EventType.APPROVAL_ESCALATED) == {
+    assert desk.detail(EventType.APPROVAL_ESCALATED) == {
         "kind": "start",
         "to": ["manager@example.com", "finance"],
         "period": 1,
         "expires_at": None,
     }
-    desk.refuses(m.EscalationDue(approval.id), Stale)
+    desk.refuses(EscalationDue(approval.id), Stale)
     desk.answer("a", "approve")
-    desk.refuses(m.EscalationDue(approval.id), Stale)
+    desk.refuses(EscalationDue(approval.id), Stale)
 
 
 def test_a_due_escalation_is_recorded_before_the_deadline() -> None:
     """As after a start of the server, when both are due."""
     desk = held(period=60.0, escalate_after=30.0, escalate_to=("manager@example.com",))
     approval = desk.asked("a").id
-    desk.send(m.ApprovalExpired(approval, 1), "timer")
+    desk.send(ApprovalExpired(approval, 1), "timer")
     assert desk.told[:2] == ["approval_escalated", "approval_timeout"]
-    desk.refuses(m.EscalationDue(approval), Stale)
+    desk.refuses(EscalationDue(approval), Stale)
 
 
 def test_an_escalation_after_the_deadline_is_not_recorded() -> None:
     desk = held(period=60.0, escalate_after=90.0, escalate_to=("manager@example.com",))
-    desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
+    desk.send(ApprovalExpired(desk.asked("a").id, 1), "timer")
     assert "approval_escalated" not in desk.told

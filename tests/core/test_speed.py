@@ -8,10 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from cairn.core import messages as m
+from cairn.core.commands import Given
 from cairn.core.draft import Draft
-from cairn.core.model import Policy, RunStatus, State
+from cairn.core.plan import Policy
 from cairn.core.settle import ready, settle
+from cairn.core.states import RunStatus, State
 from tests.core.desk import Desk, plan_of
 
 KEYS = tuple(f"c{number}" for number in range(200))
@@ -43,7 +44,7 @@ def test_settle_and_readiness(shape: str) -> None:
     desk = Desk(plan_of(*SHAPES[shape]))
     for key in KEYS[:100]:
         desk.finish(key)
-    given = m.Given(desk.at, "ann", UUID(int=1))
+    given = Given(desk.at, "ann", UUID(int=1))
     start = perf_counter()
     for _ in range(100):
         settle(Draft(desk.run, given))

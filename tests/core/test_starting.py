@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cairn.core import messages as m
+from cairn.core.commands import PauseRun, RetryExecution, StartExecution, StartRun
+from cairn.core.effects import Dispatch, DropWorkspaces, MakeWorkspace, Promote
 from cairn.core.errors import Stale
-from cairn.core.model import Mode, Policy, RunStatus, State, WaitingOn
+from cairn.core.plan import Policy
+from cairn.core.states import Mode, RunStatus, State, WaitingOn
 from tests.core.desk import BEGIN, RESULT, Desk, plan_of
 
 
 def test_a_new_run_waits_to_be_started() -> None:
     desk = Desk(plan_of("a"), started=False)
     assert (desk.run.status, desk.run.started_at) == (RunStatus.NOT_STARTED, None)
-    assert desk.refuses(m.PauseRun()).possible == ("start", "cancel")
-    desk.send(m.StartRun())
+    assert desk.refuses(PauseRun()).possible == ("start", "cancel")
+    desk.send(StartRun())
     assert (desk.run.status, desk.run.started_at) == (RunStatus.IN_PROGRESS, desk.at)
-    desk.refuses(m.StartRun())
+    desk.refuses(StartRun())
 
 
 def test_starting_a_run_starts_its_first_checkpoint_even_without_auto_advance() -> None:
@@ -28,10 +30,10 @@ def test_the_next_checkpoint_waits_for_a_manual_start_without_auto_advance() -> 
     desk = Desk(plan_of("a", "b", auto_advance=False))
     desk.finish("a")
     assert desk.states == {"a": "COMPLETED", "b": "PENDING"}
-    desk.refuses(m.StartExecution(desk.e("a").id))
-    desk.send(m.StartExecution(desk.e("b").id))
+    desk.refuses(StartExecution(desk.e("a").id))
+    desk.send(StartExecution(desk.e("b").id))
     assert desk.states == {"a": "COMPLETED", "b": "WORKING"}
-    desk.refuses(m.StartExecution("nowhere"), Stale)
+    desk.refuses(StartExecution("nowhere"), Stale)
 
 
 def test_the_next_checkpoint_starts_automatically_with_auto_advance() -> None:
@@ -53,10 +55,10 @@ def test_completion_and_start_of_the_next_execution_are_one_decision() -> None:
         "execution_dispatched",
     ]
     assert desk.last.effects == (
-        m.Promote(a.id),
-        m.MakeWorkspace(b.id),
-        m.DropWorkspaces((a.id,)),
-        m.Dispatch(b.id, 1),
+        Promote(a.id),
+        MakeWorkspace(b.id),
+        DropWorkspaces((a.id,)),
+        Dispatch(b.id, 1),
     )
     assert desk.e("a") == a.changed(
         state=State.COMPLETED,
@@ -74,14 +76,14 @@ def test_the_run_completes_with_its_last_checkpoint() -> None:
     desk.finish("a")
     assert (desk.run.status, desk.run.completed_at) == (RunStatus.COMPLETED, desk.at)
     assert desk.told[-1] == "run_completed"
-    assert desk.did(m.DropWorkspaces) == [m.DropWorkspaces((desk.e("a").id,))]
+    assert desk.did(DropWorkspaces) == [DropWorkspaces((desk.e("a").id,))]
 
 
 def test_a_start_that_needs_approval_asks_at_once() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True, digest="definition")}, auto_advance=False))
     assert desk.states == {"a": "START_ASKED"}
     assert desk.asked("a").digest == "definition"
-    assert desk.last.effects == (m.MakeWorkspace(desk.e("a").id),)
+    assert desk.last.effects == (MakeWorkspace(desk.e("a").id),)
     assert desk.e("a").started_at is None
     desk.answer("a", "approve")
     assert desk.states == {"a": "WORKING"}
@@ -93,7 +95,7 @@ def test_a_refused_start_returns_to_pending_and_can_be_requested_again() -> None
     desk.answer("a", "refuse", feedback="not now")
     assert desk.states == {"a": "PENDING"}
     assert desk.told == ["approval_rejected", "execution_start_refused"]
-    desk.send(m.StartExecution(desk.e("a").id))
+    desk.send(StartExecution(desk.e("a").id))
     assert desk.states == {"a": "START_ASKED"}
     assert len(desk.run.approvals) == 2
 
@@ -144,7 +146,7 @@ def test_the_dispatch_number_only_grows() -> None:
     desk.due("a")
     numbers.append(desk.e("a").dispatch)
     desk.fail("a")
-    desk.send(m.RetryExecution(desk.e("a").id, 2))
+    desk.send(RetryExecution(desk.e("a").id, 2))
     numbers.append(desk.e("a").dispatch)
     desk.finish("a")
     desk.answer("a", "revise")
@@ -161,7 +163,7 @@ def test_a_run_keeps_its_graph_and_later_executions_take_the_newest_definition()
     assert (desk.e("a").definition, desk.e("a").policy.max_auto_retries) == (1, 1)
     desk.fail("a")
     assert desk.states == {"a": "FAILED"}
-    desk.send(m.RetryExecution(desk.e("a").id, 2))
+    desk.send(RetryExecution(desk.e("a").id, 2))
     assert (desk.e("a").definition, desk.e("a").policy.max_auto_retries) == (2, 5)
     desk.finish("a")
     assert (desk.e("b").definition, desk.e("b").policy.max_auto_retries) == (2, 5)
@@ -172,7 +174,7 @@ def test_ids_come_from_the_command_and_the_run() -> None:
     assert one.e("a").id == again.e("a").id
     other = Desk(plan_of("a"), started=False)
     other.run = other.run.changed(id="another run")
-    other.send(m.StartRun())
+    other.send(StartRun())
     assert other.e("a").id != one.e("a").id
 
 

@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.core import messages as m
-from cairn.core.messages import EventType as T
-from cairn.core.model import Fault, Kind, OnFailure, OnInvalid, Policy, WaitingOn
+from cairn.core.commands import (
+    ApprovalExpired,
+    CancelRun,
+    InputWanted,
+    Interrupted,
+    Invalid,
+    PauseRun,
+    ResumeRun,
+    RetryExecution,
+    ReworkWanted,
+    RollBack,
+    TakeRunAway,
+    UndoRollback,
+)
+from cairn.core.events import EventType as T
+from cairn.core.execution import Fault
+from cairn.core.plan import Policy
+from cairn.core.states import Kind, OnFailure, OnInvalid, WaitingOn
 from tests.core.desk import RESULT, Desk, asking, plan_of
 from tests.mentions import mentions
 
@@ -72,7 +87,7 @@ def test_a_fault_its_retry_and_its_end() -> None:
         (T.EXECUTION_FAILED, "a", False, None, failed),
         (T.RUN_FAILED, None, False, None, {"from": "in_progress", "to": "failed", "reason": mentions("a")}),
     ]
-    desk.send(m.RetryExecution(desk.e("a").id, 2))
+    desk.send(RetryExecution(desk.e("a").id, 2))
     assert told(desk)[:2] == [
         (T.RUN_REOPENED, None, False, None, {"from": "failed", "to": "in_progress", "by": "retry"}),
         (T.EXECUTION_RETRIED, "a", False, None, {"checkpoint": "a", "attempt_number": 3}),
@@ -81,9 +96,9 @@ def test_a_fault_its_retry_and_its_end() -> None:
 
 def test_a_pause_and_its_end() -> None:
     desk = Desk(plan_of("a", "b"))
-    desk.send(m.PauseRun())
+    desk.send(PauseRun())
     assert told(desk) == [(T.PAUSE_REQUESTED, None, False, None, {"reason": mentions()})]
-    desk.send(m.ResumeRun())
+    desk.send(ResumeRun())
     assert told(desk) == [(T.PAUSE_WITHDRAWN, None, False, None, {"reason": "resume"})]
     desk.fail("a")
     assert told(desk)[1:] == [
@@ -94,7 +109,7 @@ def test_a_pause_and_its_end() -> None:
 
 def test_a_cancelled_run() -> None:
     desk = Desk(plan_of("a"))
-    desk.send(m.CancelRun())
+    desk.send(CancelRun())
     reason = {"checkpoint": "a", "reason": mentions()}
     assert told(desk) == [
         (T.EXECUTION_CANCELLED, "a", False, None, reason),
@@ -115,10 +130,10 @@ def test_a_refused_start() -> None:
 
 def test_an_invalid_result_and_a_dead_worker() -> None:
     desk = Desk(plan_of("a", policies={"a": Policy(on_invalid=OnInvalid.RETRY)}))
-    desk.send(m.Invalid(desk.e("a").id, 1, "x", error=Fault("schema", "no title")), "worker")
+    desk.send(Invalid(desk.e("a").id, 1, "x", error=Fault("schema", "no title")), "worker")
     again = {"checkpoint": "a", "attempt_number": 2, "reason": "no title"}
     assert told(desk)[0] == (T.EXECUTION_REVALIDATED, "a", False, None, again)
-    desk.send(m.Interrupted(desk.e("a").id, 2), "worker")
+    desk.send(Interrupted(desk.e("a").id, 2), "worker")
     died = {"checkpoint": "a", "dispatch_number": 2}
     assert told(desk)[0] == (T.EXECUTION_INTERRUPTED, "a", False, None, died)
 
@@ -128,7 +143,7 @@ def test_a_rollback_and_its_undo() -> None:
     desk.finish("a")
     desk.finish("b")
     b = desk.e("b")
-    desk.send(m.RollBack("r", 0, reason="wrong figures"))
+    desk.send(RollBack("r", 0, reason="wrong figures"))
     reopened = {"from": "completed", "to": "in_progress", "reason": "wrong figures", "by": "roll back"}
     made = {"target": 0, "triggered_by": "user_request", "executions": [b.id], "reason": "wrong figures"}
     assert told(desk)[:3] == [
@@ -136,7 +151,7 @@ def test_a_rollback_and_its_undo() -> None:
         (T.EXECUTION_ARCHIVED, "b", False, "r", {"checkpoint": "b"}),
         (T.ROLLBACK_MADE, None, False, "r", made),
     ]
-    desk.send(m.UndoRollback("r"))
+    desk.send(UndoRollback("r"))
     cancelled = {"checkpoint": "b", "reason": mentions()}
     assert told(desk) == [
         (T.EXECUTION_RESTORED, "b", False, "r", {"checkpoint": "b"}),
@@ -156,13 +171,13 @@ def test_a_rollback_that_a_failure_makes() -> None:
 
 def test_a_run_that_is_taken_away_and_put_back() -> None:
     desk = Desk(plan_of("a"))
-    desk.send(m.TakeRunAway("r"))
+    desk.send(TakeRunAway("r"))
     assert told(desk) == [
         (T.EXECUTION_CANCELLED, "a", False, None, {"checkpoint": "a", "reason": mentions()}),
         (T.RUN_CANCELLED, None, False, None, {"from": "in_progress", "to": "cancelled", "reason": mentions()}),
         (T.RUN_ARCHIVED, None, False, "r", {}),
     ]
-    desk.send(m.UndoRollback("r"))
+    desk.send(UndoRollback("r"))
     assert told(desk)[:2] == [
         (T.RUN_RESTORED, None, False, "r", {}),
         (T.ROLLBACK_UNDONE, None, False, "r", {"from": "cancelled", "to": "in_progress"}),
@@ -173,7 +188,7 @@ def test_a_rework() -> None:
     desk = Desk(plan_of("a", "b", max_reworks=1))
     desk.finish("a")
     asker = desk.e("b")
-    desk.send(m.ReworkWanted(asker.id, 1, "a", "a figure is wrong", "Add it up again"), "worker")
+    desk.send(ReworkWanted(asker.id, 1, "a", "a figure is wrong", "Add it up again"), "worker")
     asked = {"checkpoint": "a", "reason": "a figure is wrong", "prompt": "Add it up again", "requested_by": "b"}
     made = {"checkpoint": "a", "position": 0, "parent_execution_id": asker.id}
     assert told(desk)[:3] == [
@@ -191,7 +206,7 @@ def test_a_rework() -> None:
         "artifacts": [{"artifact_record_id": "artifact-1"}],
     }
     assert (T.REWORK_TOLD, "b", False, None, told_of) in told(desk)
-    desk.send(m.ReworkWanted(asker.id, 2, "a"), "worker")
+    desk.send(ReworkWanted(asker.id, 2, "a"), "worker")
     why = mentions("1")
     waits = {"checkpoint": "b", "waiting_on": "escalation", "reason": why}
     assert told(desk)[0] == (T.EXECUTION_WAITING, "b", False, None, waits)
@@ -202,6 +217,6 @@ def test_a_rework() -> None:
 
 def test_questions_and_deadlines() -> None:
     desk = Desk(plan_of("a"), judge=asking(Kind.INPUT, period=60.0))
-    desk.send(m.InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION, "question"), "worker")
-    desk.send(m.ApprovalExpired(desk.asked("a").id, 1), "timer")
+    desk.send(InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION, "question"), "worker")
+    desk.send(ApprovalExpired(desk.asked("a").id, 1), "timer")
     assert told(desk)[0] == (T.APPROVAL_TIMEOUT, "a", True, None, {"kind": "input"})

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from cairn.core import messages as m
+from cairn.core.commands import (
+    BudgetReached,
+    CancelRun,
+    Failed,
+    Finished,
+    PauseRun,
+    RestartRun,
+    ResumeRun,
+    RetryExecution,
+    ReworkWanted,
+    RollBack,
+    UndoRollback,
+)
+from cairn.core.effects import DropWorkspaces, MoveToErrored, Stop, Unarchive
 from cairn.core.errors import Repeated
-from cairn.core.model import Mode, OnFailure, Policy, Rollback, RollbackTrigger, RunStatus, State, WaitingOn
+from cairn.core.events import EventType
+from cairn.core.plan import Policy
 from cairn.core.rollback import check_undo
+from cairn.core.run import Rollback
+from cairn.core.states import Mode, OnFailure, RollbackTrigger, RunStatus, State, WaitingOn
 from tests.core.desk import BROKEN, Desk, plan_of
 from tests.mentions import mentions
 
@@ -17,7 +33,7 @@ def rolled_back() -> Desk:
     desk = Desk(plan_of("a", "b", "c"))
     for key in "abc":
         desk.finish(key, f"{key}1")
-    desk.send(m.RollBack("r", 0))
+    desk.send(RollBack("r", 0))
     return desk
 
 
@@ -25,7 +41,7 @@ def test_an_undo_restores_everything_and_cancels_newer_open_executions() -> None
     desk = rolled_back()
     ended = desk.run.rollbacks[0].completed_before
     newer = desk.e("b")
-    desk.send(m.UndoRollback("r"))
+    desk.send(UndoRollback("r"))
     assert (desk.run.status, desk.run.completed_at) == (RunStatus.COMPLETED, ended)
     assert [(e.key, e.state) for e in desk.run.current] == [
         ("a", State.COMPLETED),
@@ -34,8 +50,8 @@ def test_an_undo_restores_everything_and_cancels_newer_open_executions() -> None
         ("b", State.CANCELLED),
     ]
     assert desk.run.latest("b") == desk.run.current[1]
-    assert desk.last.effects == (m.Stop(newer.id, 1), m.MoveToErrored(newer.id), m.Unarchive("r"))
-    assert desk.detail(m.EventType.ROLLBACK_UNDONE) == {"from": "in_progress", "to": "completed"}
+    assert desk.last.effects == (Stop(newer.id, 1), MoveToErrored(newer.id), Unarchive("r"))
+    assert desk.detail(EventType.ROLLBACK_UNDONE) == {"from": "in_progress", "to": "completed"}
     assert desk.told.count("execution_restored") == 2
     assert desk.run.rollbacks[0].undone
 
@@ -43,7 +59,7 @@ def test_an_undo_restores_everything_and_cancels_newer_open_executions() -> None
 def test_an_undo_is_refused_only_if_newer_work_has_completed() -> None:
     desk = rolled_back()
     desk.finish("b", "b2")
-    refused = desk.refuses(m.UndoRollback("r"))
+    refused = desk.refuses(UndoRollback("r"))
     assert refused.message == mentions()
 
 
@@ -51,30 +67,30 @@ def test_a_newer_failure_does_not_prevent_an_undo() -> None:
     desk = rolled_back()
     desk.fail("b")
     assert desk.run.status is RunStatus.PAUSED
-    desk.send(m.UndoRollback("r"))
+    desk.send(UndoRollback("r"))
     assert (desk.run.status, desk.e("b").state) == (RunStatus.COMPLETED, State.CANCELLED)
 
 
 def test_a_repeated_undo_counts_once_and_an_unknown_one_is_refused() -> None:
     desk = rolled_back()
-    desk.refuses(m.UndoRollback("nowhere"))
-    desk.send(m.UndoRollback("r"))
-    desk.refuses(m.UndoRollback("r"), Repeated)
+    desk.refuses(UndoRollback("nowhere"))
+    desk.send(UndoRollback("r"))
+    desk.refuses(UndoRollback("r"), Repeated)
 
 
 def test_a_rollback_of_another_pass_cannot_be_undone() -> None:
     desk = rolled_back()
-    desk.send(m.RestartRun(1))
-    refused = desk.refuses(m.UndoRollback("r"))
+    desk.send(RestartRun(1))
+    refused = desk.refuses(UndoRollback("r"))
     assert refused.message == mentions()
 
 
 def test_later_rollbacks_by_people_are_undone_first() -> None:
     desk = rolled_back()
-    desk.send(m.RollBack("s", -1))
-    assert desk.refuses(m.UndoRollback("r")).possible == (mentions(),)
-    desk.send(m.UndoRollback("s"))
-    desk.send(m.UndoRollback("r"))
+    desk.send(RollBack("s", -1))
+    assert desk.refuses(UndoRollback("r")).possible == (mentions(),)
+    desk.send(UndoRollback("s"))
+    desk.send(UndoRollback("r"))
     assert desk.run.status is RunStatus.COMPLETED
 
 
@@ -82,8 +98,8 @@ def test_a_stopped_execution_is_restored_as_cancelled_and_replaced() -> None:
     desk = Desk(plan_of("a", "b"))
     desk.finish("a")
     stopped = desk.e("b")
-    desk.send(m.RollBack("r", 0))
-    desk.send(m.UndoRollback("r"))
+    desk.send(RollBack("r", 0))
+    desk.send(UndoRollback("r"))
     assert desk.run.status is RunStatus.IN_PROGRESS
     assert desk.run.executions[stopped.id].state is State.CANCELLED
     assert desk.all("b") == [State.CANCELLED, State.CANCELLED, State.WORKING]
@@ -92,9 +108,9 @@ def test_a_stopped_execution_is_restored_as_cancelled_and_replaced() -> None:
 def test_a_restored_pause_takes_effect_when_nothing_is_working() -> None:
     desk = Desk(plan_of("a", "b", policies={"b": Policy(mode=Mode.HUMAN_ONLY)}))
     desk.finish("a")
-    desk.send(m.PauseRun())
-    desk.send(m.RollBack("r", 0))
-    desk.send(m.UndoRollback("r"))
+    desk.send(PauseRun())
+    desk.send(RollBack("r", 0))
+    desk.send(UndoRollback("r"))
     assert (desk.run.status, desk.run.paused_at) == (RunStatus.PAUSED, desk.at)
 
 
@@ -102,13 +118,13 @@ def test_a_restored_pause_waits_for_earlier_executions_at_work() -> None:
     plan = plan_of(("a", "b"), "c", needs={"c": ("b",)}, policies={"a": Policy(mode=Mode.HUMAN_ONLY)})
     desk = Desk(plan)
     desk.finish("b")
-    desk.send(m.PauseRun())
+    desk.send(PauseRun())
     desk.finish("c")
     desk.answer("a", "answer")
     assert (desk.run.status, desk.states["a"]) == (RunStatus.PAUSED, "READY")
-    desk.send(m.RollBack("r", 1))
+    desk.send(RollBack("r", 1))
     assert desk.states["a"] == "WORKING"
-    desk.send(m.UndoRollback("r"))
+    desk.send(UndoRollback("r"))
     assert (desk.run.status, desk.run.pause_requested) == (RunStatus.IN_PROGRESS, True)
     desk.finish("a")
     assert desk.run.status is RunStatus.COMPLETED
@@ -117,9 +133,9 @@ def test_a_restored_pause_waits_for_earlier_executions_at_work() -> None:
 def test_earlier_executions_that_continued_keep_their_results() -> None:
     desk = Desk(plan_of(("a", "b"), "c", needs={"c": ("b",)}))
     desk.finish("b")
-    desk.send(m.RollBack("r", 1))
+    desk.send(RollBack("r", 1))
     desk.finish("a")  # older than the rollback, so nothing newer has completed
-    desk.send(m.UndoRollback("r"))
+    desk.send(UndoRollback("r"))
     assert desk.run.latest("a") is not None
 
 
@@ -139,14 +155,14 @@ def test_undoing_an_automatic_rollback_restores_the_failed_execution() -> None:
         (failed.id,),
         triggered_by=RollbackTrigger.CHECKPOINT_FAILURE,
     )
-    desk.send(m.UndoRollback(rollback.id))
+    desk.send(UndoRollback(rollback.id))
     assert [(e.id, e.state) for e in desk.run.current][1:] == [
         (failed.id, State.FAILED),
         (redo.id, State.CANCELLED),
     ]
-    assert desk.last.effects == (m.DropWorkspaces((redo.id,)), m.Unarchive(rollback.id))
+    assert desk.last.effects == (DropWorkspaces((redo.id,)), Unarchive(rollback.id))
     assert desk.run.status is RunStatus.PAUSED  # only a failed one is left
-    desk.send(m.RetryExecution(failed.id, 1))
+    desk.send(RetryExecution(failed.id, 1))
     assert desk.run.executions[failed.id].state is State.WORKING
     assert desk.run.executions[failed.id].has_workspace
 
@@ -155,30 +171,30 @@ def test_undoing_an_earlier_rollback_undoes_later_automatic_ones() -> None:
     desk = Desk(plan_of("a", "b", policies={"b": BACK}))
     desk.finish("a")
     desk.finish("b", "b1")
-    desk.send(m.RollBack("r", 0))
+    desk.send(RollBack("r", 0))
     desk.fail("b")
     (_, made_by_failure) = desk.run.rollbacks
     assert check_undo(desk.run, "r") == (made_by_failure, desk.run.rollbacks[0])
-    desk.send(m.UndoRollback("r"))
+    desk.send(UndoRollback("r"))
     assert desk.run.status is RunStatus.COMPLETED
     assert desk.all("b") == [State.COMPLETED, State.CANCELLED, State.CANCELLED]
     assert [r.undone for r in desk.run.rollbacks] == [True, True]
-    assert desk.did(m.Unarchive) == [m.Unarchive(made_by_failure.id), m.Unarchive("r")]
+    assert desk.did(Unarchive) == [Unarchive(made_by_failure.id), Unarchive("r")]
 
 
 def test_the_requester_keeps_waiting_when_its_failed_rework_is_restored() -> None:
     desk = Desk(plan_of("a", "b", policies={"a": BACK}))
     desk.finish("a")
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
     failed = desk.e("a")
-    desk.send(m.Failed(failed.id, 1, BROKEN), "worker")
+    desk.send(Failed(failed.id, 1, BROKEN), "worker")
     redo, (rollback,) = desk.e("a"), desk.run.rollbacks
     assert (redo.is_rework, redo.asked_by, redo.state) == (True, desk.e("b").id, State.PENDING)
-    desk.send(m.UndoRollback(rollback.id))
+    desk.send(UndoRollback(rollback.id))
     assert desk.run.executions[failed.id].state is State.FAILED
     assert desk.e("b").waiting_on is WaitingOn.REWORK
-    desk.send(m.RetryExecution(failed.id, 1))
-    desk.send(m.Finished(failed.id, 2, "a2"), "worker")
+    desk.send(RetryExecution(failed.id, 1))
+    desk.send(Finished(failed.id, 2, "a2"), "worker")
     assert desk.states["b"] == "WORKING"
 
 
@@ -186,10 +202,10 @@ def test_an_undo_cancels_newer_reworks_and_informs_their_requester() -> None:
     desk = Desk(plan_of("a", ("b", "c"), "d", needs={"d": ("c",)}))
     desk.finish("a")
     desk.finish("c")
-    desk.send(m.RollBack("r", 2))
-    desk.send(m.ReworkWanted(desk.e("b").id, 1, "a"), "worker")
+    desk.send(RollBack("r", 2))
+    desk.send(ReworkWanted(desk.e("b").id, 1, "a"), "worker")
     assert desk.e("b").waiting_on is WaitingOn.REWORK
-    desk.send(m.UndoRollback("r"))
+    desk.send(UndoRollback("r"))
     assert desk.states["b"] == "WORKING"
     assert desk.e("a").state is State.CANCELLED
 
@@ -200,28 +216,28 @@ def test_a_requester_held_by_a_restored_pause_is_recorded() -> None:
     desk = Desk(plan_of("a", ("b", "c"), policies={"b": Policy(ask_completion=True), "c": form}))
     desk.finish("a")
     desk.finish("b")
-    desk.send(m.PauseRun())
+    desk.send(PauseRun())
     desk.answer("c", "decline")
     (rollback,) = desk.run.rollbacks
     assert rollback.status_before is RunStatus.PAUSED
-    desk.send(m.ResumeRun())
+    desk.send(ResumeRun())
     desk.answer("b", "revise")
     asker = desk.e("b")
-    desk.send(m.ReworkWanted(asker.id, asker.dispatch, "a"), "worker")
-    desk.send(m.UndoRollback(rollback.id))
+    desk.send(ReworkWanted(asker.id, asker.dispatch, "a"), "worker")
+    desk.send(UndoRollback(rollback.id))
     assert (desk.run.status, desk.run.executions[asker.id].state) == (RunStatus.PAUSED, State.READY)
     assert [event.type for event in desk.last.events if event.execution == asker.id] == [
-        m.EventType.REWORK_TOLD,
-        m.EventType.EXECUTION_READY,
+        EventType.REWORK_TOLD,
+        EventType.EXECUTION_READY,
     ]
 
 
 def test_what_the_budget_said_goes_with_the_pause_it_was_for() -> None:
     desk = Desk(plan_of("a", "b"))
-    desk.send(m.CancelRun())
-    desk.send(m.RollBack("r", -1))
+    desk.send(CancelRun())
+    desk.send(RollBack("r", -1))
     e = desk.e("a")
-    desk.send(m.BudgetReached(e.id, e.dispatch, "spent"), "worker")
+    desk.send(BudgetReached(e.id, e.dispatch, "spent"), "worker")
     assert desk.run.over_budget == "spent"
-    desk.send(m.UndoRollback("r"))
+    desk.send(UndoRollback("r"))
     assert (desk.run.status, desk.run.over_budget) == (RunStatus.CANCELLED, "")

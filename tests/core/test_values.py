@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import pytest
 
-from cairn.core import commands, messages, model
-from cairn.core.model import Execution, Plan, Policy, Run, Standing, State
+from cairn.core.execution import Execution, Standing
+from cairn.core.plan import Plan, Policy
+from cairn.core.run import Run
+from cairn.core.states import State
 from tests.core.desk import plan_of
 
 
@@ -83,10 +83,3 @@ def test_several_at_once_and_another_pass() -> None:
 def test_a_policy_that_is_not_told_is_the_default() -> None:
     plan = Plan((), {"a": Policy(max_revisions=9)})
     assert (plan.policy("a").max_revisions, plan.policy("b")) == (9, Policy())
-
-
-def test_the_facades_carry_every_public_name() -> None:
-    for member in get_args(commands.Command):
-        assert getattr(messages, member.__name__) is member
-    for facade in (messages, model):
-        assert all(hasattr(facade, name) for name in facade.__all__)

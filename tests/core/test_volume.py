@@ -9,15 +9,16 @@ from collections.abc import Callable
 
 import pytest
 
-from cairn.core import messages as m
-from cairn.core.model import Run, RunStatus
+from cairn.core.commands import Command
+from cairn.core.run import Run
+from cairn.core.states import RunStatus
 from tests.core import walk_choices as choices
 from tests.core.walk import Walker
 from tests.core.walk_friend import helpful
 
 SEED = int(os.environ.get("WALK_SEED", "0")) or random.SystemRandom().randrange(1, 10**9)
 COMMANDS = int(os.environ.get("WALK_COMMANDS", "10000"))
-OFFERS: list[Callable[[Run], list[m.Command]]] = [
+OFFERS: list[Callable[[Run], list[Command]]] = [
     choices.reports,
     choices.reports,
     choices.finishes,

@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from cairn.core import messages as m
-from cairn.core.model import Run, RunStatus
+from cairn.core.commands import Command
+from cairn.core.run import Run
+from cairn.core.states import RunStatus
 from tests.core import walk_choices as choices
 from tests.core.walk import Walker
 from tests.core.walk_friend import helpful
@@ -27,7 +28,7 @@ class Walk(RuleBasedStateMachine):
     def begin(self, data: st.DataObject) -> None:
         self.walker = Walker(Run("run", choices.plan(lambda options: data.draw(st.sampled_from(options)))))
 
-    def offer(self, data: st.DataObject, commands: Sequence[m.Command]) -> None:
+    def offer(self, data: st.DataObject, commands: Sequence[Command]) -> None:
         self.walker.send(data.draw(st.sampled_from(commands)), data.draw(PEOPLE))
 
     @precondition(lambda self: self.walker.run.working)

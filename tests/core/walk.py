@@ -9,11 +9,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from cairn.core import messages as m
+from cairn.core.commands import Command, Given, Report, RollBack, TakeRunAway, TimedOut, UndoRollback
 from cairn.core.decide import Decision, decide
 from cairn.core.errors import Refused, Stale
-from cairn.core.model import CLOSED, Kind, Run, RunStatus, State
-from cairn.core.verdict import NO_VERDICT, Question, Verdict
+from cairn.core.rule_verdict import NO_VERDICT, Question, Verdict
+from cairn.core.run import Run
+from cairn.core.states import CLOSED, Kind, RunStatus, State
 from tests.core.walk_choices import book, late, policy
 from tests.core.walk_friend import drive
 from tests.core.walk_invariants import Ledger, check_decision, check_run
@@ -30,12 +31,12 @@ class Walker:
         self.book: dict[tuple[str, Kind], Verdict] = {}  # the rules in force
         self.ledger = Ledger()
         self.sent = 0
-        self.trail: list[tuple[str, m.Command]] = []
+        self.trail: list[tuple[str, Command]] = []
         self.counted: Counter[str] = Counter()
 
-    def given(self, by: str) -> m.Given:
+    def given(self, by: str) -> Given:
         spent = "It is spent." if self.sent % 5 == 0 else ""
-        return m.Given(BEGIN + timedelta(seconds=self.sent), by, UUID(int=self.sent), self.judge, over_budget=spent)
+        return Given(BEGIN + timedelta(seconds=self.sent), by, UUID(int=self.sent), self.judge, over_budget=spent)
 
     def judge(self, question: Question) -> Verdict:
         return self.book.get((question.checkpoint, question.kind), NO_VERDICT)
@@ -44,7 +45,7 @@ class Walker:
         """Other rules are in force from now on."""
         self.book = book(pick, self.run.plan)
 
-    def send(self, command: m.Command, by: str = "ann") -> Decision | None:
+    def send(self, command: Command, by: str = "ann") -> Decision | None:
         before = self.run
         self.sent += 1
         given = self.given(by)
@@ -63,7 +64,7 @@ class Walker:
         check_run(self.ledger, self.run, given)
         return decision
 
-    def _send_again(self, command: m.Command, by: str) -> None:
+    def _send_again(self, command: Command, by: str) -> None:
         """Repeating a command changes nothing."""
         self.sent += 1
         try:
@@ -83,7 +84,7 @@ class Walker:
         command = pick(late(self.run))
         e = self.run.standing.current.get(getattr(command, "execution", ""))
         holds = e is not None and self.run.archived_by is None and e.working_since is not None
-        if isinstance(command, m.Report | m.TimedOut) and not (e and holds and e.dispatch == command.dispatch):
+        if isinstance(command, Report | TimedOut) and not (e and holds and e.dispatch == command.dispatch):
             try:
                 decide(self.run, command, self.given("worker"))
             except Stale:
@@ -104,17 +105,17 @@ def loaded(run: Run) -> Run:
     return Run(**{field.name: getattr(run, field.name) for field in fields(run)})
 
 
-def check_undone(run: Run, ann: m.Given, bob: m.Given) -> None:
+def check_undone(run: Run, ann: Given, bob: Given) -> None:
     """A rollback that is undone at once only stops open executions."""
-    commands: list[m.Command] = [m.RollBack("there", e.position) for e in run.standing.done.values()]
-    for command in [*commands, m.RollBack("there", -1), m.TakeRunAway("there")]:
+    commands: list[Command] = [RollBack("there", e.position) for e in run.standing.done.values()]
+    for command in [*commands, RollBack("there", -1), TakeRunAway("there")]:
         try:
             there = decide(run, command, ann).run
         except Refused:
             continue
         if there.pass_number != run.pass_number:  # a restart had waited for the run to go on
             continue
-        back = decide(there, m.UndoRollback("there"), bob).run
+        back = decide(there, UndoRollback("there"), bob).run
         if back.pass_number != run.pass_number:  # what was stopped had kept the required second pass from beginning
             continue
         status = RunStatus.PAUSED if back.pause_requested else back.status

@@ -5,35 +5,54 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cairn.core import messages as m
-from cairn.core import moves
-from cairn.core.model import (
-    Action,
-    Budget,
-    Checkpoint,
-    Execution,
-    Fault,
-    Kind,
-    Mode,
-    OnBlocker,
-    OnExpiry,
-    OnFailure,
-    OnInvalid,
-    Plan,
-    Policy,
-    Risk,
-    Ruling,
-    Run,
-    RunStatus,
-    State,
-    Terms,
-    WaitingOn,
+from cairn.core import transitions
+from cairn.core.budget import Budget
+from cairn.core.commands import (
+    ActionProposed,
+    ApprovalExpired,
+    AskRework,
+    Blocked,
+    BudgetReached,
+    CancelExecution,
+    CancelRun,
+    Command,
+    Decide,
+    EscalationDue,
+    Failed,
+    Finished,
+    HandOver,
+    InputWanted,
+    Interrupted,
+    Invalid,
+    LimitReached,
+    OutcomeUnknown,
+    Output,
+    PauseRun,
+    ReminderDue,
+    RestartRun,
+    ResumeRun,
+    RetryDue,
+    RetryExecution,
+    ReworkWanted,
+    RollBack,
+    RunTimedOut,
+    SetBudget,
+    StartExecution,
+    StartRun,
+    TakeRunAway,
+    TimedOut,
+    UndoRollback,
+    WarnOfBudget,
 )
-from cairn.core.verdict import Verdict
+from cairn.core.execution import Execution, Fault
+from cairn.core.plan import Checkpoint, Plan, Policy
+from cairn.core.rule_verdict import Action, Risk, Terms, Verdict
+from cairn.core.run import Run
+from cairn.core.states import Kind, Mode, OnBlocker, OnExpiry, OnFailure, OnInvalid, Ruling, RunStatus, State, WaitingOn
 
 DELAYS = (WaitingOn.RETRY_DELAY, WaitingOn.EXTERNAL_BLOCKER)
 ERROR = Fault("fault", "it broke")
-OUTPUT = m.Output("artifact", "result", "c" * 64, 3)
+OUTPUT = Output("artifact", "result", "c" * 64, 3)
 
 
 def plan(pick: Callable[[Sequence[Any]], Any]) -> Plan:
@@ -100,119 +119,119 @@ def policy(pick: Callable[[Sequence[Any]], Any]) -> Policy:
     )
 
 
-def finishes(run: Run) -> list[m.Command]:
-    found: list[m.Command] = []
+def finishes(run: Run) -> list[Command]:
+    found: list[Command] = []
     for e in working(run):
         rulings = tuple(Ruling) if run.plan[e.key].decides else (None,)
         for ruling in rulings:
             found += [
-                m.Finished(e.id, e.dispatch, "x", (OUTPUT,), ruling),
-                m.Finished(e.id, e.dispatch, "y", (), ruling),
+                Finished(e.id, e.dispatch, "x", (OUTPUT,), ruling),
+                Finished(e.id, e.dispatch, "y", (), ruling),
             ]
     return found
 
 
-def reports(run: Run) -> list[m.Command]:
+def reports(run: Run) -> list[Command]:
     found = finishes(run)
     for e in working(run):
         x, n = e.id, e.dispatch
         found += [
-            m.Failed(x, n, ERROR),
-            m.Invalid(x, n, "x", (OUTPUT,)),
-            m.Invalid(x, n, "y"),
-            m.InputWanted(x, n, WaitingOn.QUESTION),
-            m.InputWanted(x, n, WaitingOn.SCRIPT_INPUT),
-            *(m.ActionProposed(x, n, "act", Action("act", {}, risk)) for risk in (Risk.LOW, Risk.HIGH)),
-            m.OutcomeUnknown(x, n, "why"),
-            m.Blocked(x, n),
-            m.LimitReached(x, n, "x", (OUTPUT,)),
-            m.LimitReached(x, n),
-            m.BudgetReached(x, n, "spent"),
-            m.Interrupted(x, n),
+            Failed(x, n, ERROR),
+            Invalid(x, n, "x", (OUTPUT,)),
+            Invalid(x, n, "y"),
+            InputWanted(x, n, WaitingOn.QUESTION),
+            InputWanted(x, n, WaitingOn.SCRIPT_INPUT),
+            *(ActionProposed(x, n, "act", Action("act", {}, risk)) for risk in (Risk.LOW, Risk.HIGH)),
+            OutcomeUnknown(x, n, "why"),
+            Blocked(x, n),
+            LimitReached(x, n, "x", (OUTPUT,)),
+            LimitReached(x, n),
+            BudgetReached(x, n, "spent"),
+            Interrupted(x, n),
         ]
         for checkpoint in run.plan.checkpoints:
-            found.append(m.ReworkWanted(x, n, checkpoint.key, "why", "what"))
-            found.append(m.ReworkWanted(x, n, checkpoint.key, digest="x", outputs=(OUTPUT,)))
+            found.append(ReworkWanted(x, n, checkpoint.key, "why", "what"))
+            found.append(ReworkWanted(x, n, checkpoint.key, digest="x", outputs=(OUTPUT,)))
     return found
 
 
-def decisions(run: Run) -> list[m.Command]:
+def decisions(run: Run) -> list[Command]:
     return [
-        m.Decide(a.id, decision, a.digest, modified=f"{a.digest}'" if decision == "modify" else None, answer=f"{n}")
+        Decide(a.id, decision, a.digest, modified=f"{a.digest}'" if decision == "modify" else None, answer=f"{n}")
         for n, a in enumerate(run.pending)
-        for decision in moves.DECISIONS[a.kind]
+        for decision in transitions.DECISIONS[a.kind]
     ]
 
 
-def agreements(run: Run) -> list[m.Command]:
-    return [m.Decide(a.id, yes, a.digest) for a in run.pending for yes in moves.DECISIONS[a.kind] if yes in YES]
+def agreements(run: Run) -> list[Command]:
+    return [Decide(a.id, yes, a.digest) for a in run.pending for yes in transitions.DECISIONS[a.kind] if yes in YES]
 
 
 YES = ("approve", "accept", "answer")
 
 
-def timers(run: Run) -> list[m.Command]:
+def timers(run: Run) -> list[Command]:
     timed = [a for a in run.pending if a.expires_at is not None]
-    found: list[m.Command] = [m.ApprovalExpired(a.id, a.period) for a in timed]
-    found += [m.ReminderDue(a.id, a.period) for a in timed]
-    found += [m.EscalationDue(a.id) for a in run.pending if a.terms.escalate_after is not None]
-    found += [m.RetryDue(e.id, e.dispatch) for e in run.open if e.waiting_on in DELAYS]
-    found += [m.TimedOut(e.id, e.dispatch) for e in working(run) if e.policy.timeout is not None]
+    found: list[Command] = [ApprovalExpired(a.id, a.period) for a in timed]
+    found += [ReminderDue(a.id, a.period) for a in timed]
+    found += [EscalationDue(a.id) for a in run.pending if a.terms.escalate_after is not None]
+    found += [RetryDue(e.id, e.dispatch) for e in run.open if e.waiting_on in DELAYS]
+    found += [TimedOut(e.id, e.dispatch) for e in working(run) if e.policy.timeout is not None]
     return found
 
 
-def requests(run: Run) -> list[m.Command]:
+def requests(run: Run) -> list[Command]:
     """What people often ask for."""
     if run.status is RunStatus.NOT_STARTED:
-        return [m.StartRun()]
-    found: list[m.Command] = [m.PauseRun() if run.goes_on else m.ResumeRun()]
-    found += [m.StartExecution(e.id) for e in run.open if e.state is State.PENDING]
-    found += [m.RetryExecution(e.id, e.attempt) for e in run.failed]
-    found += [m.HandOver(a.id, ("dora",)) for a in run.pending]
-    found += [m.SetBudget(Budget(max_calls=run.issued)), m.SetBudget(Budget()), m.WarnOfBudget("most is used")]
+        return [StartRun()]
+    found: list[Command] = [PauseRun() if run.goes_on else ResumeRun()]
+    found += [StartExecution(e.id) for e in run.open if e.state is State.PENDING]
+    found += [RetryExecution(e.id, e.attempt) for e in run.failed]
+    found += [HandOver(a.id, ("dora",)) for a in run.pending]
+    found += [SetBudget(Budget(max_calls=run.issued)), SetBudget(Budget()), WarnOfBudget("most is used")]
     return found
 
 
-def upheavals(run: Run) -> list[m.Command]:
+def upheavals(run: Run) -> list[Command]:
     """What people ask for when something has gone wrong."""
     name = f"R{run.issued}"
-    found: list[m.Command] = [m.CancelRun(), m.RestartRun(run.pass_number), m.TakeRunAway(name)]
+    found: list[Command] = [CancelRun(), RestartRun(run.pass_number), TakeRunAway(name)]
     if run.plan.run_timeout is not None:
-        found.append(m.RunTimedOut(run.clock))
+        found.append(RunTimedOut(run.clock))
     for target in range(-1, len(run.plan.checkpoints)):
-        found += [m.RollBack(name, target), m.RollBack(name, target), m.RollBack(name, target, with_runs=True)]
-    found += [m.UndoRollback(r.id) for r in run.rollbacks] * 2
-    found += [m.CancelExecution(e.id) for e in run.current]
+        found += [RollBack(name, target), RollBack(name, target), RollBack(name, target, with_runs=True)]
+    found += [UndoRollback(r.id) for r in run.rollbacks] * 2
+    found += [CancelExecution(e.id) for e in run.current]
     for checkpoint in run.plan.checkpoints:
-        found.append(m.AskRework(checkpoint.key))
-        found += [m.AskRework(checkpoint.key, e.id) for e in run.current if e.position > checkpoint.position]
+        found.append(AskRework(checkpoint.key))
+        found += [AskRework(checkpoint.key, e.id) for e in run.current if e.position > checkpoint.position]
     return found
 
 
-def late(run: Run) -> list[m.Command]:
+def late(run: Run) -> list[Command]:
     """What comes late, twice, early, or for what is gone."""
-    found: list[m.Command] = [m.StartRun(), m.PauseRun(), m.ResumeRun(), m.CancelRun(), m.UndoRollback("none")]
-    found += [m.RunTimedOut(run.clock - 1), m.RestartRun(run.pass_number - 1), m.Decide("none", "approve")]
+    found: list[Command] = [StartRun(), PauseRun(), ResumeRun(), CancelRun(), UndoRollback("none")]
+    found += [RunTimedOut(run.clock - 1), RestartRun(run.pass_number - 1), Decide("none", "approve")]
     for e in run.executions.values():
         for n in (e.dispatch, e.dispatch - 1, e.dispatch + 1):
             found += [
-                m.Finished(e.id, n, "z", ruling=Ruling.COMPLETE),
-                m.Failed(e.id, n, ERROR),
-                m.Invalid(e.id, n, "z"),
-                m.TimedOut(e.id, n),
-                m.RetryDue(e.id, n),
-                m.InputWanted(e.id, n, WaitingOn.QUESTION),
-                m.ReworkWanted(e.id, n, "c0"),
-                m.Interrupted(e.id, n),
-                m.LimitReached(e.id, n),
-                m.BudgetReached(e.id, n, "spent"),
+                Finished(e.id, n, "z", ruling=Ruling.COMPLETE),
+                Failed(e.id, n, ERROR),
+                Invalid(e.id, n, "z"),
+                TimedOut(e.id, n),
+                RetryDue(e.id, n),
+                InputWanted(e.id, n, WaitingOn.QUESTION),
+                ReworkWanted(e.id, n, "c0"),
+                Interrupted(e.id, n),
+                LimitReached(e.id, n),
+                BudgetReached(e.id, n, "spent"),
             ]
-        found += [m.StartExecution(e.id), m.RetryExecution(e.id, e.attempt), m.CancelExecution(e.id)]
+        found += [StartExecution(e.id), RetryExecution(e.id, e.attempt), CancelExecution(e.id)]
     for a in run.approvals.values():
-        found += [m.Decide(a.id, decision) for decision in ("approve", "reject", "accept", "answer")]
-        found += [m.ApprovalExpired(a.id, 1), m.Decide(a.id, "approve", "old"), m.HandOver(a.id, ())]
-        found += [m.ReminderDue(a.id, 1), m.EscalationDue(a.id)]
-    found += [m.TakeRunAway(r.id) for r in run.rollbacks] + [m.RollBack(r.id, -1) for r in run.rollbacks]
+        found += [Decide(a.id, decision) for decision in ("approve", "reject", "accept", "answer")]
+        found += [ApprovalExpired(a.id, 1), Decide(a.id, "approve", "old"), HandOver(a.id, ())]
+        found += [ReminderDue(a.id, 1), EscalationDue(a.id)]
+    found += [TakeRunAway(r.id) for r in run.rollbacks] + [RollBack(r.id, -1) for r in run.rollbacks]
     return found
 
 

@@ -5,9 +5,24 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from cairn.core import messages as m
+from cairn.core.approval import Approval
+from cairn.core.commands import (
+    Command,
+    Decide,
+    Finished,
+    Given,
+    ResumeRun,
+    RetryDue,
+    RetryExecution,
+    RollBack,
+    StartExecution,
+    StartRun,
+    UndoRollback,
+)
 from cairn.core.decide import decide
-from cairn.core.model import Approval, Execution, Kind, Ruling, Run, RunStatus, State
+from cairn.core.execution import Execution
+from cairn.core.run import Run
+from cairn.core.states import Kind, Ruling, RunStatus, State
 from tests.core.walk_choices import DELAYS
 
 LATER = datetime(2027, 1, 1, tzinfo=UTC)
@@ -20,36 +35,36 @@ ANSWERS = {
 }
 
 
-def helpful(run: Run, n: int) -> m.Command:
+def helpful(run: Run, n: int) -> Command:
     if run.archived_by is not None:
-        return m.UndoRollback(run.archived_by)
+        return UndoRollback(run.archived_by)
     done = max((e.position for e in run.current if e.state is State.COMPLETED), default=-1)
     match run.status:
         case RunStatus.NOT_STARTED:
-            return m.StartRun()
+            return StartRun()
         case RunStatus.CANCELLED:
-            return m.RollBack(f"F{n}", done)
+            return RollBack(f"F{n}", done)
         case RunStatus.FAILED | RunStatus.PAUSED:
             if run.failed:
-                return m.RetryExecution(run.failed[0].id, run.failed[0].attempt)
-            return m.ResumeRun() if run.status is RunStatus.PAUSED else m.RollBack(f"F{n}", done)
+                return RetryExecution(run.failed[0].id, run.failed[0].attempt)
+            return ResumeRun() if run.status is RunStatus.PAUSED else RollBack(f"F{n}", done)
         case _:
             return _next(run, n)
 
 
-def _next(run: Run, n: int) -> m.Command:
+def _next(run: Run, n: int) -> Command:
     waiting = sorted(run.open, key=lambda e: (e.state is not State.WORKING, e.state is State.PENDING))
     for e in waiting:
         if e.state is State.WORKING:
-            return m.Finished(e.id, e.dispatch, f"d{n}", ruling=Ruling.COMPLETE)
+            return Finished(e.id, e.dispatch, f"d{n}", ruling=Ruling.COMPLETE)
         for a in run.pending_of(e.id):
-            return m.Decide(a.id, ANSWERS.get(a.kind) or _escalated(run, e, a), a.digest)
+            return Decide(a.id, ANSWERS.get(a.kind) or _escalated(run, e, a), a.digest)
         if e.waiting_on in DELAYS:
-            return m.RetryDue(e.id, e.dispatch)
+            return RetryDue(e.id, e.dispatch)
         if e.state is State.PENDING:
-            return m.StartExecution(e.id)
+            return StartExecution(e.id)
     if run.failed:
-        return m.RetryExecution(run.failed[0].id, run.failed[0].attempt)
+        return RetryExecution(run.failed[0].id, run.failed[0].attempt)
     raise AssertionError(f"a dead end: {run}")
 
 
@@ -64,6 +79,6 @@ def drive(run: Run) -> int:
     for n in range(400):
         if run.status is RunStatus.COMPLETED and run.archived_by is None:
             return n
-        given = m.Given(LATER + timedelta(seconds=n), f"driver {n}", UUID(int=2**64 + n))
+        given = Given(LATER + timedelta(seconds=n), f"driver {n}", UUID(int=2**64 + n))
         run = decide(run, helpful(run, n), given).run
     raise AssertionError(f"no end: {run.status} in pass {run.pass_number}, open {run.open}")

@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
-from cairn.core import messages as m
+from cairn.core.approval import AGREEING, Approval
+from cairn.core.commands import (
+    ApprovalExpired,
+    AskRework,
+    CancelExecution,
+    Command,
+    Given,
+    Interrupted,
+    Report,
+    RestartRun,
+    RetryDue,
+    RetryExecution,
+    RollBack,
+    RunTimedOut,
+    TakeRunAway,
+    TimedOut,
+    Timer,
+    UndoRollback,
+)
 from cairn.core.decide import ORDER, Decision
 from cairn.core.draft import Draft
-from cairn.core.model import (
-    AGREED,
-    AGREEING,
-    CLOSED,
-    LIVE,
-    OPEN,
-    Approval,
-    ApprovalStatus,
-    Execution,
-    Kind,
-    Run,
-    RunStatus,
-    Standing,
-    State,
-    WaitingOn,
+from cairn.core.effects import (
+    Archive,
+    Dispatch,
+    DropWorkspaces,
+    Effect,
+    FileEffect,
+    MakeWorkspace,
+    MoveToErrored,
+    Promote,
+    SendLater,
+    SetPassAside,
+    Stage,
+    Stop,
+    Unarchive,
 )
+from cairn.core.events import Event, EventType
+from cairn.core.execution import Execution, Standing
+from cairn.core.run import Run
 from cairn.core.settle import settle
+from cairn.core.states import AGREED, CLOSED, LIVE, OPEN, ApprovalStatus, Kind, RunStatus, State, WaitingOn
 from tests.core.spec_tables import EXECUTION_MAY_BECOME, RUN_MAY_BECOME
 
 PERSON_WAITS = {
@@ -32,19 +53,19 @@ PERSON_WAITS = {
     WaitingOn.VALIDATION_FEEDBACK: Kind.VALIDATION,
     WaitingOn.ESCALATION: Kind.ESCALATION,
 }
-REOPENS = (m.RollBack, m.RestartRun, m.RetryExecution, m.AskRework, m.UndoRollback, m.CancelExecution)
+REOPENS = (RollBack, RestartRun, RetryExecution, AskRework, UndoRollback, CancelExecution)
 TELLS = {
-    State.PENDING: {m.EventType.EXECUTION_MADE, m.EventType.EXECUTION_START_REFUSED},
-    State.START_ASKED: {m.EventType.EXECUTION_START_ASKED},
-    State.READY: {m.EventType.EXECUTION_READY},
-    State.WORKING: {m.EventType.EXECUTION_DISPATCHED},
-    State.WAITING: {m.EventType.EXECUTION_WAITING},
-    State.COMPLETION_ASKED: {m.EventType.EXECUTION_COMPLETION_ASKED},
-    State.COMPLETED: {m.EventType.EXECUTION_COMPLETED},
-    State.FAILED: {m.EventType.EXECUTION_FAILED},
-    State.CANCELLED: {m.EventType.EXECUTION_CANCELLED},
+    State.PENDING: {EventType.EXECUTION_MADE, EventType.EXECUTION_START_REFUSED},
+    State.START_ASKED: {EventType.EXECUTION_START_ASKED},
+    State.READY: {EventType.EXECUTION_READY},
+    State.WORKING: {EventType.EXECUTION_DISPATCHED},
+    State.WAITING: {EventType.EXECUTION_WAITING},
+    State.COMPLETION_ASKED: {EventType.EXECUTION_COMPLETION_ASKED},
+    State.COMPLETED: {EventType.EXECUTION_COMPLETED},
+    State.FAILED: {EventType.EXECUTION_FAILED},
+    State.CANCELLED: {EventType.EXECUTION_CANCELLED},
 }
-OF_STATE = set[m.EventType]().union(*TELLS.values())
+OF_STATE = set[EventType]().union(*TELLS.values())
 TIMED = {WaitingOn.RETRY_DELAY, WaitingOn.EXTERNAL_BLOCKER}
 
 
@@ -56,14 +77,14 @@ class Ledger:
         self.dispatched: set[tuple[str, int]] = set()
         self.promoted: set[str] = set()
         self.archives: set[str] = set()
-        self.timers: set[m.Timer] = set()
+        self.timers: set[Timer] = set()
         self.shown: set[tuple[str, str]] = set()
         self.statuses: set[tuple[str, str]] = set()
         self.scopes: dict[str, list[str]] = {}  # of what is said in an execution, in their order
 
 
 # ---- one decision --------------------------------------------------------------------------------
-def check_decision(ledger: Ledger, before: Run, command: m.Command, decision: Decision) -> None:
+def check_decision(ledger: Ledger, before: Run, command: Command, decision: Decision) -> None:
     after = decision.run
     assert decision.events
     _check_events(before, after, decision.events)
@@ -71,12 +92,12 @@ def check_decision(ledger: Ledger, before: Run, command: m.Command, decision: De
     _check_scopes(ledger, before, command, after)
     _check_effects(ledger, before, after, decision.effects)
     if before.status in CLOSED:
-        assert isinstance(command, (*REOPENS, m.TakeRunAway)), command
+        assert isinstance(command, (*REOPENS, TakeRunAway)), command
     if before.archived_by is not None:
-        assert isinstance(command, m.UndoRollback), command
+        assert isinstance(command, UndoRollback), command
 
 
-def _check_events(before: Run, after: Run, events: tuple[m.Event, ...]) -> None:
+def _check_events(before: Run, after: Run, events: tuple[Event, ...]) -> None:
     """They name things that exist, and tell of every change of a status."""
     told = {event.execution: event.type for event in events if event.type in OF_STATE}
     for e in after.executions.values():
@@ -91,11 +112,11 @@ def _check_events(before: Run, after: Run, events: tuple[m.Event, ...]) -> None:
         assert event.rollback is None or any(r.id == event.rollback for r in after.rollbacks)
 
 
-def _check_moves(ledger: Ledger, before: Run, command: m.Command, decision: Decision) -> None:
+def _check_moves(ledger: Ledger, before: Run, command: Command, decision: Decision) -> None:
     after = decision.run
     if before.status is not after.status:
         ledger.statuses.add((before.status.value, after.status.value))
-        if not isinstance(command, m.UndoRollback | m.TakeRunAway):
+        if not isinstance(command, UndoRollback | TakeRunAway):
             steps = RUN_MAY_BECOME[before.status]
             through = {end for step in steps for end in RUN_MAY_BECOME[step]}  # reopened and over at once
             assert after.status in steps | through, (before.status, after.status)
@@ -110,16 +131,16 @@ def _check_moves(ledger: Ledger, before: Run, command: m.Command, decision: Deci
         _check_stops(command, decision, e, new)
 
 
-def _check_stops(command: m.Command, decision: Decision, e: Execution, new: Execution) -> None:
+def _check_stops(command: Command, decision: Decision, e: Execution, new: Execution) -> None:
     """Whoever is at work and no longer wanted is stopped; who reported by itself is not."""
-    stop = m.Stop(e.id, e.dispatch)
-    own = isinstance(command, m.Report) and not isinstance(command, m.Interrupted) and command.execution == e.id
+    stop = Stop(e.id, e.dispatch)
+    own = isinstance(command, Report) and not isinstance(command, Interrupted) and command.execution == e.id
     goes_on = new.state is State.WORKING and new.dispatch == e.dispatch
     wanted = e.state is State.WORKING and not goes_on and not own
     assert decision.effects.count(stop) == int(wanted), (command, e, new)
 
 
-def _check_scopes(ledger: Ledger, before: Run, command: m.Command, after: Run) -> None:
+def _check_scopes(ledger: Ledger, before: Run, command: Command, after: Run) -> None:
     """What was said counts until a person, a revision or a validation begins anew; then never again."""
     for e in after.executions.values():
         scopes, was = ledger.scopes.setdefault(e.id, []), before.executions.get(e.id)
@@ -132,59 +153,59 @@ def _check_scopes(ledger: Ledger, before: Run, command: m.Command, after: Run) -
             assert e.scope != was.scope, command
 
 
-def _check_effects(ledger: Ledger, before: Run, after: Run, effects: tuple[m.Effect, ...]) -> None:
+def _check_effects(ledger: Ledger, before: Run, after: Run, effects: tuple[Effect, ...]) -> None:
     order = [ORDER.get(type(effect), 1) for effect in effects]
     assert order == sorted(order)
     for effect in effects:
         match effect:
-            case m.Dispatch(execution, dispatch):
+            case Dispatch(execution, dispatch):
                 e = after.executions[execution]
                 assert after.goes_on
                 assert (e.state, e.dispatch) == (State.WORKING, dispatch)
                 assert (execution, dispatch) not in ledger.dispatched
                 ledger.dispatched.add((execution, dispatch))
-            case m.SendLater(wait, timer):
+            case SendLater(wait, timer):
                 assert wait >= 0
                 ledger.timers.add(timer)
-            case m.Stop(execution, dispatch):
+            case Stop(execution, dispatch):
                 assert (execution, dispatch) in ledger.dispatched
-            case m.SetPassAside(pass_number):
+            case SetPassAside(pass_number):
                 assert before.pass_number <= pass_number < after.pass_number
             case _:
                 _check_files(ledger, after, effect)
 
 
-def _check_files(ledger: Ledger, after: Run, effect: m.FileEffect) -> None:
+def _check_files(ledger: Ledger, after: Run, effect: FileEffect) -> None:
     match effect:
-        case m.MakeWorkspace(execution):
+        case MakeWorkspace(execution):
             assert execution in after.executions
             assert execution not in ledger.workspaces
             ledger.workspaces.add(execution)
-        case m.MoveToErrored(execution):
+        case MoveToErrored(execution):
             assert after.executions[execution].state in (State.FAILED, State.CANCELLED)
             ledger.workspaces.remove(execution)
-        case m.DropWorkspaces(executions):
+        case DropWorkspaces(executions):
             assert len(set(executions)) == len(executions) > 0
             assert ledger.workspaces.issuperset(executions)
             ledger.workspaces.difference_update(executions)
-        case m.Stage(execution):
+        case Stage(execution):
             assert after.executions[execution].outputs
             assert after.executions[execution].state in (State.COMPLETION_ASKED, State.WAITING)
-        case m.Promote(execution):
+        case Promote(execution):
             assert execution not in ledger.promoted
             assert after.executions[execution].state is State.COMPLETED
             ledger.promoted.add(execution)
-        case m.Archive(rollback):
+        case Archive(rollback):
             assert rollback not in ledger.archives
             ledger.archives.add(rollback)
-        case m.Unarchive(rollback):
+        case Unarchive(rollback):
             ledger.archives.remove(rollback)
-        case m.SetPassAside():
+        case SetPassAside():
             raise AssertionError("a pass is set aside once")
 
 
 # ---- the run as it stands --------------------------------------------------------------------------
-def check_run(ledger: Ledger, run: Run, given: m.Given) -> None:
+def check_run(ledger: Ledger, run: Run, given: Given) -> None:
     _check_status(run)
     _check_clock(ledger, run)
     _check_checkpoints(run)
@@ -230,7 +251,7 @@ def _check_clock(ledger: Ledger, run: Run) -> None:
     working = any(e.state is State.WORKING for e in run.executions.values())
     assert working == run.working == (run.working_since is not None)
     if working and run.plan.run_timeout is not None:
-        assert m.RunTimedOut(run.clock) in ledger.timers
+        assert RunTimedOut(run.clock) in ledger.timers
 
 
 def _check_checkpoints(run: Run) -> None:
@@ -285,9 +306,9 @@ def _check_open(ledger: Ledger, run: Run, e: Execution) -> None:
             assert not run.goes_on
         case State.WORKING:
             assert (e.id, e.dispatch) in ledger.dispatched
-            assert e.policy.timeout is None or m.TimedOut(e.id, e.dispatch) in ledger.timers
+            assert e.policy.timeout is None or TimedOut(e.id, e.dispatch) in ledger.timers
         case State.WAITING if e.waiting_on in TIMED:
-            assert m.RetryDue(e.id, e.dispatch) in ledger.timers
+            assert RetryDue(e.id, e.dispatch) in ledger.timers
         case State.WAITING if e.waiting_on is WaitingOn.REWORK:
             children = [o for o in run.current if o.asked_by == e.id and o.is_rework and o.state in LIVE]
             assert children, ("it waits for nobody", e)
@@ -302,7 +323,7 @@ def _check_approval(ledger: Ledger, run: Run, a: Approval) -> None:
     assert len(counted) == len(set(counted)), "a person counts once"
     if a.status is ApprovalStatus.PENDING:
         assert len(a.agreeing) < a.needed
-        assert a.expires_at is None or m.ApprovalExpired(a.id, a.period) in ledger.timers
+        assert a.expires_at is None or ApprovalExpired(a.id, a.period) in ledger.timers
     if a.status in AGREED and a.votes[-1].decision in AGREEING:
         assert len(a.agreeing) >= a.needed
         assert a.digest == a.votes[-1].digest

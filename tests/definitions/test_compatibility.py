@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cairn.definitions.checks.compatibility import Presence, View, compare
+from cairn.definitions.json_schema.compatibility import Presence, View, compare
 from tests.mentions import mentions
 
 CERTAIN, POSSIBLE, UNKNOWN, NEVER = Presence.CERTAIN, Presence.POSSIBLE, Presence.UNKNOWN, Presence.NEVER

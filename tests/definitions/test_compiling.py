@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.core.model import Checkpoint, Mode, OnBlocker, OnFailure, OnInvalid, Plan, Policy
+from cairn.core.plan import Checkpoint, Plan, Policy
+from cairn.core.states import Mode, OnBlocker, OnFailure, OnInvalid
 from cairn.definitions import compile_graph, compile_plan, compile_policies
 from tests.definitions.corpus import pipeline, saved, saved_again
 

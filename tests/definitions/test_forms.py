@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cairn.definitions import Finding, InputField, forms
-from cairn.definitions.patterns import MAX_TEXT, check_pattern, matches
+from cairn.definitions import Finding, InputField, form_validation
+from cairn.definitions.json_schema.patterns import MAX_TEXT, check_pattern, matches
 from tests.mentions import mentions
 
 
@@ -17,7 +17,7 @@ def field(name: str = "x", **given: Any) -> InputField:
 
 
 def told(fields: list[InputField], values: Any) -> list[tuple[str, str]]:
-    _, findings = forms.check(fields, values)
+    _, findings = form_validation.check(fields, values)
     return [(finding.path, finding.message) for finding in findings]
 
 
@@ -34,7 +34,7 @@ def told(fields: list[InputField], values: Any) -> list[tuple[str, str]]:
     ],
 )
 def test_valid_answers_are_kept_exactly(type: str, value: Any) -> None:
-    clean, findings = forms.check([field(type=type)], {"x": value})
+    clean, findings = form_validation.check([field(type=type)], {"x": value})
     assert (clean, findings) == ({"x": value}, [])
     assert repr(clean["x"]) == repr(value)
 
@@ -67,13 +67,13 @@ def test_required_fields_and_defaults() -> None:
         field("g", default=""),
         field("h", type="boolean", default=False),
     ]
-    clean, findings = forms.check(fields, {"a": "", "b": None, "c": None, "e": "", "f": ""})
+    clean, findings = form_validation.check(fields, {"a": "", "b": None, "c": None, "e": "", "f": ""})
     assert clean == {"c": "given", "d": 0, "e": "", "h": False}
     assert findings == [Finding("/a", mentions("What?")), Finding("/g", mentions("g"))]
 
 
 def test_unknown_fields_are_reported_and_no_answer_is_lost() -> None:
-    clean, findings = forms.check([field("a"), field("b/c")], {"a": 5, "b/c": "kept", "z": 1})
+    clean, findings = form_validation.check([field("a"), field("b/c")], {"a": 5, "b/c": "kept", "z": 1})
     assert clean == {"a": 5, "b/c": "kept"}
     assert [(finding.path, finding.message) for finding in findings] == [
         ("/z", mentions("'z'", "'a'", "'b/c'")),

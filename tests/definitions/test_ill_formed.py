@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cairn.definitions import DefinitionError, check, expand
-from cairn.definitions.expansion import expand_tracked
+from cairn.definitions.authoring.expansion import expand_tracked
 from tests.definitions.corpus import pipeline
 from tests.mentions import mentions
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cairn.definitions import mapping
-from cairn.definitions.mapping import MappingError, Path, PathError, parse_path, resolve
+from cairn.definitions import input_paths
+from cairn.definitions.input_paths import MappingError, Path, PathError, parse_path, resolve
 from cairn.documents import Value
 from cairn.documents.values import walk
 from tests.documents.values import exact, texts, values
@@ -82,7 +82,7 @@ def test_every_missing_source_is_reported_with_what_was_expected() -> None:
         "h": "input.text",
     }
     with pytest.raises(MappingError) as caught:
-        mapping.resolve(paths, CONTEXT)
+        input_paths.resolve(paths, CONTEXT)
     assert caught.value.faults == {
         "a": mentions("input.txet", "'txet'", "'text', 'tags', 'empty'"),
         "b": mentions("input.tags[2]", "2", "input.tags"),

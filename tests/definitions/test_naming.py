@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cairn.definitions import DefinitionError, expand, full_schema
-from cairn.definitions.naming import key_for, name_for, slug
+from cairn.definitions.authoring.slugs import key_for, name_for, slug
 from tests.definitions.corpus import pipeline
 from tests.mentions import mentions
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from cairn.core.business_hours import Hours, Span
 from cairn.core.conditions import CONFIDENCE, AnyOf, Comparison, Field, OneOf, Operator
-from cairn.core.hours import Hours, Span
+from cairn.core.rule_verdict import Terms
 from cairn.core.rules import Rule, Rulebook, Section
 from cairn.core.states import OnExpiry
-from cairn.core.verdict import Terms
 from cairn.definitions.rules import load
 from tests.definitions.test_rules import FOLDER
 

@@ -8,9 +8,9 @@ from functools import cache
 import pytest
 
 from cairn.core.conditions import MISSING
+from cairn.core.rule_verdict import Action, Condition, Question, Risk, Verdict
 from cairn.core.rules import GLOBAL, Book, Rulebook, judge
 from cairn.core.states import Kind
-from cairn.core.verdict import Action, Condition, Question, Risk, Verdict
 from cairn.definitions.rules import load
 from tests.definitions.test_rules import FOLDER
 from tests.mentions import mentions

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cairn.definitions import expand
-from cairn.definitions.short_forms import FORM_INSTRUCTIONS
+from cairn.definitions.authoring.short_forms import FORM_INSTRUCTIONS
 from tests.definitions.corpus import pipeline
 
 

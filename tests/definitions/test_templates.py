@@ -5,7 +5,7 @@ from __future__ import annotations
 import jsonschema_rs
 import pytest
 
-from cairn.core.model import Mode
+from cairn.core.states import Mode
 from cairn.definitions import (
     Template,
     authoring_schema,

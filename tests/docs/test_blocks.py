@@ -20,7 +20,7 @@ from tests.docs.pages import ROOT, Block, blocks, blocks_of, pages
 @pytest.fixture(scope="module")
 def functions() -> Iterator[frozenset[str]]:
     """The names of Cairn's own functions, and of every function that a page or an example defines."""
-    importlib.import_module("cairn.runners.sample_functions")
+    importlib.import_module("cairn.runners.samples.functions")
     defined = FunctionRegistry()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cairn, "function", defined)

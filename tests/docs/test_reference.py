@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cairn.core.model import Mode
+from cairn.core.states import Mode
 from cairn.definitions import authoring_schema
 from cairn.runners import make_runners
 from tests.docs.pages import ROOT

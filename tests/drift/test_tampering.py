@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cairn.services.actors import ADMIN
-from cairn.services.keeper import DriftReport
+from cairn.services.folders.folder_repair import DriftReport
 from tests.services.house import House, form, plain, step
 
 

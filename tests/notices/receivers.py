@@ -13,13 +13,13 @@ from email.policy import default
 from pathlib import Path
 from typing import Any
 
+from cairn.core.rule_verdict import NO_VERDICT, Judge, Question, Terms, Verdict
 from cairn.core.states import Kind
-from cairn.core.verdict import NO_VERDICT, Judge, Question, Terms, Verdict
 from cairn.services.actors import ADMIN
-from cairn.services.notices.channels import Wanted
-from cairn.services.reading.filters import DeliveryFilter
-from cairn.services.views.notices import Delivery, DeliveryDetail
-from cairn.store.tables.notices import ChannelKind
+from cairn.services.filters import DeliveryFilter
+from cairn.services.notifications.channels import Wanted
+from cairn.services.notifications.views import Delivery, DeliveryDetail
+from cairn.store.tables.notifications import ChannelKind
 from tests.notices.shapes import faults
 from tests.outward.servers import Asked, MailServer, WebServer, answer, mail_server, web_server
 from tests.services.house import House, open_house

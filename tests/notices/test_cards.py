@@ -10,9 +10,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from cairn.services.lines import clean
-from cairn.services.notices import mails, slack, teams, webhooks
-from cairn.services.notices.content import Button, Content, Fact, Section, read, write
+from cairn.services.notifications.content import Button, Content, Fact, Section, read, write
+from cairn.services.notifications.formats import email, slack, teams, webhook
+from cairn.services.text import clean
 from tests.notices.shapes import faults
 
 BASE = "https://cairn.example.com"
@@ -60,14 +60,14 @@ def test_many_facts_go_into_several_sections() -> None:
 
 
 def test_a_webhook_is_signed_over_time_and_body() -> None:
-    assert faults("webhook", webhooks.body(SAID, BASE, ID, NOW)) == []
-    signature = webhooks.sign("k" * 32, NOW, b'{"x":1}')
+    assert faults("webhook", webhook.body(SAID, BASE, ID, NOW)) == []
+    signature = webhook.sign("k" * 32, NOW, b'{"x":1}')
     digest = hmac.new(b"k" * 32, b'1772366400.{"x":1}', sha256).hexdigest()
     assert signature == f"t=1772366400,v1={digest}"
 
 
 def test_a_mail_says_the_same_in_text_and_in_html() -> None:
-    mail = mails.message(SAID, BASE, "reviewer@example.com")
+    mail = email.message(SAID, BASE, "reviewer@example.com")
     assert (mail.to, mail.subject) == (
         ("reviewer@example.com",),
         "[Cairn] An action of Send Email waits for approval",
@@ -140,7 +140,7 @@ class Tags(HTMLParser):
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_html_stays_text_in_a_mail(text: str) -> None:
-    mail = mails.message(hostile(text), BASE, "reviewer@example.com")
+    mail = email.message(hostile(text), BASE, "reviewer@example.com")
     assert mail.html is not None
     reader = Tags()
     reader.feed(mail.html)
@@ -179,7 +179,7 @@ def test_marks_and_mentions_stay_text_in_blocks(text: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_webhook_carries_it_as_it_is(text: str) -> None:
-    sent = webhooks.body(hostile(text), BASE, ID, NOW)
+    sent = webhook.body(hostile(text), BASE, ID, NOW)
     assert faults("webhook", sent) == []
     assert sent["text"] == clean(text)
 

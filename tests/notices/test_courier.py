@@ -11,10 +11,10 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.services.actors import ADMIN
-from cairn.services.notices import delivery_rows
-from cairn.services.notices.channels import Wanted
+from cairn.services.notifications import deliveries
+from cairn.services.notifications.channels import Wanted
 from cairn.store import tables as t
-from cairn.store.tables.notices import NoticeKind
+from cairn.store.tables.notifications import NoticeKind
 from tests.mentions import mentions
 from tests.notices.receivers import Desk, checked
 from tests.outward.servers import answer, answers, break_off, hang
@@ -227,14 +227,14 @@ async def test_the_log_goes_after_its_time_and_what_waits_stays(desk: Desk) -> N
         return database.transact(lambda c: c.execute(sa.update(t.deliveries).where(own).values(status=status)))
 
     await set_status("waiting")
-    while await database.transact(lambda c: delivery_rows.sweep(c, now + timedelta(days=1), limit=1)):
+    while await database.transact(lambda c: deliveries.sweep(c, now + timedelta(days=1), limit=1)):
         pass
     assert len(desk.deliveries(run_id=run)) == 2
     await set_status("failed")
-    while await database.transact(lambda c: delivery_rows.sweep(c, now - timedelta(days=1))):
+    while await database.transact(lambda c: deliveries.sweep(c, now - timedelta(days=1))):
         pass
     assert len(desk.deliveries(run_id=run)) == 2
-    while await database.transact(lambda c: delivery_rows.sweep(c, now + timedelta(days=1))):
+    while await database.transact(lambda c: deliveries.sweep(c, now + timedelta(days=1))):
         pass
     left = [database.read(lambda c, table=table: c.execute(sa.select(table)).all()) for table in LOG]
     assert left == [[], [], []]

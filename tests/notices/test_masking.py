@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cairn.services.notices.masking import mask, mask_fields
+from cairn.services.masking import mask, mask_fields
 
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N"
 

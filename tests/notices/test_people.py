@@ -12,11 +12,11 @@ import sqlalchemy as sa
 
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.errors import WrongInput
-from cairn.services.notices.channels import Wanted
-from cairn.services.notices.people import Quiet
-from cairn.services.users import NewUser
+from cairn.services.identity.users import NewUser
+from cairn.services.notifications.channels import Wanted
+from cairn.services.notifications.recipients import Quiet
 from cairn.store import tables as t
-from cairn.store.tables.notices import NoticeKind
+from cairn.store.tables.notifications import NoticeKind
 from tests.mentions import mentions
 from tests.notices.receivers import Desk
 from tests.services.house import form, step

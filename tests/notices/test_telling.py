@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from cairn.core.rule_verdict import Condition, Considered, Terms, Verdict
 from cairn.core.states import Kind
-from cairn.core.verdict import Condition, Considered, Terms, Verdict
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.notices.channels import Wanted
-from cairn.services.views.notices import DeliveryTry
-from cairn.store.tables.notices import ChannelKind, NoticeKind
+from cairn.services.notifications.channels import Wanted
+from cairn.services.notifications.views import DeliveryTry
+from cairn.store.tables.notifications import ChannelKind, NoticeKind
 from tests.mentions import mentions
 from tests.notices.receivers import PUBLIC, Desk, card, checked, facts, texts
 from tests.services.house import retries, step
@@ -270,6 +270,6 @@ async def test_html_and_marks_in_every_text_field_come_out_as_text(desk: Desk) -
 
 
 def _user(name: str, address: str, *roles: str) -> Any:
-    from cairn.services.users import NewUser
+    from cairn.services.identity.users import NewUser
 
     return NewUser(name, name, address, roles or ("viewer",), ())

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cairn.adapters.mail_smtp import SmtpMailer, SmtpServer
+from cairn.adapters.smtp_mailer import SmtpMailer, SmtpServer
 from cairn.ports import Attachment, Mail, NotSent, Unknown
 from tests.outward.servers import MailServer, certificate, mail_server
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator
 
 import pytest
 
-from cairn.adapters.messages_apprise import AppriseMessenger
-from cairn.adapters.outward_guard import Allowed, Guard
+from cairn.adapters.apprise_messenger import AppriseMessenger
+from cairn.adapters.outbound_guard import Allowed, Guard
 from cairn.ports import NotSent
 from tests.outward.servers import WebServer, answer, web_server
 

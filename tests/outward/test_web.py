@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from cairn.adapters.outward_guard import Allowed, Guard
-from cairn.adapters.web_httpx import HttpxWeb
+from cairn.adapters.http_client import HttpxWeb
+from cairn.adapters.outbound_guard import Allowed, Guard
 from cairn.ports import NotSent, Unknown, Web, WebAnswer
 from tests.outward.servers import (
     WebServer,

@@ -18,8 +18,8 @@ from cairn.documents import decode_json, encode_json
 from cairn.ports import Content, Faulted, Outcome, Produced, Runner, Stored, Work
 from cairn.ports.conversation import Heard, Said
 from cairn.ports.models import Chosen, ModelFault, Occasion, ProviderState, Tokens, Tried
-from cairn.runners.agents.office import Office
-from cairn.runners.agents.rules import AgentRules
+from cairn.runners.agents.policy import AgentRules
+from cairn.runners.agents.resources import Office
 from cairn.runners.agents.runner import AgentRunner
 from cairn.runners.limits import Limits
 from cairn.runners.validating import ValidatingRunner

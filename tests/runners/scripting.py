@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from cairn.adapters.sandbox_bwrap import BubblewrapSandbox
-from cairn.adapters.sandbox_plain import PlainSandbox
-from cairn.core.model import Fault
+from cairn.adapters.sandbox.bubblewrap import BubblewrapSandbox
+from cairn.adapters.sandbox.plain_process import PlainSandbox
+from cairn.core.execution import Fault
 from cairn.documents import decode_json
 from cairn.ports import Bounds, Call, Faulted, Level, Outcome, Produced, Sandbox, Unfit, Work
 from cairn.runners.limits import Limits
-from cairn.runners.script_rules import ScriptRules
-from cairn.runners.scripts import ScriptRunner
+from cairn.runners.scripts.policy import ScriptRules
+from cairn.runners.scripts.runner import ScriptRunner
 from tests.runners.works import Told, checkpoint, stored, work
 
 BOUNDS = Bounds(memory_mb=512, processes=16, open_files=64, file_size_mb=8)

@@ -11,7 +11,7 @@ import pytest
 from cairn.ports import Produced
 from cairn.ports.conversation import Purpose
 from cairn.ports.models import ModelFault, ModelFaultKind
-from cairn.runners.agents.parts import AGREED, ALONE, ANSWERS, ARGUES, IN_TURN, LAST_IN_TURN, NOT_YET, REVIEWS
+from cairn.runners.agents.roles import AGREED, ALONE, ANSWERS, ARGUES, IN_TURN, LAST_IN_TURN, NOT_YET, REVIEWS
 from tests.mentions import mentions
 from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, Uses, faulted, hands_over, pattern_of
 from tests.runners.test_agent_resume import kind_of, replay_every_prefix

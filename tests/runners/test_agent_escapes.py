@@ -14,9 +14,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cairn.files.folders import remove_tree
+from cairn.files.safe_folder import remove_tree
 from cairn.ports import Bounds, Produced
-from cairn.runners.agents.rules import AgentRules
+from cairn.runners.agents.policy import AgentRules
 from tests.mentions import mentions
 from tests.runners.agenting import Agents, FakeModels, Uses
 from tests.runners.scripting import alive, make_sandbox

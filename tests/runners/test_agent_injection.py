@@ -12,9 +12,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from cairn.ports import Produced, Resolved, Source
-from cairn.runners.agents.judging import SYSTEM as JUDGE
-from cairn.runners.agents.office import Office
-from cairn.runners.agents.rules import AgentRules, McpServer
+from cairn.runners.agents.policy import AgentRules, McpServer
+from cairn.runners.agents.resources import Office
+from cairn.runners.agents.result_judge import SYSTEM as JUDGE
 from cairn.runners.agents.runner import AgentRunner
 from cairn.runners.validating import ValidatingRunner
 from tests.adapters.models.asking import CHAT, CLAUDE, opened

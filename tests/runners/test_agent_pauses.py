@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cairn.core.model import WaitingOn
+from cairn.core.states import WaitingOn
 from cairn.ports import (
     Asks,
     Call,

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from cairn.ports import Bounds, Level, NotSent, Produced, Reached, WebAnswer
-from cairn.runners.agents.parts import NOT_YET
-from cairn.runners.agents.rules import AgentRules, McpServer, SearchRules
+from cairn.runners.agents.policy import AgentRules, McpServer, SearchRules
+from cairn.runners.agents.roles import NOT_YET
 from tests.mentions import mentions
 from tests.runners.agenting import Agents, Asked, FakeModels, Reply, Uses, faulted
 from tests.runners.scripting import alive, make_sandbox, running, until

@@ -8,9 +8,9 @@ from typing import Any
 
 from cairn.ports import Finding, Produced, Resolved, Source, Unfit, Verdict
 from cairn.ports.conversation import Purpose
-from cairn.runners.agents.judging import SYSTEM as JUDGE
-from cairn.runners.agents.office import Office
-from cairn.runners.agents.summing_up import SYSTEM as SUMMARISER
+from cairn.runners.agents.resources import Office
+from cairn.runners.agents.result_judge import SYSTEM as JUDGE
+from cairn.runners.agents.summaries import SYSTEM as SUMMARISER
 from cairn.runners.validating import ValidatingRunner
 from tests.mentions import mentions
 from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, faulted, hands_over, texts

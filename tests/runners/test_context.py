@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cairn.definitions import CheckpointDefinition
-from cairn.definitions.execution import Agent
+from cairn.definitions.execution_config import Agent
 from cairn.documents import Value, encode_json
 from cairn.ports import Rework
 from cairn.runners import (
@@ -17,8 +17,8 @@ from cairn.runners import (
     check_length,
     referenced,
 )
-from cairn.runners.layouts import BlockKind
 from cairn.runners.limits import Limits
+from cairn.runners.prompt_layouts import BlockKind
 from tests.mentions import listing, mentions
 from tests.runners.readings import FOUND, ODD_STEP, REQUIREMENTS, step
 from tests.runners.works import checkpoint, stored

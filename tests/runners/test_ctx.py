@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cairn.core.model import Fault
+from cairn.core.execution import Fault
 from cairn.documents import DocumentError
 from cairn.ports import Content, Faulted, Produced, Rework, Stored, Unfit
 from cairn.runners import Ctx

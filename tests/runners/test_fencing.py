@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cairn.definitions import CheckpointDefinition
 from cairn.runners import Resolved, Source, assemble
-from cairn.runners.layouts import fenced
+from cairn.runners.prompt_layouts import fenced
 from tests.mentions import mentions
 from tests.runners.works import checkpoint, stored
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cairn.core.model import Fault
+from cairn.core.execution import Fault
 from cairn.ports import Faulted
 from cairn.runners import Ctx, FunctionRegistry, FunctionRunner
 from tests.mentions import mentions

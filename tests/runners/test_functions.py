@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from cairn.core.model import Fault
+from cairn.core.execution import Fault
 from cairn.ports import Content, Produced, Unfit
 from cairn.runners import Ctx
 from tests.mentions import listing, mentions

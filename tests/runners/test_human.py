@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cairn.core.model import Fault
+from cairn.core.execution import Fault
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import Value
 from cairn.ports import Content, Faulted, Produced, Stored, Unfit, Upload

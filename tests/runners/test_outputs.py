@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from cairn.core.model import Fault, Ruling
+from cairn.core.execution import Fault
+from cairn.core.states import Ruling
 from cairn.documents import Value
 from cairn.ports import Content, Outcome, Produced, Stored, Unfit
-from cairn.runners.declared import KEPT, artifact_id, expected
+from cairn.runners.expected_artifacts import KEPT, artifact_id, expected
 from cairn.runners.limits import Limits
-from cairn.runners.outputs import Made, judge
+from cairn.runners.result_checks import Made, judge
 from tests.mentions import listing, mentions
 from tests.runners.works import Told, checkpoint, function_checkpoint, stored, unreadable, work
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from cairn.runners.processes import printed
+from cairn.runners.processes.lifecycle import printed
 
 LOOPS = [asyncio.new_event_loop, uvloop.new_event_loop]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cairn.core.model import Fault, Mode
+from cairn.core.execution import Fault
+from cairn.core.states import Mode
 from cairn.ports import Faulted, Produced
 from cairn.runners import Ctx, FunctionRegistry, carry_out, make_runners
 from tests.mentions import mentions

@@ -11,12 +11,13 @@ from cairn.definitions import expand, parse
 from cairn.definitions.templates import templates
 from cairn.documents import Value
 from cairn.ports import Content, Faulted, Produced
-from cairn.runners import FunctionRunner, map_input, read_value, run_context, sample_functions
-from cairn.runners.sample_words import keywords_of, paragraphs_of, sentences_of, words_of
+from cairn.runners import FunctionRunner, map_input, read_value, run_context
+from cairn.runners.samples import functions
+from cairn.runners.samples.words import keywords_of, paragraphs_of, sentences_of, words_of
 from tests.mentions import mentions
 from tests.runners.works import checkpoint, work
 
-RUNNER = FunctionRunner(sample_functions.function)
+RUNNER = FunctionRunner(functions.function)
 CAIRN = (
     "A cairn is a pile of stones that marks a way. Walkers add a stone when they pass, so that those who come after"
     " them find the path in fog and snow. The marks are simple, they last, and everybody can read them."
@@ -149,7 +150,7 @@ async def test_wrong_inputs_are_told(name: str, inputs: Value, parameters: Any, 
     assert isinstance(outcome, Faulted)
     assert outcome.error.type == type
     assert outcome.error.message.startswith(message)
-    assert "sample_functions.py" in outcome.error.trace
+    assert "samples/functions.py" in outcome.error.trace
 
 
 # ---- the template ----------------------------------------------------------------------------------------------

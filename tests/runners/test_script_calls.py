@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cairn.core.model import Fault
+from cairn.core.execution import Fault
 from cairn.documents import decode_json
 from cairn.ports import Call, Content, Produced, WantsRework
 from tests.mentions import mentions

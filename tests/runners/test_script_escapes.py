@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from cairn.core.model import Fault
+from cairn.core.execution import Fault
 from tests.mentions import mentions
 from tests.runners.scripting import Bench, function
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cairn.documents import DocumentError, decode_json, encode_json
-from cairn.runners.script_child import exact
+from cairn.runners.processes.child import exact_json
 
 
 def nested(depth: int) -> Any:
@@ -37,7 +37,7 @@ def nested(depth: int) -> Any:
     ],
 )
 def test_what_both_write_is_read_as_the_same(value: Any) -> None:
-    assert decode_json(exact.encode(value), max_bytes=10**6) == decode_json(encode_json(value), max_bytes=10**6)
+    assert decode_json(exact_json.encode(value), max_bytes=10**6) == decode_json(encode_json(value), max_bytes=10**6)
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_what_both_write_is_read_as_the_same(value: Any) -> None:
     ],
 )
 def test_what_one_refuses_the_other_refuses_in_the_same_words_at_the_same_place(value: Any) -> None:
-    with pytest.raises(exact.Unwritable) as theirs:
-        exact.encode(value)
+    with pytest.raises(exact_json.Unwritable) as theirs:
+        exact_json.encode(value)
     with pytest.raises(DocumentError) as ours:
         encode_json(value)
     assert (str(theirs.value), theirs.value.path) == (ours.value.message, ours.value.path or "")

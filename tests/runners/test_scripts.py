@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from cairn.core.model import Fault, WaitingOn
+from cairn.core.execution import Fault
+from cairn.core.states import WaitingOn
 from cairn.ports import Asks, Content, Faulted, Level, Produced, Rework, Unfit
-from cairn.runners.script_rules import ScriptRules
+from cairn.runners.scripts.policy import ScriptRules
 from tests.mentions import listing, mentions
 from tests.runners.scripting import BOUNDS, Bench, function
 from tests.runners.works import stored

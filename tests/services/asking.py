@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from cairn.core.model import Mode
+from cairn.core.states import Mode
 from cairn.documents import encode_json
 from cairn.ports import Content, Outcome, Runner, WantsRework, Work
 from cairn.runners import Ctx

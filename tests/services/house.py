@@ -16,22 +16,22 @@ import sqlalchemy as sa
 
 from cairn.bootstrap import Cairn, build
 from cairn.config import Settings
-from cairn.core.model import ExecutionStatus, RunStatus
+from cairn.core.states import ExecutionStatus, RunStatus
 from cairn.documents import decode_json
 from cairn.ports.models import Chosen, ModelFault, Models, Occasion, Tokens, Tried
 from cairn.runners import Ctx, FunctionRegistry
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.engine import Step
-from cairn.services.reading.filters import ArtifactFilter, EventFilter
-from cairn.services.rollbacks import Request
-from cairn.services.views.approvals import Approval
-from cairn.services.views.artifacts import Artifact
-from cairn.services.views.events import Event
-from cairn.services.views.executions import Execution
-from cairn.services.views.rollbacks import Rollback, RollbackPreview
-from cairn.services.views.runs import Run
+from cairn.services.approvals.views import Approval
+from cairn.services.artifacts.views import Artifact
+from cairn.services.engine.engine import Step
+from cairn.services.events.views import Event
+from cairn.services.filters import ArtifactFilter, EventFilter
+from cairn.services.rollbacks.service import Request
+from cairn.services.rollbacks.views import Rollback, RollbackPreview
+from cairn.services.runs.execution_views import Execution
+from cairn.services.runs.views import Run
 from cairn.store import tables as t
-from cairn.store.verification import Broken, verify
+from cairn.store.events.verification import Broken, verify
 from cairn.worker import Worker
 from tests.databases import prepare
 from tests.outward.servers import MailServer, WebServer

@@ -10,18 +10,18 @@ from typing import Any
 from argon2 import PasswordHasher
 
 from cairn.adapters.key_file import KeyFile
-from cairn.services.access import Access
-from cairn.services.accounts import Accounts, open_accounts
+from cairn.bootstrap.identity import Accounts, open_accounts
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.acts import Acts
-from cairn.services.directory import Directory
-from cairn.services.hub import Hub
-from cairn.services.passwords import Passwords
-from cairn.services.reading.events import list_events
-from cairn.services.reading.filters import EventFilter
+from cairn.services.engine.admin_changes import Acts
+from cairn.services.engine.event_bus import Hub
+from cairn.services.events.queries import list_events
+from cairn.services.filters import EventFilter
+from cairn.services.identity.directory import Directory
+from cairn.services.identity.users import NewUser
 from cairn.services.secrets import Secrets
-from cairn.services.signing_in import Visitor
-from cairn.services.users import NewUser
+from cairn.services.sign_in.authentication import Access
+from cairn.services.sign_in.passwords import Passwords
+from cairn.services.sign_in.service import Visitor
 from cairn.store import Database, verify
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

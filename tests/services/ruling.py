@@ -9,10 +9,10 @@ from textwrap import dedent
 from cairn.core.errors import Refused
 from cairn.core.rules import GLOBAL
 from cairn.services.actors import ADMIN, Actor
+from cairn.services.approvals.views import Approval
 from cairn.services.errors import WrongInput
-from cairn.services.users import NewUser
-from cairn.services.views.approvals import Approval
-from cairn.services.views.rules import Explanation
+from cairn.services.identity.users import NewUser
+from cairn.services.rules.views import Explanation
 from tests.services.house import House
 
 REVIEWER = Actor("a reviewer", frozenset({"approver"}))
@@ -40,8 +40,8 @@ async def globally(house: House, text: str) -> AsyncGenerator[int]:
 
 def approvals(house: House, run_id: str) -> list[Approval]:
     """All of a run, in the order in which they were asked."""
-    from cairn.core.model import ApprovalStatus
-    from cairn.services.reading.filters import ApprovalFilter
+    from cairn.core.states import ApprovalStatus
+    from cairn.services.filters import ApprovalFilter
 
     wanted = ApprovalFilter(tuple(ApprovalStatus), (), None, run_id, "age")
     return house.cairn.reading.approvals(wanted, 500, None).items

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from cairn.bootstrap import Cairn
-from cairn.core.model import Mode
+from cairn.core.states import Mode
 from cairn.ports import Content, Conversation, Outcome, Produced, Purpose, Runner, Said, Work
 from cairn.ports.models import Tokens
 

@@ -11,14 +11,14 @@ import sqlalchemy as sa
 from argon2 import PasswordHasher
 from sqlalchemy import event
 
-from cairn.services.access import LIFETIME
 from cairn.services.actors import ADMIN
-from cairn.services.attempts import Attempts
 from cairn.services.errors import TooManyAttempts, Unauthenticated
-from cairn.services.passwords import Passwords
-from cairn.services.signing_in import SigningIn, Visitor
-from cairn.services.tokens import NewToken
-from cairn.services.users import UserChange
+from cairn.services.identity.tokens import NewToken
+from cairn.services.identity.users import UserChange
+from cairn.services.sign_in.authentication import LIFETIME
+from cairn.services.sign_in.passwords import Passwords
+from cairn.services.sign_in.rate_limits import Attempts
+from cairn.services.sign_in.service import SigningIn, Visitor
 from cairn.store import Database
 from cairn.store import tables as t
 from tests.services.household import HERE, PASSWORD, Household, SetClock

@@ -10,11 +10,11 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.core.errors import Refused
-from cairn.core.model import Risk
+from cairn.core.rule_verdict import Risk
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
+from cairn.services.approvals.views import ApprovalDetail, Change
 from cairn.services.errors import WrongInput
-from cairn.services.views.approvals import ApprovalDetail, Change
 from cairn.store import tables as t
 from tests.mentions import mentions
 from tests.outward.servers import answer, break_midway

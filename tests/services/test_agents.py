@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from cairn.definitions import DefinitionError
 from cairn.ports.models import ModelFault, ModelFaultKind
 from cairn.runners import Ctx
-from cairn.runners.agents.judging import SYSTEM as JUDGE
-from cairn.runners.agents.parts import CHAIRS
-from cairn.runners.agents.summing_up import SYSTEM as SUMMARISER
+from cairn.runners.agents.result_judge import SYSTEM as JUDGE
+from cairn.runners.agents.roles import CHAIRS
+from cairn.runners.agents.summaries import SYSTEM as SUMMARISER
 from cairn.services.actors import ADMIN
 from cairn.services.errors import WrongInput
 from cairn.store import tables as t

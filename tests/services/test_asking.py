@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from cairn.core.errors import NotAllowed, Refused
-from cairn.core.model import RunStatus
+from cairn.core.states import RunStatus
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN, Actor
+from cairn.services.approvals.views import Approval
 from cairn.services.errors import WrongInput
-from cairn.services.reading.filters import ApprovalFilter
-from cairn.services.users import NewUser
-from cairn.services.views.approvals import Approval
+from cairn.services.filters import ApprovalFilter
+from cairn.services.identity.users import NewUser
 from tests.mentions import mentions
 from tests.services.house import House, step
 from tests.services.ruling import approvals, rule, second_approver

@@ -11,8 +11,8 @@ from cairn.definitions.rules import load
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.errors import NotFound
-from cairn.services.reading.autonomy import mode
-from cairn.services.views.rules import Backtest, RuleAutonomy
+from cairn.services.rules.queries.autonomy import mode
+from cairn.services.rules.views import Backtest, RuleAutonomy
 from tests.mentions import mentions
 from tests.services.house import House, step
 from tests.services.ruling import REVIEWER, approvals, rule, why

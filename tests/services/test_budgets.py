@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from cairn.core.budget import Budget
 from cairn.core.errors import Refused
-from cairn.core.model import Budget
 from cairn.ports import Conversation, Outcome, Purpose, Work
 from cairn.ports.models import Tokens
 from cairn.services.actors import ADMIN
-from cairn.services.budgets import money
-from cairn.services.reading.conversations import MessageFilter
-from cairn.services.reading.costs import Days, Wanted
-from cairn.services.reading.filters import RunFilter
+from cairn.services.conversations.queries import MessageFilter
+from cairn.services.conversations.views import Message
+from cairn.services.costs.budgets import money
+from cairn.services.costs.queries import Days, Wanted
+from cairn.services.costs.views import Bound, Limits, RunBudget, Usage
+from cairn.services.filters import RunFilter
 from cairn.services.retention import Days as Kept
 from cairn.services.retention import Retention
-from cairn.services.views.conversations import Message
-from cairn.services.views.costs import Bound, Limits, RunBudget, Usage
 from cairn.store import tables as t
 from tests.mentions import mentions
 from tests.runners.agenting import FakeModels

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from cairn.core.model import Fault
+from cairn.core.execution import Fault
 from cairn.ports import Conversation, ConversationOver, Faulted, Outcome, OverBudget, Said, Unfit, Work
 from cairn.ports.models import Tokens
 from cairn.services.actors import ADMIN

@@ -10,7 +10,7 @@ import pytest
 from cairn.documents import digest, encode_json
 from cairn.runners import Ctx
 from cairn.services.errors import TooLarge, WrongInput
-from cairn.services.reading.filters import LogFilter
+from cairn.services.filters import LogFilter
 from tests.mentions import mentions
 from tests.services.house import House, step
 

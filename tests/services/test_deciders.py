@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from cairn.core.model import Kind
+from cairn.core.states import Kind
 from cairn.definitions import DefinitionError
 from cairn.services.actors import ADMIN
-from cairn.services.deciders import Wanted
-from cairn.services.directory import Person, Roll
-from cairn.services.users import NewUser
-from cairn.services.views.approvals import Approval
+from cairn.services.approvals.eligibility import Wanted
+from cairn.services.approvals.views import Approval
+from cairn.services.identity.directory import Person, Roll
+from cairn.services.identity.users import NewUser
 from tests.mentions import mentions
 from tests.services.house import House, form, step
 from tests.services.ruling import rule

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from cairn.core.errors import Refused
-from cairn.core.model import Kind
+from cairn.core.states import Kind
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.errors import NotFound, WrongInput

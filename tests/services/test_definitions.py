@@ -14,7 +14,7 @@ from cairn.definitions import DefinitionError
 from cairn.files import Tree
 from cairn.services.actors import ADMIN
 from cairn.services.errors import NotFound, PreconditionFailed, WrongInput
-from cairn.services.reading.filters import RunFilter
+from cairn.services.filters import RunFilter
 from tests.mentions import mentions
 from tests.services.house import House, form, plain, step
 

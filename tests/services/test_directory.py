@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.delegations import NewDelegation
-from cairn.services.directory import Person
+from cairn.services.identity.delegations import NewDelegation
+from cairn.services.identity.directory import Person
 from cairn.store import Database
 from tests.services.household import NOON, Household
 

@@ -12,7 +12,7 @@ import pytest
 from cairn.files import Tree
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.mending import Mending
+from cairn.services.folders.recovery import Mending
 from tests.mentions import mentions
 from tests.services.house import House, form, retries, step
 

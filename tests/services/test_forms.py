@@ -13,8 +13,8 @@ import sqlalchemy as sa
 
 from cairn.core.errors import Refused
 from cairn.services.actors import ADMIN
+from cairn.services.approvals.uploads import Uploaded
 from cairn.services.errors import NotFound, TooLarge, WrongInput
-from cairn.services.uploads import Uploaded
 from cairn.store import tables as t
 from tests.mentions import mentions
 from tests.services.house import House, form, step

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from cairn.services.hub import ANYTHING, Hub
-from cairn.services.views.events import Change
+from cairn.services.engine.event_bus import ANYTHING, Hub
+from cairn.services.events.views import Change
 
 ONE = Change("pipeline", "run 1", "run_started")
 TWO = Change("pipeline", "run 2", "run_started")

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from cairn.core.errors import Refused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.rework import Request
-from cairn.services.views.executions import Execution
+from cairn.services.rework.service import Request
+from cairn.services.runs.execution_views import Execution
 from tests.mentions import mentions
 from tests.services.asking import asking
 from tests.services.house import House, form, step

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from cairn.cli.log_masking import mask_log
 from cairn.services.actors import ADMIN
-from cairn.services.log_masking import mask_log
 from cairn.services.secrets import MASKED, Secrets
 from cairn.store import Database
 from cairn.store import tables as t

@@ -8,10 +8,10 @@ from typing import Any
 
 from cairn.ports import Heard
 from cairn.services.actors import ADMIN
-from cairn.services.hub import Hub
-from cairn.services.on_air import BATCH_SECONDS, LONGEST, Listener, OnAir
+from cairn.services.conversations.live_messages import BATCH_SECONDS, LONGEST, Listener, OnAir
+from cairn.services.conversations.views import Piece
+from cairn.services.engine.event_bus import Hub
 from cairn.services.secrets import MASKED
-from cairn.services.views.conversations import Piece
 from cairn.store import Database
 from tests.services.household import Household
 

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.orphans import WORKING, working
+from cairn.services.dispatch.orphans import WORKING, working
 from tests.services.house import House, form, step
 
 

@@ -10,8 +10,8 @@ import pytest
 from cairn.api.permissions import PERMISSIONS, READ
 from cairn.services.actors import ADMIN, ALL_ROLES, Role, Scope
 from cairn.services.errors import Forbidden, NotFound, Unauthenticated, WrongInput
-from cairn.services.tokens import USABLE, NewToken
-from cairn.services.users import UserChange
+from cairn.services.identity.tokens import USABLE, NewToken
+from cairn.services.identity.users import UserChange
 from cairn.store import Database
 from tests.services.household import HERE, Household
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cairn.core.model import OnExpiry
+from cairn.core.states import OnExpiry
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.reading.filters import ApprovalFilter
-from cairn.services.views.approvals import Approval
+from cairn.services.approvals.views import Approval
+from cairn.services.filters import ApprovalFilter
 from tests.mentions import mentions
 from tests.services.house import House, form, step
 from tests.services.ruling import rule, second_approver

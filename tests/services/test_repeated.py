@@ -10,11 +10,11 @@ from uuid import uuid4
 import pytest
 import sqlalchemy as sa
 
+from cairn.core.commands import PauseRun
 from cairn.core.errors import Refused, Repeated
-from cairn.core.messages import PauseRun
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.rollbacks import Request
+from cairn.services.rollbacks.service import Request
 from cairn.store import LostRace
 from cairn.store import tables as t
 from tests.services.house import House, form, step

@@ -9,7 +9,7 @@ import pytest
 from cairn.core.errors import Refused
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.errors import NotFound, WrongInput
-from cairn.services.rework import Request
+from cairn.services.rework.service import Request
 from tests.mentions import mentions
 from tests.services.asking import code, writing
 from tests.services.house import House, form, step

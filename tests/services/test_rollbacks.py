@@ -12,8 +12,8 @@ from cairn.core.errors import Refused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.errors import NotFound, WrongInput
-from cairn.services.rollbacks import Request
-from cairn.services.views.rollbacks import Rollback, RollbackPreview
+from cairn.services.rollbacks.service import Request
+from cairn.services.rollbacks.views import Rollback, RollbackPreview
 from tests.mentions import mentions
 from tests.services.house import House, form, plain, retries, step
 

@@ -12,8 +12,8 @@ from cairn.core.rules import GLOBAL
 from cairn.definitions import DefinitionError
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.errors import NotFound, PreconditionFailed, WrongInput
-from cairn.services.reading.filters import EventFilter
-from cairn.services.rules import Rules
+from cairn.services.filters import EventFilter
+from cairn.services.rules.service import Rules
 from tests.mentions import mentions
 from tests.services.house import House, step
 from tests.services.ruling import rule

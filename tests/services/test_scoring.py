@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cairn.services.scoring import Share, agrees, answer_of
+from cairn.services.rules.scoring import Share, agrees, answer_of
 
 
 @pytest.mark.parametrize(

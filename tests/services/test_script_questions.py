@@ -8,7 +8,7 @@ import pytest
 
 from cairn.ports.models import ModelFault, ModelFaultKind
 from cairn.services.actors import ADMIN
-from cairn.services.views.executions import Execution
+from cairn.services.runs.execution_views import Execution
 from tests.runners.agenting import Asked, Mind, Reply, hands_over
 from tests.services.house import House, step
 from tests.services.test_agents import thinking

@@ -10,9 +10,9 @@ from sqlalchemy.exc import OperationalError
 
 from cairn.services.actors import ADMIN
 from cairn.services.errors import TooManyAttempts, Unauthenticated
-from cairn.services.refusals import MOST
-from cairn.services.signing_in import Visitor
-from cairn.services.tokens import NewToken
+from cairn.services.identity.tokens import NewToken
+from cairn.services.sign_in.blocked_sign_ins import MOST
+from cairn.services.sign_in.service import Visitor
 from cairn.store import Database
 from tests.services.household import HERE, PASSWORD, Household
 

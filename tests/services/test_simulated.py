@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cairn.adapters.models_pydantic_ai import ModelRules, PydanticAiModels
-from cairn.adapters.models_simulated import Simulated
+from cairn.adapters.models.catalogue import ModelRules, PydanticAiModels
+from cairn.adapters.simulated_model import Simulated
 from cairn.definitions import check_value
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN

@@ -10,7 +10,7 @@ import pytest
 from cairn.core.errors import Refused, Repeated
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.places import Places
+from cairn.services.dispatch.runner_slots import Places
 from tests.services.house import House, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")

@@ -9,7 +9,7 @@ import pytest
 
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.system_log import SystemLog
+from cairn.services.folders.system_log import SystemLog
 from tests.mentions import mentions
 from tests.services.house import House, step
 

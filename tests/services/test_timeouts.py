@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from cairn.core.model import Mode
+from cairn.core.states import Mode
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.places import Places
+from cairn.services.dispatch.runner_slots import Places
 from tests.mentions import mentions
 from tests.services.house import House, form, retries, step, timeout
 
@@ -170,7 +170,7 @@ async def test_one_that_does_not_let_itself_be_stopped_holds_nobody_up_for_long(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The run goes on; what the function still does is dropped."""
-    monkeypatch.setattr("cairn.services.lanes.STOP_SECONDS", 0.2)
+    monkeypatch.setattr("cairn.services.dispatch.lanes.STOP_SECONDS", 0.2)
     let_go = asyncio.Event()
 
     @house.does("stubborn")

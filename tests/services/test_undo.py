@@ -12,7 +12,7 @@ from cairn.core.errors import Refused, Repeated
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.errors import NotFound
-from cairn.services.rollbacks import Request
+from cairn.services.rollbacks.service import Request
 from tests.services.house import House, form, retries, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")

@@ -10,8 +10,8 @@ import pytest
 from cairn.core.errors import Refused
 from cairn.services.actors import ADMIN
 from cairn.services.errors import NotFound, Unauthenticated, WrongInput
-from cairn.services.tokens import NewToken
-from cairn.services.users import NewUser, UserChange
+from cairn.services.identity.tokens import NewToken
+from cairn.services.identity.users import NewUser, UserChange
 from cairn.store import Database
 from tests.services.household import HERE, Household
 

@@ -10,8 +10,8 @@ import pytest
 from cairn.core.errors import Refused
 from cairn.services.actors import ADMIN
 from cairn.services.errors import NotFound
-from cairn.services.rollbacks import Request
-from cairn.services.runs import Runs
+from cairn.services.rollbacks.service import Request
+from cairn.services.runs.service import Runs
 from tests.mentions import mentions
 from tests.services.house import House, form, step
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cairn.core.events import EventType
-from cairn.store.descriptions import CHOICES, SENTENCES, describe
+from cairn.store.events.descriptions import CHOICES, SENTENCES, describe
 
 SAMPLE: Mapping[str, Any] = {
     "agent": "refund-clerk",

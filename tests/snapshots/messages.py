@@ -11,11 +11,12 @@ import pytest
 from cairn.api.problems import KINDS
 from cairn.definitions import DefinitionError, authoring_schema
 from cairn.definitions.checks.shape import check_shape
-from cairn.definitions.library import agent_schema
+from cairn.definitions.library_agents import agent_schema
 from cairn.definitions.rules import load as load_rules
 from cairn.definitions.rules import schema as rules_schema
-from cairn.services.notices import composing
-from cairn.store import descriptions, migrations, tables
+from cairn.services.notifications import composer
+from cairn.store import migrations, tables
+from cairn.store.events import descriptions
 from tests.definitions import corpus
 from tests.definitions.test_rules import FOLDER as RULES
 from tests.snapshots.source_texts import PACKAGE, Text, listed, texts_of
@@ -26,7 +27,7 @@ PACKAGES = ("core", "services", "api", "store", "files", "ports", "adapters", "c
 
 def problems() -> str:
     kinds = "\n".join(f"- {status} {slug}: {title}" for slug, (status, title) in KINDS.items())
-    elsewhere = (*_files(composing, descriptions), *_folders(migrations, tables))
+    elsewhere = (*_files(composer, descriptions), *_folders(migrations, tables))
     found = {
         module: [text for text in texts if not text.logged and not text.label.endswith("description")]
         for package in PACKAGES

@@ -9,12 +9,13 @@ from typing import Any
 
 from cairn.core.approval import Approval, Vote
 from cairn.core.execution import Execution, Fault
+from cairn.core.rule_verdict import Risk, Terms
 from cairn.core.states import Kind, State
-from cairn.core.verdict import Risk, Terms
-from cairn.services.notices import composing, mails
-from cairn.services.notices.content import Content
-from cairn.services.notices.subjects import Action, Subject
-from cairn.store.tables.notices import NoticeKind
+from cairn.services.notifications import composer
+from cairn.services.notifications.content import Content
+from cairn.services.notifications.formats import email
+from cairn.services.notifications.subjects import Action, Subject
+from cairn.store.tables.notifications import NoticeKind
 from tests.snapshots.messages import module_name
 from tests.snapshots.source_texts import listed, texts_of
 
@@ -46,13 +47,13 @@ def emails() -> str:
     parts += [_shown(kind.value, _of_approval(kind)) for kind in OF_APPROVALS if kind is not NoticeKind.APPROVAL_ASKED]
     others = [kind for kind in NoticeKind if kind not in OF_APPROVALS and kind is not NoticeKind.TEST]
     parts += [_shown(kind.value, _of_run(kind)) for kind in others]
-    parts.append(_shown("test", composing.trial("operations", "mira")))
-    templates = {name: texts for name, texts in texts_of("services").items() if name == module_name(composing)}
+    parts.append(_shown("test", composer.trial("operations", "mira")))
+    templates = {name: texts for name, texts in texts_of("services").items() if name == module_name(composer)}
     return "\n\n".join([*parts, "# In the source", listed(templates)])
 
 
 def _shown(title: str, content: Content) -> str:
-    mail = mails.message(content, BASE, "mira@example.com")
+    mail = email.message(content, BASE, "mira@example.com")
     lines = f"Subject: {mail.subject}\n\n{mail.text}".strip().splitlines()
     return "\n".join([f"# {title}", "", *(f"    {line}".rstrip() for line in lines)])
 
@@ -84,4 +85,4 @@ def _composed(kind: NoticeKind, execution: Execution | None = SECOND, **more: An
     loaded: Any = SimpleNamespace(facts=facts, run=run, places=places)
     detail = {"rule": RULE, "reason": "The run has used 9 calls, and its budget is 10 calls."}
     row: Any = SimpleNamespace(detail=detail, actor="mira", noted_at=NOW)
-    return composing.compose(Subject(kind, row, loaded, execution, **more), lambda text: text)
+    return composer.compose(Subject(kind, row, loaded, execution, **more), lambda text: text)

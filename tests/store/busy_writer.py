@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from cairn.core import messages as m
-from cairn.core.model import State
+from cairn.core.commands import Finished, Output, StartRun
+from cairn.core.states import State
 from cairn.store import Database
 from tests.store.samples import begin_story, make_artifact, make_document
 
@@ -15,13 +15,13 @@ def main(url: str) -> None:
     number = 0
     while True:
         story = begin_story(database, make_document("a", "b", "c", "d", "e"))
-        story.send(m.StartRun())
+        story.send(StartRun())
         while story.loaded.run.open:
             e = next(each for each in story.loaded.run.open if each.state is State.WORKING)
             number += 1
             made = make_artifact(e.id, f"content {number} ".encode() * 200)
-            output = m.Output(made.record_id, made.name, made.checksum, made.size)
-            story.send(m.Finished(e.id, e.dispatch, made.checksum, (output,)), artifacts=[made])
+            output = Output(made.record_id, made.name, made.checksum, made.size)
+            story.send(Finished(e.id, e.dispatch, made.checksum, (output,)), artifacts=[made])
             facts = story.loaded.facts
             sys.stdout.write(f"{facts.run_id} {story.loaded.revision} {made.checksum}\n")
             sys.stdout.flush()

@@ -11,20 +11,11 @@ from uuid import UUID, uuid4, uuid5
 
 import sqlalchemy as sa
 
+from cairn.core.commands import Command, Given
 from cairn.core.decide import Decision, decide
-from cairn.core.messages import Command, Given
-from cairn.core.model import Checkpoint, Mode, Plan, Policy
-from cairn.store import (
-    Database,
-    Loaded,
-    NewArtifact,
-    Plans,
-    RunFacts,
-    insert_run,
-    load_run,
-    pipeline_rows,
-    save_run,
-)
+from cairn.core.plan import Checkpoint, Plan, Policy
+from cairn.core.states import Mode
+from cairn.store import Database, Loaded, NewArtifact, Plans, RunFacts, insert_run, load_run, pipelines, save_run
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 FUNCTION = Policy(mode=Mode.FUNCTION)
@@ -142,7 +133,7 @@ def begin_story(database: Database, document: Mapping[str, Any], plans: Plans | 
     plans = plans or SamplePlans()
 
     def make(connection: sa.Connection) -> Loaded:
-        pipeline_rows.insert_pipeline(connection, document, "ann", NOON)
+        pipelines.insert_pipeline(connection, document, "ann", NOON)
         return insert_run(connection, facts_of(document, **facts), plans)
 
     return Story(database, plans, database.transact_now(make))

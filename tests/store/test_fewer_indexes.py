@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.core import messages as m
-from cairn.core.model import State
-from cairn.store import Database, save_lineage, schema
+from cairn.core.commands import Finished, StartRun
+from cairn.core.states import State
+from cairn.store import Database, save_lineage
+from cairn.store.database import schema_version
 from cairn.store.tables import job_dependencies
 from tests.store.samples import NOON, begin_story, make_document
 
@@ -34,9 +35,9 @@ BEFORE = {
 
 def test_dependencies_are_kept(database: Database) -> None:
     story = begin_story(database, make_document("a", "b"))
-    story.send(m.StartRun())
+    story.send(StartRun())
     (first,) = story.loaded.run.open
-    story.send(m.Finished(first.id, first.dispatch, "d"))
+    story.send(Finished(first.id, first.dispatch, "d"))
     (second,) = story.loaded.run.open
     assert second.state is State.WORKING
     database.transact_now(lambda c: save_lineage(c, second.id, second.dispatch, (), [first.id], NOON))
@@ -49,7 +50,7 @@ def test_dependencies_are_kept(database: Database) -> None:
         ):
             connection.execute(sa.text(statement))
     database.migrate()
-    assert schema.found(database.read_engine) == schema.newest()
+    assert schema_version.found(database.read_engine) == schema_version.newest()
     rows = database.read(lambda c: c.execute(sa.select(job_dependencies)).all())
     assert [tuple(row) for row in rows] == [(second.id, first.id, "success")]
     keys = sa.inspect(database.read_engine).get_foreign_keys("job_dependencies")

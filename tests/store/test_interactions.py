@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.core import messages as m
-from cairn.core.model import Mode, Policy
+from cairn.core.commands import Decide, Finished, StartRun
+from cairn.core.plan import Policy
+from cairn.core.states import Mode
 from cairn.store import Database, blobs
 from tests.store.samples import SamplePlans, begin_story, make_document
 
@@ -13,15 +14,15 @@ from tests.store.samples import SamplePlans, begin_story, make_document
 def test_decisions_appear_as_interactions(database: Database) -> None:
     plans = SamplePlans({"a": Policy(mode=Mode.HUMAN_ONLY, ask_start=True, ask_completion=True)})
     story = begin_story(database, make_document("a"), plans)
-    story.send(m.StartRun())
+    story.send(StartRun())
 
     def decide(decision: str, **given: str) -> None:
         approval = story.loaded.run.pending[0]
-        story.send(m.Decide(approval.id, decision, **given), by="bob")
+        story.send(Decide(approval.id, decision, **given), by="bob")
 
     def finish() -> None:
         e = next(iter(story.loaded.run.open))
-        story.send(m.Finished(e.id, e.dispatch, "digest"))
+        story.send(Finished(e.id, e.dispatch, "digest"))
 
     answer = database.transact_now(lambda c: blobs.put(c, b"{}"))
     decide("approve", feedback="go")

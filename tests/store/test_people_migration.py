@@ -8,9 +8,9 @@ from contextlib import closing
 import sqlalchemy as sa
 from alembic import command
 
-from cairn.services.access import Access
 from cairn.services.actors import ADMIN
-from cairn.services.directory import Directory
+from cairn.services.identity.directory import Directory
+from cairn.services.sign_in.authentication import Access
 from cairn.store import Database
 from cairn.store.migrations.upgrade import configuration
 from tests.services.household import NOON, SetClock

@@ -11,10 +11,11 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from cairn.core import messages as m
+from cairn.core.commands import StartRun
 from cairn.documents import digest
-from cairn.store import Database, Kept, LostRace, document, insert_run, load_run, pipeline_rows
-from cairn.store.pipeline_rows import Previous
+from cairn.store import Database, Kept, LostRace, document, insert_run, load_run
+from cairn.store import pipelines as pipeline_rows
+from cairn.store.pipelines import Previous
 from cairn.store.tables import checkpoint_definitions, definition_revisions, pipeline_runs, pipelines
 from tests.store.samples import NOON, SamplePlans, begin_story, facts_of, make_document
 
@@ -206,7 +207,7 @@ def test_a_renamed_key_stays_the_checkpoint_it_was(database: Database) -> None:
     renamed["checkpoints"][0]["checkpoint_id"] = first["checkpoints"][0]["checkpoint_id"]
     database.transact_now(lambda c: pipeline_rows.save_revision(c, renamed, "ann", NOON, expected=1))
     story.loaded = story.load()
-    story.send(m.StartRun())
+    story.send(StartRun())
     place = story.load().places["a"]
     assert (place.checkpoint_id, place.name) == (first["checkpoints"][0]["checkpoint_id"], "Z")
 

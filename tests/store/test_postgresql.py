@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
 from cairn.store import Database
-from cairn.store.prepared import insert_into
+from cairn.store.prepared_statements import insert_into
 from cairn.store.tables import settings
 from tests.store.test_database import keys, put
 

@@ -10,10 +10,10 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from cairn.store import Database
+from cairn.store.column_types import Text
 from cairn.store.errors import Unstorable
-from cairn.store.prepared import PreparedQuery, insert_into
+from cairn.store.prepared_statements import PreparedQuery, insert_into
 from cairn.store.tables import definition_revisions, pipelines
-from cairn.store.types import Text
 from tests.store.samples import begin_story, make_document
 
 _INSERT = insert_into(pipelines)

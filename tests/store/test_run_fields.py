@@ -7,29 +7,13 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+from cairn.core.approval import Approval, Vote
+from cairn.core.budget import Budget
 from cairn.core.decide import Decision
-from cairn.core.model import (
-    Approval,
-    ApprovalStatus,
-    Budget,
-    Execution,
-    Fault,
-    Kind,
-    OnExpiry,
-    Rework,
-    Risk,
-    Rollback,
-    RollbackTrigger,
-    Ruling,
-    Run,
-    RunStatus,
-    State,
-    Terms,
-    Vote,
-    WaitingOn,
-    Wish,
-)
-from cairn.core.verdict import Considered
+from cairn.core.execution import Execution, Fault, Rework, Wish
+from cairn.core.rule_verdict import Considered, Risk, Terms
+from cairn.core.run import Rollback, Run
+from cairn.core.states import ApprovalStatus, Kind, OnExpiry, RollbackTrigger, Ruling, RunStatus, State, WaitingOn
 from cairn.store import Database, blobs, save_run
 from tests.store.samples import NOON, begin_story, make_document
 

@@ -14,12 +14,14 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import IntegrityError
 
-from cairn.core import messages as m
+from cairn.core.commands import Failed, Finished, Output, PauseRun, RetryDue, ReworkWanted, StartRun
 from cairn.core.decide import Decision, decide
 from cairn.core.errors import Stale
-from cairn.core.model import Execution, Fault, Policy, State
-from cairn.store import DamagedBlob, Database, Fenced, Loaded, LostRace, blobs, load_run, pipeline_rows, save_run
-from cairn.store.prepared import Prepared
+from cairn.core.execution import Execution, Fault
+from cairn.core.plan import Policy
+from cairn.core.states import State
+from cairn.store import DamagedBlob, Database, Fenced, Loaded, LostRace, blobs, load_run, pipelines, save_run
+from cairn.store.prepared_statements import Prepared
 from cairn.store.tables import artifacts, checkpoint_executions, events, pipeline_runs
 from tests.store.samples import NOON, SamplePlans, Story, begin_story, make_artifact, make_document
 
@@ -39,8 +41,8 @@ def finish(story: Story, content: bytes = b"{}", **options: Any) -> Loaded:
     """The work at hand is done; the next checkpoint starts."""
     e = working(story.loaded)
     made = make_artifact(e.id, content)
-    output = m.Output(made.record_id, made.name, made.checksum, made.size)
-    return story.send(m.Finished(e.id, e.dispatch, made.checksum, (output,)), artifacts=[made], **options)
+    output = Output(made.record_id, made.name, made.checksum, made.size)
+    return story.send(Finished(e.id, e.dispatch, made.checksum, (output,)), artifacts=[made], **options)
 
 
 def snapshot(story: Story) -> Any:
@@ -53,7 +55,7 @@ def snapshot(story: Story) -> Any:
 def test_completing_one_and_starting_the_next_takes_seven_statements(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.send(m.StartRun())
+    story.send(StartRun())
     statements: list[str] = []
     for name in ("run", "run_many"):
         monkeypatch.setattr(Prepared, name, _counting(getattr(Prepared, name), statements))
@@ -79,7 +81,7 @@ def _counting(run: Callable[..., Any], statements: list[str]) -> Callable[..., A
 
 # ---- races and fences ------------------------------------------------------------------------------
 def test_who_comes_second_has_lost_the_race_and_writes_nothing(story: Story) -> None:
-    story.send(m.StartRun())
+    story.send(StartRun())
     stale = replace(story.loaded)
     finish(story)
     before = snapshot(story)
@@ -90,7 +92,7 @@ def test_who_comes_second_has_lost_the_race_and_writes_nothing(story: Story) -> 
 
 
 def test_one_of_twenty_concurrent_decisions_counts(story: Story) -> None:
-    story.send(m.StartRun())
+    story.send(StartRun())
     e, given = working(story.loaded), story.given()
     ready = threading.Barrier(20)
     counted: list[bool] = []
@@ -99,7 +101,7 @@ def test_one_of_twenty_concurrent_decisions_counts(story: Story) -> None:
         def change(connection: sa.Connection) -> None:
             loaded = load_run(connection, story.loaded.facts.run_id, story.plans, lock=number % 2 == 0)
             assert loaded is not None
-            decision = decide(loaded.run, m.Finished(e.id, e.dispatch, "d"), given)
+            decision = decide(loaded.run, Finished(e.id, e.dispatch, "d"), given)
             save_run(connection, loaded, decision, given)
 
         ready.wait(20)
@@ -119,7 +121,7 @@ def test_one_of_twenty_concurrent_decisions_counts(story: Story) -> None:
 @pytest.mark.parametrize("change", [{"dispatch_number": 7}, {"state": "waiting"}])
 def test_a_dispatch_that_has_ended_writes_nothing(story: Story, change: dict[str, Any]) -> None:
     """The fence on the execution's own row holds even if the run's revision does not tell."""
-    story.send(m.StartRun())
+    story.send(StartRun())
     e = working(story.loaded)
     update = sa.update(checkpoint_executions).where(checkpoint_executions.c.execution_id == e.id).values(change)
     story.database.transact_now(lambda c: c.execute(update))
@@ -131,7 +133,7 @@ def test_a_dispatch_that_has_ended_writes_nothing(story: Story, change: dict[str
 
 @pytest.mark.parametrize("point", ["before_commit", "after_commit"])
 def test_a_save_is_complete_or_absent(story: Story, point: str) -> None:
-    story.send(m.StartRun())
+    story.send(StartRun())
     before = snapshot(story)
 
     def crash(reached: str) -> None:
@@ -153,7 +155,7 @@ def test_a_save_is_complete_or_absent(story: Story, point: str) -> None:
 
 # ---- what is written -----------------------------------------------------------------------------
 def test_an_execution_gets_its_folder_and_name_when_it_is_created(story: Story) -> None:
-    story.send(m.StartRun(), drivers={})
+    story.send(StartRun(), drivers={})
     e = working(story.loaded)
     columns = ("checkpoint_name", "folder", "temp_workspace_path", "permanent_output_path", "driver")
     assert story.rows(checkpoint_executions, *columns) == [
@@ -162,11 +164,11 @@ def test_an_execution_gets_its_folder_and_name_when_it_is_created(story: Story) 
 
 
 def test_a_rename_changes_the_folders_of_later_executions_only(story: Story) -> None:
-    story.send(m.StartRun())
+    story.send(StartRun())
     document = make_document("a", "b", "c", pipeline_id=story.loaded.facts.pipeline_id)
     for checkpoint in document["checkpoints"]:
         checkpoint["checkpoint_name"] = "New"
-    story.database.transact_now(lambda c: pipeline_rows.save_revision(c, document, "bob", NOON, expected=1))
+    story.database.transact_now(lambda c: pipelines.save_revision(c, document, "bob", NOON, expected=1))
     story.loaded = story.load()
     finish(story)
     assert sorted(story.load().folders.values()) == ["checkpoint_0_a", "checkpoint_1_new"]
@@ -174,15 +176,15 @@ def test_a_rename_changes_the_folders_of_later_executions_only(story: Story) -> 
 
 
 def test_drivers_are_stored(story: Story) -> None:
-    e = working(story.send(m.StartRun()))
-    story.send(m.PauseRun(), drivers={e.id: "exec:a:1"})
+    e = working(story.send(StartRun()))
+    story.send(PauseRun(), drivers={e.id: "exec:a:1"})
     assert story.load().drivers == {e.id: "exec:a:1"}
     query = sa.select(checkpoint_executions.c.driver).where(checkpoint_executions.c.state == "working")
     assert story.database.read(lambda c: c.execute(query).scalar_one()) == "exec:a:1"
 
 
 def test_files_through_is_kept(story: Story) -> None:
-    story.send(m.StartRun())
+    story.send(StartRun())
     assert story.load().files_revision == 0
     finish(story, files_through=1)
     assert story.load().files_revision == 1
@@ -192,26 +194,26 @@ def test_files_through_is_kept(story: Story) -> None:
 
 def test_an_artifact_is_kept_with_its_place_and_attempt(database: Database) -> None:
     story = begin_story(database, make_document("a"), SamplePlans({"a": REPEAT}))
-    story.send(m.StartRun())
+    story.send(StartRun())
     e = working(story.loaded)
-    story.send(m.Failed(e.id, e.dispatch, Fault("t", "broken")))
-    story.send(m.RetryDue(e.id, e.dispatch))
+    story.send(Failed(e.id, e.dispatch, Fault("t", "broken")))
+    story.send(RetryDue(e.id, e.dispatch))
     made = make_artifact(e.id, b"x" * 3000, promoted=False)
-    output = m.Output(made.record_id, made.name, made.checksum, made.size)
+    output = Output(made.record_id, made.name, made.checksum, made.size)
     e = working(story.loaded)
     given_at = NOON + timedelta(seconds=story.sent + 1)
-    story.send(m.Finished(e.id, e.dispatch, "d", (output,)), artifacts=[made])
+    story.send(Finished(e.id, e.dispatch, "d", (output,)), artifacts=[made])
     columns = ("artifact_record_id", "size_bytes", "created_at", "promoted_to_permanent_at", "attempt_number")
     assert story.rows(artifacts, *columns) == [(made.record_id, 3000, given_at, None, 2)]
     assert database.read(lambda c: blobs.read(c, made.checksum)) == b"x" * 3000
 
 
 def test_promoting_twice_keeps_the_first_time(story: Story) -> None:
-    story.send(m.StartRun())
+    story.send(StartRun())
     e = working(story.loaded)
     made = make_artifact(e.id, b"x", promoted=False)
-    output = m.Output(made.record_id, made.name, made.checksum, made.size)
-    story.send(m.Finished(e.id, e.dispatch, "d", (output,)), artifacts=[made], promoted={made.record_id: "first"})
+    output = Output(made.record_id, made.name, made.checksum, made.size)
+    story.send(Finished(e.id, e.dispatch, "d", (output,)), artifacts=[made], promoted={made.record_id: "first"})
     at = NOON + timedelta(seconds=story.sent)
     assert story.rows(artifacts, "file_path", "promoted_to_permanent_at") == [("first", at)]
     finish(story, promoted={made.record_id: "second"})
@@ -219,9 +221,9 @@ def test_promoting_twice_keeps_the_first_time(story: Story) -> None:
 
 
 def test_a_content_that_is_not_there_is_refused(story: Story) -> None:
-    story.send(m.StartRun())
+    story.send(StartRun())
     e = working(story.loaded)
-    command = m.Finished(e.id, e.dispatch, "d")
+    command = Finished(e.id, e.dispatch, "d")
     with pytest.raises(IntegrityError):
         story.send(command, artifacts=[replace(make_artifact(e.id, b"x"), content=None)])
     with pytest.raises(DamagedBlob):
@@ -231,10 +233,10 @@ def test_a_content_that_is_not_there_is_refused(story: Story) -> None:
 
 
 def test_a_rework_stores_its_reason(story: Story) -> None:
-    story.send(m.StartRun())
+    story.send(StartRun())
     finish(story)
     e = working(story.loaded)
-    story.send(m.ReworkWanted(e.id, e.dispatch, "a", "the names are wrong", "Ask for the names again"))
+    story.send(ReworkWanted(e.id, e.dispatch, "a", "the names are wrong", "Ask for the names again"))
     found = story.rows(checkpoint_executions, "key", "parent_execution_id", "regression_context")
     assert found[-1] == (
         "a",
@@ -249,7 +251,7 @@ def test_a_rework_stores_its_reason(story: Story) -> None:
 
 
 def test_what_has_not_changed_is_not_written(story: Story) -> None:
-    story.send(m.StartRun())
+    story.send(StartRun())
     run = story.loaded.run
     same = run.changed(executions={e.id: replace(e) for e in run.executions.values()})
     before = snapshot(story)[1:]
@@ -263,9 +265,9 @@ def test_an_execution_keeps_the_policy_it_was_created_with(database: Database) -
     plans = SamplePlans()
     document = make_document("a", "b")
     story = begin_story(database, document, plans)
-    story.send(m.StartRun())
+    story.send(StartRun())
     plans.policies[2] = {"a": REPEAT, "b": REPEAT}
-    database.transact_now(lambda c: pipeline_rows.save_revision(c, document, "bob", NOON, expected=1))
+    database.transact_now(lambda c: pipelines.save_revision(c, document, "bob", NOON, expected=1))
     story.loaded = story.load()
     finish(story)
     made = [(e.key, e.definition, e.policy) for e in story.load().run.executions.values()]
@@ -275,10 +277,10 @@ def test_an_execution_keeps_the_policy_it_was_created_with(database: Database) -
 def test_a_run_of_an_earlier_definition_uses_the_newest_revision_of_that_definition(database: Database) -> None:
     document = make_document("a", "b")
     story = begin_story(database, document)
-    story.send(m.StartRun())
+    story.send(StartRun())
     for revision, (version, keys) in enumerate([(1, "ab"), (2, "abc"), (2, "abc")], 1):
         newer = make_document(*keys, pipeline_id=document["pipeline_id"], version=version)
-        database.transact_now(lambda c, d=newer, r=revision: pipeline_rows.save_revision(c, d, "bob", NOON, expected=r))
+        database.transact_now(lambda c, d=newer, r=revision: pipelines.save_revision(c, d, "bob", NOON, expected=r))
     run = story.load().run
     assert ([c.key for c in run.plan.checkpoints], run.plan.revision) == (["a", "b"], 2)
 

@@ -12,10 +12,21 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from cairn.core import messages as m
+from cairn.core.commands import (
+    CancelRun,
+    Command,
+    Decide,
+    Finished,
+    Invalid,
+    LimitReached,
+    Output,
+    ReworkWanted,
+    StartRun,
+)
 from cairn.core.errors import Refused
-from cairn.core.model import LIVE, Plan, Policy
-from cairn.store import Database, LostRace, NewArtifact, Plans, blobs, pipeline_rows, verify
+from cairn.core.plan import Plan, Policy
+from cairn.core.states import LIVE
+from cairn.store import Database, LostRace, NewArtifact, Plans, blobs, pipelines, verify
 from cairn.store.tables import artifacts, checkpoint_executions, events, pipeline_runs
 from tests.core import walk_choices
 from tests.store.samples import NOON, Folders, Story, begin_story, make_artifact, make_document
@@ -51,7 +62,7 @@ class Walk:
         self.revision = 1
         self.counted: Counter[str] = Counter()
 
-    def commands(self) -> Sequence[m.Command]:
+    def commands(self) -> Sequence[Command]:
         run = self.story.loaded.run
         kinds = (
             walk_choices.reports,
@@ -61,7 +72,7 @@ class Walk:
             walk_choices.upheavals,
         )
         weights = (8, 8, 6, 2, 1)
-        return self.chance.choices([kind(run) for kind in kinds], weights)[0] or [m.StartRun()]
+        return self.chance.choices([kind(run) for kind in kinds], weights)[0] or [StartRun()]
 
     def step(self) -> None:
         if self.chance.random() < 0.04:
@@ -75,15 +86,15 @@ class Walk:
         self.counted[type(command).__name__] += 1
         self.check()
 
-    def stored(self, command: m.Command) -> tuple[m.Command, list[NewArtifact]]:
+    def stored(self, command: Command) -> tuple[Command, list[NewArtifact]]:
         """The same with contents that exist: what is referred to has to be there."""
         content = self.chance.choice([b"", b"x", b"y" * 2000, self.chance.randbytes(600)])
-        if isinstance(command, m.Decide) and command.answer is not None:
+        if isinstance(command, Decide) and command.answer is not None:
             checksum = self.story.database.transact_now(lambda c: blobs.put(c, content))
             return replace(command, answer=checksum), []
-        if isinstance(command, m.Finished | m.Invalid | m.LimitReached | m.ReworkWanted) and command.outputs:
+        if isinstance(command, Finished | Invalid | LimitReached | ReworkWanted) and command.outputs:
             made = make_artifact(command.execution, content, promoted=self.chance.choice([True, False]))
-            output = m.Output(made.record_id, made.name, made.checksum, made.size)
+            output = Output(made.record_id, made.name, made.checksum, made.size)
             return replace(command, outputs=(output,)), [made]
         return command, []
 
@@ -91,12 +102,12 @@ class Walk:
         """Somebody edits the definition: whoever holds the run loads it again."""
         before = self.story.loaded
         self.story.database.transact_now(
-            lambda c: pipeline_rows.save_revision(c, self.document, "bob", NOON, expected=self.revision)
+            lambda c: pipelines.save_revision(c, self.document, "bob", NOON, expected=self.revision)
         )
         self.revision += 1
         if before.run.status in ("not_started", "in_progress", "paused"):
             with pytest.raises(LostRace):
-                self.story.send(m.CancelRun())
+                self.story.send(CancelRun())
         self.story.loaded = self.story.load()
         assert self.story.loaded.run.plan.revision == self.revision
 

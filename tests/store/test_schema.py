@@ -15,7 +15,8 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from cairn.store import Database, NewerDatabase, StoreError, schema
+from cairn.store import Database, NewerDatabase, StoreError
+from cairn.store.database import schema_version
 from cairn.store.migrations.upgrade import configuration
 from cairn.store.tables import blob_chunks, events, metadata, settings
 
@@ -60,13 +61,13 @@ def _triggers(database: Database) -> sa.TextClause:
 def test_migrations_are_named_by_their_numbers_in_their_order(database: Database) -> None:
     scripts = ScriptDirectory.from_config(configuration())
     numbers = [script.revision for script in scripts.walk_revisions()]
-    assert (scripts.get_heads(), numbers) == ([schema.newest()], sorted(numbers, reverse=True))
-    assert schema.found(database.read_engine) == schema.newest()
+    assert (scripts.get_heads(), numbers) == ([schema_version.newest()], sorted(numbers, reverse=True))
+    assert schema_version.found(database.read_engine) == schema_version.newest()
 
 
 def test_a_database_that_is_not_there_yet_has_no_schema(new_database_url: str) -> None:
     with closing(Database(new_database_url)) as fresh:
-        assert schema.found(fresh.read_engine) is None
+        assert schema_version.found(fresh.read_engine) is None
 
 
 def test_the_migrated_schema_is_that_of_the_tables(new_database_url: str, database: Database) -> None:

@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from cairn.core import messages as m
-from cairn.core.messages import EventType
-from cairn.core.model import Kind, WaitingOn
+from cairn.core.commands import CancelRun, PauseRun, ResumeRun, RollBack, StartRun
+from cairn.core.events import EventType
+from cairn.core.states import Kind, WaitingOn
 from cairn.documents import canonical
-from cairn.store import Database, LostRace, Verdict, events, verify
-from cairn.store.descriptions import CHOICES, SENTENCES, SUBJECTS, describe
-from cairn.store.events import Told
+from cairn.store import Database, LostRace, Verdict, verify
+from cairn.store.events import chain as events
+from cairn.store.events.chain import Told
+from cairn.store.events.descriptions import CHOICES, SENTENCES, SUBJECTS, describe
 from cairn.store.tables import events as table
 from cairn.store.tables import pipeline_runs, pipelines
 from tests.mentions import mentions
@@ -30,10 +31,10 @@ OWN = ("created", "updated", "deleted", "restored", "reverted")
 def story(database: Database) -> Story:
     """Six events of a run, two of its pipeline."""
     told = begin_story(database, make_document("a", "b"))
-    told.send(m.StartRun())
-    told.send(m.PauseRun())
-    told.send(m.ResumeRun())
-    told.send(m.CancelRun())
+    told.send(StartRun())
+    told.send(PauseRun())
+    told.send(ResumeRun())
+    told.send(CancelRun())
     append(told, "pipeline_created", {})
     append(told, "pipeline_updated", {"number": 1})
     return told
@@ -123,9 +124,9 @@ def test_an_event_beside_the_commands_makes_holders_load_again(story: Story) -> 
     told = Told("files_repaired", {"written": 3})
     story.database.transact_now(lambda c: events.append_run_event(c, run_id, told, "system", NOON))
     with pytest.raises(LostRace):
-        story.send(m.RollBack("r", -1))
+        story.send(RollBack("r", -1))
     story.loaded = story.load()
-    story.send(m.RollBack("r", -1))
+    story.send(RollBack("r", -1))
     assert verdict(story).valid
     assert rows(story)[-1]["seq"] == story.loaded.event_seq
 

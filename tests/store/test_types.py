@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from cairn.documents import Value
 from cairn.store import Database, Unstorable
-from cairn.store.prepared import insert_into
+from cairn.store.prepared_statements import insert_into
 from cairn.store.tables import api_tokens, settings
 
 NOON = datetime(2026, 2, 28, 12, 0, 0, 1, tzinfo=UTC)

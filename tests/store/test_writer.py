@@ -35,7 +35,7 @@ def database(database_url: str) -> Iterator[Database]:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits is in one transaction however slow the machine is."""
-    monkeypatch.setattr("cairn.store.writer._LONGEST_BATCH", 60.0)
+    monkeypatch.setattr("cairn.store.database.writer._LONGEST_BATCH", 60.0)
 
 
 async def together(database: Database, *changes: Any) -> list[Any]:
@@ -132,7 +132,7 @@ async def test_a_connection_that_was_closed_between_changes_is_replaced(database
 async def test_tidying_up_a_closed_connection_ends_nothing(
     database: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("cairn.store.writer._IDLE", 0.01)
+    monkeypatch.setattr("cairn.store.database.writer._IDLE", 0.01)
     raw: list[Any] = []
     await database.transact(lambda c: raw.append(c.connection.dbapi_connection))
     raw[0].close()

@@ -239,7 +239,7 @@ async def test_the_database_may_be_away_for_a_while(house: House, monkeypatch: p
         return await transact(change)
 
     monkeypatch.setattr(house.cairn.database, "transact", sometimes)
-    monkeypatch.setattr("cairn.services.patience.FIRST_WAIT", 0.01)
+    monkeypatch.setattr("cairn.services.engine.retry.FIRST_WAIT", 0.01)
     pipeline = await house.pipeline(step("goals", "work"), step("design", "work"))
     run = await house.start(pipeline)
     await house.until_run(run, "completed")
@@ -276,6 +276,6 @@ async def test_a_stop_lets_what_is_being_saved_be_saved(house: House) -> None:
 
 
 def _all() -> Any:
-    from cairn.services.reading.filters import RunFilter
+    from cairn.services.filters import RunFilter
 
     return RunFilter(None, (), None, False, False)

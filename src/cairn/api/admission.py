@@ -7,14 +7,14 @@ from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 
-from cairn.services.access import LIFETIME
 from cairn.services.actors import Actor, Allowed
 from cairn.services.errors import Forbidden, Unauthenticated
-from cairn.services.providers import TICKET_SECONDS
-from cairn.services.signing_in import Visitor
+from cairn.services.sign_in.authentication import LIFETIME
+from cairn.services.sign_in.providers import TICKET_SECONDS
+from cairn.services.sign_in.service import Visitor
 
 if TYPE_CHECKING:
-    from cairn.services.access import Access
+    from cairn.services.sign_in.authentication import Access
 
 COOKIE = "cairn_session"
 TICKET = "cairn_sign_in"

@@ -8,8 +8,8 @@ from typing import Any, Protocol, TypeVar
 from cairn.api.unhindered import looked
 from cairn.core.errors import Repeated
 from cairn.services.actors import Actor
-from cairn.services.views.executions import Execution
-from cairn.services.views.runs import Run
+from cairn.services.runs.execution_views import Execution
+from cairn.services.runs.views import Run
 
 
 class Warned(Protocol):

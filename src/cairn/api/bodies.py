@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from cairn.api.parameters import Text
-from cairn.services.views.rollbacks import RollbackType
+from cairn.services.rollbacks.views import RollbackType
 
 Id = Annotated[
     str,

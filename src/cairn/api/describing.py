@@ -13,7 +13,7 @@ from cairn.api.guarding import STREAMED, UNKEYED
 from cairn.api.incoming import JSON
 from cairn.api.openapi import camel
 from cairn.api.permissions import PERMISSIONS
-from cairn.services.views.base import View
+from cairn.services.view import View
 
 Spec = dict[str, Any]
 _ANY: Spec = {"description": "Any JSON value."}

@@ -9,8 +9,8 @@ from cairn.api.incoming import Incoming, Written
 from cairn.api.parameters import etag
 from cairn.api.wiring import Services
 from cairn.definitions import Finding as Found
-from cairn.services.pipeline_saving import Saved
-from cairn.services.views.pipelines import Finding, Pipeline
+from cairn.services.pipelines.definition_writer import Saved
+from cairn.services.pipelines.views import Finding, Pipeline
 
 
 async def read_written(request: Request) -> Written:

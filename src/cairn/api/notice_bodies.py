@@ -8,8 +8,8 @@ from pydantic import Field, StringConstraints
 
 from cairn.api.bodies import Body, Id
 from cairn.api.parameters import Text
-from cairn.services.notices.channels import Wanted
-from cairn.store.tables.notices import ChannelKind, NoticeKind
+from cairn.services.notifications.channels import Wanted
+from cairn.store.tables.notifications import ChannelKind, NoticeKind
 
 Word = Annotated[Text, StringConstraints(min_length=1, max_length=200)]
 Kind = Annotated[NoticeKind, Field(strict=False)]

@@ -9,8 +9,8 @@ from pydantic import AwareDatetime, Field, model_validator
 from cairn.api.bodies import Body
 from cairn.api.parameters import Text
 from cairn.services.actors import Role, Scope
-from cairn.services.tokens import LONGEST_OWN
-from cairn.services.users import NewUser, UserChange
+from cairn.services.identity.tokens import LONGEST_OWN
+from cairn.services.identity.users import NewUser, UserChange
 
 Line = Annotated[Text, Field(max_length=1000)]
 Name = Annotated[Text, Field(max_length=200, description="Small letters, digits and . _ - + @; it never changes.")]

@@ -6,7 +6,7 @@ A token that is narrowed to some scopes may do what both its user's roles and it
 from __future__ import annotations
 
 from cairn.services.actors import ALL_ROLES, ALL_SCOPES, Allowed, Role, Scope
-from cairn.services.deciders import DECIDE, SUBMIT
+from cairn.services.approvals.eligibility import DECIDE, SUBMIT
 
 _EDITORS = frozenset({Role.EDITOR.value})
 

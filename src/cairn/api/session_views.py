@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import cairn
 from cairn.services.actors import Actor, Role, Scope
-from cairn.services.views.sessions import Provider, Session, SignInWays
+from cairn.services.identity.session_views import Provider, Session, SignInWays
 
 if TYPE_CHECKING:
     from cairn.bootstrap import Cairn

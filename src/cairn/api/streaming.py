@@ -11,12 +11,12 @@ from starlette.concurrency import run_in_threadpool
 from cairn.api.unhindered import looked
 from cairn.documents import encode_json
 from cairn.services.actors import Actor
+from cairn.services.conversations.live_messages import HEARD, Coming, Listener
+from cairn.services.conversations.views import Message
 from cairn.services.errors import Unauthenticated
-from cairn.services.on_air import HEARD, Coming, Listener
-from cairn.services.reading.places import Place, Told
-from cairn.services.views.conversations import Message
-from cairn.services.views.events import Change, Event, LogLine
-from cairn.services.views.executions import ExecutionProgress
+from cairn.services.events.views import Change, Event, LogLine
+from cairn.services.runs.execution_views import ExecutionProgress
+from cairn.services.runs.stream import Place, Told
 
 HEARTBEAT = 15.0  # seconds without news until a client is told that the stream is alive
 POLL = 1.0  # seconds: on PostgreSQL other processes write too, and no hint comes from them

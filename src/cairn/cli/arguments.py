@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from cairn.cli import completing
-from cairn.cli.exits import Code, Ended
+from cairn.cli import completion
+from cairn.cli.exit_codes import Code, Ended
 
 if TYPE_CHECKING:
     from cairn.documents import Value
 
 PipelineName = Annotated[
-    str, typer.Argument(metavar="PIPELINE", help="Name or id of a pipeline.", autocompletion=completing.pipelines)
+    str, typer.Argument(metavar="PIPELINE", help="Name or id of a pipeline.", autocompletion=completion.pipelines)
 ]
 RunName = Annotated[
     str,
     typer.Argument(
         metavar="RUN",
         help="A run: id, 'pipeline@v3', or a pipeline for its newest run.",
-        autocompletion=completing.runs,
+        autocompletion=completion.runs,
     ),
 ]
 ExecutionName = Annotated[
@@ -29,7 +29,7 @@ ExecutionName = Annotated[
     typer.Argument(
         metavar="EXECUTION",
         help="An execution: id, 'run/key', or a run for the only one that fits.",
-        autocompletion=completing.executions,
+        autocompletion=completion.executions,
     ),
 ]
 CheckpointName = Annotated[str, typer.Argument(metavar="CHECKPOINT", help="A checkpoint: id, or 'pipeline/key'.")]

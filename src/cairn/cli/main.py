@@ -27,7 +27,7 @@ def _finish() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        from cairn.cli.desk import discard_output
+        from cairn.cli.context import discard_output
 
         discard_output()
         sys.exit(141)

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
-from cairn.cli.exits import Code, Ended
-from cairn.cli.telling import tell
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.output import tell
 from cairn.config import Settings
 
 OF_CLIENTS = frozenset({"CAIRN_SERVER", "CAIRN_TOKEN"})  # read where a server is looked for

@@ -1,6 +1,6 @@
 """Settings, from the environment (`CAIRN_…`) and from `settings.toml` in the data folder."""
 
-from cairn.config.parts import OidcSettings
+from cairn.config.sections import OidcSettings
 from cairn.config.settings import Settings
 
 __all__ = ["OidcSettings", "Settings"]

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import Field, PositiveInt, SecretStr, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
-from cairn.config.parts import McpSettings, ModelPriceSettings, ModelProviderSettings, OidcSettings
+from cairn.config.sections import McpSettings, ModelPriceSettings, ModelProviderSettings, OidcSettings
 
 MEGABYTE = 1024 * 1024
 

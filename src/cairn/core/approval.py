@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from cairn.core.frozen import Changing
+from cairn.core.rule_verdict import Considered, Risk, Terms
 from cairn.core.states import ApprovalStatus, Kind
-from cairn.core.values import Changing
-from cairn.core.verdict import Considered, Risk, Terms
 
 AGREEING = frozenset({"approve", "modify", "accept"})  # decisions that several people may have to give
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from cairn.core.model import Budget, Fault, Ruling, WaitingOn
-from cairn.core.values import Changing
-from cairn.core.verdict import Action, Judge, no_rules
+from cairn.core.budget import Budget
+from cairn.core.execution import Fault
+from cairn.core.frozen import Changing
+from cairn.core.rule_verdict import Action, Judge, no_rules
+from cairn.core.states import Ruling, WaitingOn
 
 
 @dataclass(frozen=True)

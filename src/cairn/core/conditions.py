@@ -10,7 +10,7 @@ from enum import Enum, StrEnum
 from operator import ge, gt, le, lt
 from typing import Any, Final, TypeAlias, cast
 
-from cairn.core.verdict import Condition, Question
+from cairn.core.rule_verdict import Condition, Question
 
 LONGEST = 200  # characters of what is shown of a value
 MANY = 20  # items of a list that are shown one by one

@@ -4,37 +4,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cairn.core import messages as m
-from cairn.core import people, reports, timers
+from cairn.core import reports, timers, user_commands
+from cairn.core.commands import Command, Given, Report, RunCommand, TakeRunAway, Timer, UndoRollback
 from cairn.core.draft import Draft
+from cairn.core.effects import Dispatch, Effect, SendLater, Stop
 from cairn.core.errors import Stale
-from cairn.core.model import Run
+from cairn.core.events import Event
+from cairn.core.run import Run
 from cairn.core.settle import settle
 
 # Files stand between, in the order in which they were decided.
-ORDER: dict[type[m.Effect], int] = {m.Stop: 0, m.Dispatch: 2, m.SendLater: 3}
+ORDER: dict[type[Effect], int] = {Stop: 0, Dispatch: 2, SendLater: 3}
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     run: Run
-    events: tuple[m.Event, ...]
-    effects: tuple[m.Effect, ...]
+    events: tuple[Event, ...]
+    effects: tuple[Effect, ...]
 
 
-def decide(run: Run, command: m.Command, given: m.Given) -> Decision:
+def decide(run: Run, command: Command, given: Given) -> Decision:
     """What the command does. Refused or stale, it raises and nothing has changed."""
-    if run.archived_by is not None and not isinstance(command, m.UndoRollback | m.TakeRunAway):
+    if run.archived_by is not None and not isinstance(command, UndoRollback | TakeRunAway):
         raise Stale("The run is archived by a rollback; undo that first.", ("undo the rollback",))
     d = Draft(run, given)
-    if isinstance(command, m.Report):
+    if isinstance(command, Report):
         reports.take(d, command)
-    elif isinstance(command, m.Timer):
+    elif isinstance(command, Timer):
         timers.take(d, command)
-    elif isinstance(command, m.RunCommand):
-        people.command_run(d, command)
+    elif isinstance(command, RunCommand):
+        user_commands.command_run(d, command)
     else:
-        people.command_execution(d, command)
+        user_commands.command_execution(d, command)
     settle(d)
     d.effects.sort(key=lambda effect: ORDER.get(type(effect), 1))
     return Decision(d.run, tuple(d.events), tuple(d.effects))

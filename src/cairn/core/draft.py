@@ -6,33 +6,17 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from cairn.core import moves
+from cairn.core import transitions
+from cairn.core.approval import Approval
+from cairn.core.commands import Given, Output
+from cairn.core.effects import DropWorkspaces, Effect, MakeWorkspace, MoveToErrored, Promote, Stage, Stop
 from cairn.core.errors import Refused
+from cairn.core.events import Event, EventType
+from cairn.core.execution import Execution
 from cairn.core.ids import id_of
-from cairn.core.messages import (
-    DropWorkspaces,
-    Effect,
-    Event,
-    EventType,
-    Given,
-    MakeWorkspace,
-    MoveToErrored,
-    Output,
-    Promote,
-    Stage,
-    Stop,
-)
-from cairn.core.model import (
-    CLOSED,
-    Approval,
-    ApprovalStatus,
-    Execution,
-    Rollback,
-    Run,
-    RunStatus,
-    State,
-)
-from cairn.core.moves import RunVerb, Verb
+from cairn.core.run import Rollback, Run
+from cairn.core.states import CLOSED, ApprovalStatus, RunStatus, State
+from cairn.core.transitions import RunVerb, Verb
 
 
 class Draft:
@@ -54,24 +38,25 @@ class Draft:
     # ---- the run -----------------------------------------------------------------------------------
     def move_run(self, verb: RunVerb, why: str = "") -> None:
         before = self.run.status
-        to = moves.RUN[before].get(verb)
+        to = transitions.RUN[before].get(verb)
         if to is None:
             raise Refused(
-                f"The run is {before.value}: it is not possible to {verb.value} it now.", moves.possible_for(before)
+                f"The run is {before.value}: it is not possible to {verb.value} it now.",
+                transitions.possible_for(before),
             )
-        if self.run.pause_requested and verb not in moves.KEEPS_PAUSE:
+        if self.run.pause_requested and verb not in transitions.KEEPS_PAUSE:
             self.run = self.run.changed(pause_requested=False)
             if verb is not RunVerb.PAUSE:
                 self.tell(EventType.PAUSE_WITHDRAWN, reason=verb.value)
-        if self.run.over_budget and verb is not RunVerb.PAUSE and verb not in moves.KEEPS_PAUSE:
+        if self.run.over_budget and verb is not RunVerb.PAUSE and verb not in transitions.KEEPS_PAUSE:
             self.run = self.run.changed(over_budget="")
         if to is before:
             return
         detail: dict[str, Any] = {"from": before.value, "to": to.value}
         if why:
             detail["reason"] = why
-        if verb in moves.RUN_EVENTS:
-            self.tell(moves.RUN_EVENTS[verb], **detail)
+        if verb in transitions.RUN_EVENTS:
+            self.tell(transitions.RUN_EVENTS[verb], **detail)
         else:
             self.tell(EventType.RUN_REOPENED, **detail, by=verb.value)
         self.run = self.run.changed(status=to, **self._times_of(to))
@@ -95,7 +80,7 @@ class Draft:
 
     def restore_run(self, record: Rollback) -> None:
         """Give the run back the status that it had before a rollback."""
-        before, to = self.run.status, moves.RESTORED[record.status_before]
+        before, to = self.run.status, transitions.RESTORED[record.status_before]
         pauses = record.status_before is RunStatus.PAUSED
         self.run = self.run.changed(
             status=to,
@@ -116,7 +101,7 @@ class Draft:
     # ---- one execution -------------------------------------------------------------------------------
     def move(self, e: Execution, verb: Verb, why: str = "", **changes: Any) -> Execution:
         e = self.run.executions[e.id]
-        to = moves.EXECUTION[e.state].get(verb)
+        to = transitions.EXECUTION[e.state].get(verb)
         if to is None:
             raise Refused(
                 f"The execution is {e.status.value}: it is not possible to {verb.value.replace('_', ' ')} now."
@@ -132,7 +117,7 @@ class Draft:
             changes["completed_at"] = at
         after = {"waiting_on": None, "due_at": None, "failed_at": at if to is State.FAILED else None, **changes}
         e = self.put(e.changed(state=to, **after))
-        told = moves.EXECUTION_EVENTS.get(verb) or (EventType.EXECUTION_READY if not self.run.goes_on else None)
+        told = transitions.EXECUTION_EVENTS.get(verb) or (EventType.EXECUTION_READY if not self.run.goes_on else None)
         if told is not None:
             self.tell(told, e, **_detail(e, why))
         return e

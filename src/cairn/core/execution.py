@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+from cairn.core.frozen import Changing
 from cairn.core.plan import Policy
 from cairn.core.states import OPEN, SHOWN, ExecutionStatus, Ruling, State, WaitingOn
-from cairn.core.values import Changing
 
 LONGEST_TRACE = 8_000  # characters of it in an event
 

@@ -5,20 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import assert_never
 
-from cairn.core import asking, rework
+from cairn.core import approval_requests, rework
+from cairn.core.commands import RetryDue
 from cairn.core.draft import Draft
-from cairn.core.messages import EventType, RetryDue, SendLater
-from cairn.core.model import (
-    Execution,
-    Fault,
-    Kind,
-    OnFailure,
-    Ruling,
-    RunStatus,
-    WaitingOn,
-)
-from cairn.core.moves import RunVerb, Verb
+from cairn.core.effects import SendLater
+from cairn.core.events import EventType
+from cairn.core.execution import Execution, Fault
 from cairn.core.rollback import roll_back_failed
+from cairn.core.states import Kind, OnFailure, Ruling, RunStatus, WaitingOn
+from cairn.core.transitions import RunVerb, Verb
 
 
 # ---- well ----------------------------------------------------------------------------------------
@@ -50,13 +45,13 @@ def _within_limits(d: Draft, ruling: Ruling) -> tuple[Ruling, str]:
 def to_completion(d: Draft, e: Execution) -> None:
     """Complete it, or ask first where that is wanted and has not been answered for the same content."""
     digest = e.digest or ""
-    verdict = asking.passes(d, e, Kind.COMPLETION, digest, flag=e.policy.ask_completion)
+    verdict = approval_requests.passes(d, e, Kind.COMPLETION, digest, flag=e.policy.ask_completion)
     if verdict is None:
         complete(d, e)
     else:
         e = d.move(e, Verb.ASK_COMPLETION)
         d.stage(e)
-        asking.put(d, e, Kind.COMPLETION, digest, verdict)
+        approval_requests.put(d, e, Kind.COMPLETION, digest, verdict)
 
 
 def complete(d: Draft, e: Execution) -> None:
@@ -66,7 +61,7 @@ def complete(d: Draft, e: Execution) -> None:
 def escalate(d: Draft, e: Execution, reason: str) -> None:
     e = d.move(e, Verb.WAIT, reason, waiting_on=WaitingOn.ESCALATION)
     d.stage(e)
-    asking.ask(d, e, Kind.ESCALATION, e.digest or "", reason)
+    approval_requests.ask(d, e, Kind.ESCALATION, e.digest or "", reason)
 
 
 # ---- not well ------------------------------------------------------------------------------------

@@ -5,13 +5,31 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import assert_never
 
-from cairn.core import asking, rework
-from cairn.core import messages as m
+from cairn.core import approval_requests, rework
+from cairn.core.commands import (
+    ActionProposed,
+    Blocked,
+    BudgetReached,
+    Failed,
+    Finished,
+    InputWanted,
+    Interrupted,
+    Invalid,
+    LimitReached,
+    OutcomeUnknown,
+    Report,
+    RetryDue,
+    ReworkWanted,
+    TimedOut,
+)
 from cairn.core.draft import Draft
+from cairn.core.effects import SendLater
 from cairn.core.errors import Refused, Stale
-from cairn.core.model import Execution, Fault, Kind, OnBlocker, OnInvalid, Rework, State, WaitingOn, Wish
-from cairn.core.moves import Verb
+from cairn.core.events import EventType
+from cairn.core.execution import Execution, Fault, Rework, Wish
 from cairn.core.outcomes import conclude, escalate, fault, give_up
+from cairn.core.states import Kind, OnBlocker, OnInvalid, State, WaitingOn
+from cairn.core.transitions import Verb
 
 
 def current(d: Draft, id: str) -> Execution:
@@ -21,7 +39,7 @@ def current(d: Draft, id: str) -> Execution:
     return e
 
 
-def working(d: Draft, report: m.Report | m.TimedOut) -> Execution:
+def working(d: Draft, report: Report | TimedOut) -> Execution:
     """The fence: only the runner that holds the current dispatch may report (D50)."""
     e = current(d, report.execution)
     if e.state is not State.WORKING or e.dispatch != report.dispatch:
@@ -29,30 +47,30 @@ def working(d: Draft, report: m.Report | m.TimedOut) -> Execution:
     return e
 
 
-def take(d: Draft, report: m.Report) -> None:
+def take(d: Draft, report: Report) -> None:
     e = working(d, report)
     match report:
-        case m.Finished():
+        case Finished():
             conclude(d, d.produce(e, report.digest, report.outputs), report.ruling)
-        case m.Failed():
+        case Failed():
             fault(d, e, report.error)
-        case m.Invalid():
+        case Invalid():
             _invalid(d, d.produce(e, report.digest, report.outputs), report.error)
-        case m.InputWanted():
-            asking.ask(d, d.move(e, Verb.WAIT, waiting_on=report.waiting_on), Kind.INPUT, report.digest)
-        case m.ActionProposed():
+        case InputWanted():
+            approval_requests.ask(d, d.move(e, Verb.WAIT, waiting_on=report.waiting_on), Kind.INPUT, report.digest)
+        case ActionProposed():
             _action_proposed(d, e, report)
-        case m.OutcomeUnknown():
+        case OutcomeUnknown():
             escalate(d, d.put(e.changed(doubts=True)), report.reason)
-        case m.ReworkWanted():
+        case ReworkWanted():
             _rework_wanted(d, e, report)
-        case m.Blocked():
+        case Blocked():
             _blocked(d, e, report.reason)
-        case m.LimitReached():
+        case LimitReached():
             escalate(d, d.produce(e, report.digest, report.outputs), "A limit on its iterations is reached.")
-        case m.BudgetReached():
+        case BudgetReached():
             _budget_reached(d, e, report.reason)
-        case m.Interrupted():
+        case Interrupted():
             _interrupted(d, e)
         case _:
             assert_never(report)
@@ -67,31 +85,31 @@ def _invalid(d: Draft, e: Execution, error: Fault) -> None:
     if policy.on_invalid is OnInvalid.ASK_HUMAN:
         e = d.move(e, Verb.WAIT, waiting_on=WaitingOn.VALIDATION_FEEDBACK)
         d.stage(e)
-        asking.ask(d, e, Kind.VALIDATION, e.digest or "", error.message)
+        approval_requests.ask(d, e, Kind.VALIDATION, e.digest or "", error.message)
     else:
         validate_again(d, e, error.message)
 
 
 def validate_again(d: Draft, e: Execution, why: str) -> None:
     """Once more, with what was found wrong."""
-    d.tell(m.EventType.EXECUTION_REVALIDATED, e, checkpoint=e.key, attempt_number=e.attempt + 1, reason=why)
+    d.tell(EventType.EXECUTION_REVALIDATED, e, checkpoint=e.key, attempt_number=e.attempt + 1, reason=why)
     used = e.validations_used + 1
     d.go(e, attempt=e.attempt + 1, validations_used=used, interruptions=0, worked=0.0, answered=False)
 
 
-def _action_proposed(d: Draft, e: Execution, report: m.ActionProposed) -> None:
+def _action_proposed(d: Draft, e: Execution, report: ActionProposed) -> None:
     if report.outputs:
         e = d.produce(e, report.made, report.outputs)
-    verdict = asking.propose(d, e, report.digest, report.action)
+    verdict = approval_requests.propose(d, e, report.digest, report.action)
     if verdict is None:
         d.go(e)
     else:
         e = d.move(e, Verb.WAIT, waiting_on=WaitingOn.ACTION_APPROVAL)
         d.stage(e)
-        asking.put_action(d, e, report.digest, report.action, verdict, report.reasons)
+        approval_requests.put_action(d, e, report.digest, report.action, verdict, report.reasons)
 
 
-def _rework_wanted(d: Draft, e: Execution, report: m.ReworkWanted) -> None:
+def _rework_wanted(d: Draft, e: Execution, report: ReworkWanted) -> None:
     """Send it back, ask people beyond the limit, or tell the asker that it is not possible: it goes on (D31)."""
     if report.outputs:
         e = d.produce(e, report.digest, report.outputs)
@@ -115,13 +133,13 @@ def _blocked(d: Draft, e: Execution, reason: str) -> None:
     delay = e.policy.retry_delay
     due = d.given.at + timedelta(seconds=delay)
     d.move(e, Verb.WAIT, reason, waiting_on=WaitingOn.EXTERNAL_BLOCKER, due_at=due)
-    d.effects.append(m.SendLater(delay, m.RetryDue(e.id, e.dispatch)))
+    d.effects.append(SendLater(delay, RetryDue(e.id, e.dispatch)))
 
 
 def _budget_reached(d: Draft, e: Execution, reason: str) -> None:
     """It goes to a runner again as soon as the run goes on: with a higher budget (D69)."""
     if not d.run.over_budget:
-        d.tell(m.EventType.BUDGET_SPENT, e, checkpoint=e.key, reason=reason)
+        d.tell(EventType.BUDGET_SPENT, e, checkpoint=e.key, reason=reason)
     d.run = d.run.changed(over_budget=reason)
     d.request_pause(reason)
     d.go(e)
@@ -130,7 +148,7 @@ def _budget_reached(d: Draft, e: Execution, reason: str) -> None:
 def _interrupted(d: Draft, e: Execution) -> None:
     """Dispatch it again, at most so many times an attempt (D64); what the dead worker left at work is stopped (D50)."""
     d.stop(e)
-    d.tell(m.EventType.EXECUTION_INTERRUPTED, e, checkpoint=e.key, dispatch_number=e.dispatch)
+    d.tell(EventType.EXECUTION_INTERRUPTED, e, checkpoint=e.key, dispatch_number=e.dispatch)
     # Nobody knows when the worker died: the time since does not count as work, neither here nor for the run (D18).
     e = d.put(e.changed(working_since=d.given.at))
     d.run = d.run.changed(working_since=None)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from cairn.core.draft import Draft
 from cairn.core.errors import Refused
-from cairn.core.messages import EventType
-from cairn.core.model import LIVE, Execution, Rework, Run, WaitingOn
+from cairn.core.events import EventType
+from cairn.core.execution import Execution, Rework
+from cairn.core.run import Run
 from cairn.core.settle import begin
+from cairn.core.states import LIVE, WaitingOn
 
 
 def check(run: Run, key: str, asker: Execution | None) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cairn.core.commands import RollBack
 from cairn.core.draft import Draft
+from cairn.core.effects import Archive, Unarchive
 from cairn.core.errors import Refused, Repeated
-from cairn.core.messages import Archive, EventType, RollBack, Unarchive
-from cairn.core.model import CLOSED, LIVE, OPEN, Execution, Rollback, RollbackTrigger, Run, RunStatus, State
-from cairn.core.moves import RunVerb
+from cairn.core.events import EventType
+from cairn.core.execution import Execution
 from cairn.core.rework import cancel_with_reworks, tell_asker
+from cairn.core.run import Rollback, Run
+from cairn.core.states import CLOSED, LIVE, OPEN, RollbackTrigger, RunStatus, State
+from cairn.core.transitions import RunVerb
 
 UNDONE = "the rollback was undone"
 

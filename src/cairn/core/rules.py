@@ -8,10 +8,10 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import NamedTuple
 
+from cairn.core.business_hours import Hours
 from cairn.core.conditions import Facts, Look, Test
-from cairn.core.hours import Hours
+from cairn.core.rule_verdict import NO_VERDICT, Condition, Considered, Question, Terms, Verdict
 from cairn.core.states import Kind
-from cairn.core.verdict import NO_VERDICT, Condition, Considered, Question, Terms, Verdict
 
 GLOBAL = "global"  # the scope of the rules that hold everywhere; others are a pipeline's id
 APPROVABLE = frozenset({Kind.START, Kind.COMPLETION, Kind.ACTION})  # the other kinds want more than a yes

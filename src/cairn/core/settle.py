@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from cairn.core import asking
+from cairn.core import approval_requests
+from cairn.core.commands import RunTimedOut, TimedOut
 from cairn.core.draft import Draft, seconds_between
-from cairn.core.messages import Dispatch, EventType, RunTimedOut, SendLater, SetPassAside, TimedOut
-from cairn.core.model import (
-    Checkpoint,
-    Execution,
-    Kind,
-    Mode,
-    Rollback,
-    RollbackTrigger,
-    Ruling,
-    Run,
-    RunStatus,
-    State,
-    WaitingOn,
-)
-from cairn.core.moves import RunVerb, Verb
+from cairn.core.effects import Dispatch, SendLater, SetPassAside
+from cairn.core.events import EventType
+from cairn.core.execution import Execution
+from cairn.core.plan import Checkpoint
+from cairn.core.run import Rollback, Run
+from cairn.core.states import Kind, Mode, RollbackTrigger, Ruling, RunStatus, State, WaitingOn
+from cairn.core.transitions import RunVerb, Verb
 
 
 def settle(d: Draft) -> None:
@@ -90,9 +83,9 @@ def is_first(run: Run) -> bool:
 def begin(d: Draft, e: Execution, by_itself: bool) -> None:
     """Its turn has come: ask, start, or wait for somebody to start it (X2). An approval is the start."""
     flag, digest = e.policy.ask_start, e.policy.digest
-    verdict = None if e.start_approved else asking.passes(d, e, Kind.START, digest, flag=flag)
+    verdict = None if e.start_approved else approval_requests.passes(d, e, Kind.START, digest, flag=flag)
     if verdict is not None:
-        asking.put(d, d.move(e, Verb.ASK_START), Kind.START, digest, verdict)
+        approval_requests.put(d, d.move(e, Verb.ASK_START), Kind.START, digest, verdict)
     elif flag and not e.start_approved:
         d.go(e, start_approved=True)
     elif by_itself:
@@ -104,7 +97,7 @@ def _hand_out(d: Draft, e: Execution) -> None:
     if e.started_at is None:
         d.drop_workspaces(_left_behind(d.run, e))
     if e.policy.mode is Mode.HUMAN_ONLY and not e.answered:
-        asking.ask(d, d.move(e, Verb.WAIT, waiting_on=WaitingOn.HUMAN_FORM), Kind.INPUT, e.policy.digest)
+        approval_requests.ask(d, d.move(e, Verb.WAIT, waiting_on=WaitingOn.HUMAN_FORM), Kind.INPUT, e.policy.digest)
         return
     e = d.move(e, Verb.WORK)
     d.effects.append(Dispatch(e.id, e.dispatch))

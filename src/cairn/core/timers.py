@@ -5,36 +5,40 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any, assert_never
 
-from cairn.core import messages as m
+from cairn.core.approval import Approval
+from cairn.core.commands import ApprovalExpired, EscalationDue, ReminderDue, RetryDue, RunTimedOut, TimedOut, Timer
 from cairn.core.draft import Draft
+from cairn.core.effects import SendLater
 from cairn.core.errors import Stale
-from cairn.core.model import Approval, ApprovalStatus, Execution, Fault, OnExpiry, State, WaitingOn
-from cairn.core.moves import RunVerb
+from cairn.core.events import EventType
+from cairn.core.execution import Execution, Fault
 from cairn.core.outcomes import fail, fail_run, give_up
 from cairn.core.reports import current, working
+from cairn.core.states import ApprovalStatus, OnExpiry, State, WaitingOn
+from cairn.core.transitions import RunVerb
 
 DELAYED = frozenset({WaitingOn.RETRY_DELAY, WaitingOn.EXTERNAL_BLOCKER})
 
 
-def take(d: Draft, timer: m.Timer) -> None:
+def take(d: Draft, timer: Timer) -> None:
     match timer:
-        case m.RetryDue():
+        case RetryDue():
             _retry_due(d, timer)
-        case m.TimedOut():
+        case TimedOut():
             _timed_out(d, working(d, timer))
-        case m.ApprovalExpired():
+        case ApprovalExpired():
             _approval_expired(d, timer)
-        case m.EscalationDue():
+        case EscalationDue():
             _escalation_due(d, timer)
-        case m.ReminderDue():
+        case ReminderDue():
             _remind(d, timer)
-        case m.RunTimedOut():
+        case RunTimedOut():
             _run_timed_out(d, timer)
         case _:
             assert_never(timer)
 
 
-def _retry_due(d: Draft, c: m.RetryDue) -> None:
+def _retry_due(d: Draft, c: RetryDue) -> None:
     e = current(d, c.execution)
     if e.waiting_on not in DELAYED or e.dispatch != c.dispatch:
         raise Stale("It does not wait for this any more.")
@@ -47,7 +51,7 @@ def _timed_out(d: Draft, e: Execution) -> None:
     give_up(d, e, e.policy.on_timeout, Fault("timeout", f"It took longer than the {limit:g} seconds it is allowed."))
 
 
-def _run_timed_out(d: Draft, c: m.RunTimedOut) -> None:
+def _run_timed_out(d: Draft, c: RunTimedOut) -> None:
     """Working ones fail, others are cancelled, the run fails (D67)."""
     if c.clock != d.run.clock or d.run.working_since is None:
         raise Stale("The run's clock does not go any more.")
@@ -59,7 +63,7 @@ def _run_timed_out(d: Draft, c: m.RunTimedOut) -> None:
     fail_run(d, why)
 
 
-def _approval_expired(d: Draft, c: m.ApprovalExpired) -> None:
+def _approval_expired(d: Draft, c: ApprovalExpired) -> None:
     a = _pending(d, c.approval, c.period)
     e, terms = d.run.executions[a.execution], a.terms
     period = terms.period or 0.0
@@ -91,18 +95,18 @@ def _pending(d: Draft, approval: str, period: int | None = None) -> Approval:
 def _extend(d: Draft, a: Approval, period: float) -> None:
     """More approvers and one more period (D23)."""
     a = _bring_in(d, a.changed(period=2, expires_at=d.given.at + timedelta(seconds=period)))
-    d.effects.append(m.SendLater(period, m.ApprovalExpired(a.id, 2)))
+    d.effects.append(SendLater(period, ApprovalExpired(a.id, 2)))
 
 
-def _remind(d: Draft, c: m.ReminderDue) -> None:
+def _remind(d: Draft, c: ReminderDue) -> None:
     a = _pending(d, c.approval, c.period)
     if a.reminded >= a.period:
         raise Stale("People have been reminded already.")
     a = d.put_approval(a.changed(reminded=a.period))
-    d.tell(m.EventType.APPROVAL_REMINDED, a, kind=a.kind.value, expires_at=_text(a.expires_at))
+    d.tell(EventType.APPROVAL_REMINDED, a, kind=a.kind.value, expires_at=_text(a.expires_at))
 
 
-def _escalation_due(d: Draft, c: m.EscalationDue) -> None:
+def _escalation_due(d: Draft, c: EscalationDue) -> None:
     a = _pending(d, c.approval)
     if a.escalated:
         raise Stale("It has been escalated already.")
@@ -114,7 +118,7 @@ def _bring_in(d: Draft, a: Approval) -> Approval:
     asked_of = tuple(dict.fromkeys((*a.asked_of, *a.terms.escalate_to))) if a.asked_of else ()
     a = d.put_approval(a.changed(asked_of=asked_of, escalated=True))
     told: dict[str, Any] = {"to": list(a.terms.escalate_to), "period": a.period, "expires_at": _text(a.expires_at)}
-    d.tell(m.EventType.APPROVAL_ESCALATED, a, kind=a.kind.value, **told)
+    d.tell(EventType.APPROVAL_ESCALATED, a, kind=a.kind.value, **told)
     return a
 
 

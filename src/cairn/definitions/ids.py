@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from cairn.definitions.lenient import objects, section, text
+from cairn.definitions.frozen_model import Document
 from cairn.definitions.model import PipelineDefinition
-from cairn.definitions.part import Document
+from cairn.definitions.raw_document import objects, section, text
 from cairn.documents import canonical
 
 NewId: TypeAlias = Callable[[], str]

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import Field
 
 from cairn.core.conditions import Operator
-from cairn.core.model import OnBlocker, OnFailure, OnInvalid
-from cairn.definitions.choices import (
+from cairn.core.states import OnBlocker, OnFailure, OnInvalid
+from cairn.definitions.enums import (
     ContentFormat,
     LoopKind,
     OnAgentFailure,
@@ -21,9 +21,9 @@ from cairn.definitions.choices import (
     Strictness,
     ValidationMode,
 )
-from cairn.definitions.execution import Execution
-from cairn.definitions.part import Count, JsonSchema, Part
-from cairn.definitions.scripts import ScriptFile
+from cairn.definitions.execution_config import Execution
+from cairn.definitions.frozen_model import Count, JsonSchema, Part
+from cairn.definitions.script_files import ScriptFile
 
 
 class RunTimeout(Part):

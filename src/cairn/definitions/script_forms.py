@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from cairn.definitions import forms
-from cairn.definitions.choices import FieldType
-from cairn.definitions.execution import InputField, ScriptConfig
+from cairn.definitions import form_validation
+from cairn.definitions.enums import FieldType
+from cairn.definitions.execution_config import InputField, ScriptConfig
 from cairn.definitions.findings import Finding
-from cairn.definitions.schemas import SchemaError, check_value
+from cairn.definitions.json_schema.validator import SchemaError, check_value
 from cairn.documents import DocumentError, Value, decode_json, encode_json
 from cairn.documents.pointers import join
 
@@ -45,7 +45,7 @@ def fields_of(config: ScriptConfig) -> tuple[InputField, ...]:
 def check_answers(config: ScriptConfig, values: Mapping[str, Value]) -> tuple[dict[str, Value], list[Finding]]:
     """The parameters that the answers make, and every fault at its field."""
     fields = fields_of(config)
-    clean, findings = forms.check(fields, values)
+    clean, findings = form_validation.check(fields, values)
     for field in fields:
         if _is_written(field, config) and isinstance(text := clean.get(field.name), str):
             try:

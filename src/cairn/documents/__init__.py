@@ -1,12 +1,12 @@
 """Reading and writing JSON and YAML without loss: one strict way in, one way out, one canonical form."""
 
 from cairn.documents.errors import DocumentError
-from cairn.documents.json_reading import decode_json
-from cairn.documents.positions import Mark, Positions
+from cairn.documents.json_decoder import decode_json
+from cairn.documents.json_encoder import canonical, digest, encode_json
+from cairn.documents.source_map import Mark, Positions
 from cairn.documents.values import MAX_DEPTH, MAX_DIGITS, MAX_JSON_BYTES, MAX_YAML_BYTES, Value
-from cairn.documents.writing import canonical, digest, encode_json
-from cairn.documents.yaml_reading import decode_yaml
-from cairn.documents.yaml_writing import encode_yaml
+from cairn.documents.yaml_decoder import decode_yaml
+from cairn.documents.yaml_encoder import encode_yaml
 
 __all__ = [
     "MAX_DEPTH",

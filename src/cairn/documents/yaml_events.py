@@ -12,7 +12,7 @@ from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.reader import ReaderError
 
 from cairn.documents.errors import DocumentError
-from cairn.documents.positions import Mark
+from cairn.documents.source_map import Mark
 
 
 class Kind(Enum):

@@ -6,10 +6,10 @@ import os
 from collections.abc import Sequence
 from datetime import datetime
 
-from cairn.files import folders, layout
+from cairn.files import layout, safe_folder
 from cairn.files.content import Move
 from cairn.files.errors import UnsafePath
-from cairn.files.room import Room
+from cairn.files.pipeline_folder import Room
 
 
 def archive(room: Room, rollback_folder: str, metadata: bytes, moves: Sequence[Move]) -> None:
@@ -42,7 +42,7 @@ def archive_definition_runs(room: Room, definition_version: int, at: datetime) -
     goal = f"{layout.definition_archive(definition_version, at)}/{layout.RUNS}"
     if not room.exists(goal):
         with room.open(layout.RUNS, make=True) as runs:
-            if not folders.names(runs):
+            if not safe_folder.names(runs):
                 return None
         room.rename(layout.RUNS, goal)
     with room.open(layout.RUNS, make=True):
@@ -52,9 +52,9 @@ def archive_definition_runs(room: Room, definition_version: int, at: datetime) -
 def archive_pipeline(root: str, pipeline_id: str, at: datetime) -> str:
     """Move a deleted pipeline's folder into the archive of the root (P4, D6); the answer is where, from the root."""
     location = layout.deleted_pipeline(pipeline_id, at)
-    with folders.Folder(root, layout.ARCHIVED, make=True) as archived, folders.Folder(root, ".") as top:
+    with safe_folder.Folder(root, layout.ARCHIVED, make=True) as archived, safe_folder.Folder(root, ".") as top:
         name = location.rpartition("/")[2]
-        if folders.kind(archived, name) is None and folders.kind(top, pipeline_id) is not None:
+        if safe_folder.kind(archived, name) is None and safe_folder.kind(top, pipeline_id) is not None:
             os.rename(pipeline_id, name, src_dir_fd=top, dst_dir_fd=archived)
     return location
 
@@ -63,12 +63,15 @@ def restore_pipeline(room: Room, location: str) -> None:
     """Bring a deleted pipeline's folder back; what has come to stand in its place since is kept aside in it."""
     name = layout.checked_id(location.removeprefix(f"{layout.ARCHIVED}/"))
     newer = f"{layout.UNFINISHED}{room.pipeline_id}"
-    with folders.Folder(room.root, layout.ARCHIVED, make=True) as archived, folders.Folder(room.root, ".") as top:
-        if folders.kind(archived, name) is not None:
-            if folders.kind(top, room.pipeline_id) is not None:
+    with (
+        safe_folder.Folder(room.root, layout.ARCHIVED, make=True) as archived,
+        safe_folder.Folder(room.root, ".") as top,
+    ):
+        if safe_folder.kind(archived, name) is not None:
+            if safe_folder.kind(top, room.pipeline_id) is not None:
                 os.rename(room.pipeline_id, newer, src_dir_fd=top, dst_dir_fd=top)
             os.rename(name, room.pipeline_id, src_dir_fd=archived, dst_dir_fd=top)
-        if folders.kind(top, newer) is not None:
+        if safe_folder.kind(top, newer) is not None:
             *steps, aside = layout.parts(layout.drift_folder(room.now()))
             with room.open(*steps, make=True) as kept:
                 os.rename(newer, aside, src_dir_fd=top, dst_dir_fd=kept)

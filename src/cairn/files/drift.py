@@ -8,9 +8,10 @@ from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from cairn.files import folders, layout, workspace
+from cairn.files import layout, workspace
+from cairn.files import safe_folder as folders
 from cairn.files.content import FileContent
-from cairn.files.room import Room
+from cairn.files.pipeline_folder import Room
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ import os
 import stat
 from collections.abc import Sequence
 
-from cairn.files import folders, layout
+from cairn.files import layout, safe_folder
 from cairn.files.content import FileContent, Move
 from cairn.files.errors import UnsafePath
-from cairn.files.room import Room
+from cairn.files.pipeline_folder import Room
 
 
 def promote(
@@ -25,7 +25,7 @@ def promote(
     prefix = f"{folder}/{layout.OUTPUTS}/"
     named = [(_name(file, prefix), file) for file in files]
     with room.open(*steps, make=True) as run:
-        is_there = bool(superseded) or folders.kind(run, name) is not None
+        is_there = bool(superseded) or safe_folder.kind(run, name) is not None
         if is_there or not _publish(room, run, name, execution_id, named):
             _supersede(room, superseded, files)
             _add(room, [*steps, name], execution_id, named)
@@ -45,17 +45,17 @@ def _publish(room: Room, run: int, name: str, execution_id: str, files: Sequence
         for file_name, file in files:
             place = f"{half}/{layout.OUTPUTS}/{file_name}"
             if not (file.staged_as and _take_staged(room, execution_id, file, run, place)):
-                folders.write_new(run, place, file.read(), file.size)
+                safe_folder.write_new(run, place, file.read(), file.size)
         try:
             os.rename(half, name, src_dir_fd=run, dst_dir_fd=run)
         except OSError:
-            if folders.kind(run, name) is None:
+            if safe_folder.kind(run, name) is None:
                 raise
-            folders.remove_tree(run, half)
+            safe_folder.remove_tree(run, half)
             return False
     except OSError:
         with contextlib.suppress(OSError):
-            folders.remove_tree(run, half)
+            safe_folder.remove_tree(run, half)
         raise
     return True
 
@@ -64,7 +64,7 @@ def _make_empty(run: int, half: str) -> None:
     try:
         os.mkdir(half, dir_fd=run)
     except FileExistsError:
-        folders.remove_tree(run, half)
+        safe_folder.remove_tree(run, half)
         os.mkdir(half, dir_fd=run)
     os.mkdir(f"{half}/{layout.OUTPUTS}", dir_fd=run)
 
@@ -72,14 +72,14 @@ def _make_empty(run: int, half: str) -> None:
 def _add(room: Room, steps: Sequence[str], execution_id: str, files: Sequence[tuple[str, FileContent]]) -> None:
     with room.open(*steps, layout.OUTPUTS, make=True) as outputs:
         for name, file in files:
-            if folders.holds(outputs, name, file.size, file.checksum):
+            if safe_folder.holds(outputs, name, file.size, file.checksum):
                 continue
-            half = folders.unfinished()
+            half = safe_folder.unfinished()
             if not (file.staged_as and _take_staged(room, execution_id, file, outputs, half)):
-                half = folders.write_aside(outputs, file.read(), file.size)
+                half = safe_folder.write_aside(outputs, file.read(), file.size)
             if not _is_kept(outputs, name):
                 room.set_aside(file.path)
-            folders.put(outputs, half, outputs, name)
+            safe_folder.put(outputs, half, outputs, name)
 
 
 def _supersede(room: Room, moves: Sequence[Move], files: Sequence[FileContent]) -> None:
@@ -118,7 +118,7 @@ def _stands(room: Room, file: FileContent) -> bool:
     except FileNotFoundError:
         return False
     with folder as fd:
-        return folders.holds(fd, name, file.size, file.checksum)
+        return safe_folder.holds(fd, name, file.size, file.checksum)
 
 
 def _is_kept(fd: int, name: str) -> bool:
@@ -138,7 +138,7 @@ def _take_staged(room: Room, execution_id: str, file: FileContent, target: int, 
     except (FileNotFoundError, NotADirectoryError):
         return False
     with folder as staging:
-        if not folders.holds(staging, name, file.size, file.checksum):
+        if not safe_folder.holds(staging, name, file.size, file.checksum):
             return False
         if os.stat(name, dir_fd=staging, follow_symlinks=False).st_nlink > 1:
             return False

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from cairn.files import folders, layout, workspace
+from cairn.files import layout, safe_folder, workspace
 from cairn.files.drift import Drift
 from cairn.files.errors import explain, shown
-from cairn.files.room import Room
+from cairn.files.pipeline_folder import Room
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class _Work:
     def remove(self, path: str) -> None:
         folder, name = self.room.parent(path)
         with folder as fd:
-            folders.remove_tree(fd, name)
+            safe_folder.remove_tree(fd, name)
         self.removed.append(shown(path))
 
     def clear(self, path: str) -> None:
@@ -76,11 +76,11 @@ class _Work:
 
     def _is_own(self, fd: int, name: str) -> bool:
         """Whether it is a file of Cairn's own, or a folder with nothing else in it."""
-        if folders.kind(fd, name) != stat.S_IFDIR:
-            return folders.digest(fd, name) in self.own
-        inner = folders.open_inside(fd, name)
+        if safe_folder.kind(fd, name) != stat.S_IFDIR:
+            return safe_folder.digest(fd, name) in self.own
+        inner = safe_folder.open_inside(fd, name)
         try:
-            names = folders.names(inner)
+            names = safe_folder.names(inner)
             return bool(names) and all(self._is_own(inner, one) for one in names)
         finally:
             os.close(inner)

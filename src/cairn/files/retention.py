@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from cairn.files import folders, layout
+from cairn.files import layout, safe_folder
 from cairn.files.errors import UnsafePath
-from cairn.files.room import Room
+from cairn.files.pipeline_folder import Room
 
 _DISCARDABLE = re.compile(r"(\.archived/|\.errored/|runs/test_)[^/]+")
 _STAMP = re.compile(r"_(\d{8}T\d{6}Z)(~\d+)?$")
@@ -20,7 +20,7 @@ def expired(room: Room, before: datetime, within: str) -> tuple[str, ...]:
     except FileNotFoundError:
         return ()
     with folder as fd:
-        stamps = [(name, _STAMP.search(name)) for name in sorted(folders.names(fd))]
+        stamps = [(name, _STAMP.search(name)) for name in sorted(safe_folder.names(fd))]
     limit = layout.stamp(before)
     return tuple(f"{within}/{name}" for name, stamp in stamps if stamp is not None and stamp[1] < limit)
 
@@ -34,4 +34,4 @@ def discard(room: Room, path: str) -> None:
     except FileNotFoundError:
         return
     with folder as fd:
-        folders.remove_tree(fd, name)
+        safe_folder.remove_tree(fd, name)

@@ -7,14 +7,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 
-from cairn.files import archive, layout, logs, promotion, retention, workspace
+from cairn.files import archive, layout, promotion, retention, workspace
+from cairn.files import log_files as logs
 from cairn.files.apart import lay_apart
 from cairn.files.content import FileContent, Move
 from cairn.files.drift import Drift, Expected, scan
 from cairn.files.errors import explain
 from cairn.files.layout import checked_id
+from cairn.files.pipeline_folder import Room
 from cairn.files.repair import Report, repair
-from cairn.files.room import Room
 
 _NO_SCRIPTS: Mapping[str, bytes] = MappingProxyType({})
 

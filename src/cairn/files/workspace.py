@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from cairn.files import folders, layout
+from cairn.files import layout, safe_folder
 from cairn.files.content import FileContent
-from cairn.files.room import Room
+from cairn.files.pipeline_folder import Room
 
 _SPARE = ".spare"
 _SPARES = 64
@@ -38,7 +38,7 @@ class Spares:
             except IndexError:
                 return False
             try:
-                with folders.Folder(self._root, _SPARE) as pool:
+                with safe_folder.Folder(self._root, _SPARE) as pool:
                     os.rename(spare, name, src_dir_fd=pool, dst_dir_fd=temp)
                 return True
             except FileNotFoundError:
@@ -53,7 +53,7 @@ class Spares:
             return False
         spare = os.urandom(8).hex()
         try:
-            with folders.Folder(self._root, _SPARE, make=True) as pool:
+            with safe_folder.Folder(self._root, _SPARE, make=True) as pool:
                 os.rename(name, spare, src_dir_fd=temp, dst_dir_fd=pool)
         except OSError:
             return False
@@ -88,17 +88,17 @@ def stage(room: Room, execution_id: str, files: Sequence[FileContent]) -> None:
     with room.open(layout.TEMP, make=True) as temp:
         outer = _open(temp, f"exec_{execution_id}")
         try:
-            staging = folders.open_inside(outer, layout.STAGING)
+            staging = safe_folder.open_inside(outer, layout.STAGING)
         finally:
             os.close(outer)
     try:
-        for name in folders.names(staging):
+        for name in safe_folder.names(staging):
             if name not in wanted:
-                folders.remove_tree(staging, name)
+                safe_folder.remove_tree(staging, name)
         for name, file in wanted.items():
-            if not folders.holds(staging, name, file.size, file.checksum):
+            if not safe_folder.holds(staging, name, file.size, file.checksum):
                 _clear(staging, name, stat.S_IFREG)
-                folders.write_file(staging, name, file.read(), file.size)
+                safe_folder.write_file(staging, name, file.read(), file.size)
     finally:
         os.close(staging)
 
@@ -112,7 +112,7 @@ def drop(room: Room, spares: Spares, execution_id: str, *, reusable: bool) -> No
         return
     with folder as temp:
         if not (reusable and spares.give(temp, name)):
-            folders.remove_tree(temp, name)
+            safe_folder.remove_tree(temp, name)
 
 
 def move_to_errored(room: Room, execution_id: str, at: datetime, error_info: bytes, logs: bytes) -> str:
@@ -127,8 +127,8 @@ def move_to_errored(room: Room, execution_id: str, at: datetime, error_info: byt
         try:
             for file, content in ((layout.ERROR_INFO, error_info), (layout.ERROR_LOGS, logs)):
                 _clear(work, file, stat.S_IFREG)
-                folders.write_file(work, file, content)
-            if folders.kind(work, layout.FAILED_ARTIFACTS) is None:
+                safe_folder.write_file(work, file, content)
+            if safe_folder.kind(work, layout.FAILED_ARTIFACTS) is None:
                 os.rename(layout.STAGING, layout.FAILED_ARTIFACTS, src_dir_fd=work, dst_dir_fd=work)
             with contextlib.suppress(OSError):
                 os.rmdir(layout.STAGING, dir_fd=work)  # a repeated call has made it anew
@@ -143,9 +143,9 @@ def _errored_place(errored: int, wanted: str, error_info: bytes) -> tuple[str, b
     checksum = hashlib.sha256(error_info).hexdigest()
     for number in itertools.count():
         goal = layout.numbered(wanted, number)
-        if folders.kind(errored, goal) is None:
+        if safe_folder.kind(errored, goal) is None:
             return goal, False
-        if folders.digest(errored, f"{goal}/{layout.ERROR_INFO}") == checksum:
+        if safe_folder.digest(errored, f"{goal}/{layout.ERROR_INFO}") == checksum:
             return goal, True
     raise AssertionError
 
@@ -153,11 +153,11 @@ def _errored_place(errored: int, wanted: str, error_info: bytes) -> tuple[str, b
 def is_whole(temp: int, name: str) -> bool:
     """Whether both folders of a workspace are there; it may go while one looks."""
     try:
-        work = folders.open_inside(temp, name)
+        work = safe_folder.open_inside(temp, name)
     except FileNotFoundError:
         return False
     try:
-        return all(folders.kind(work, inner) == stat.S_IFDIR for inner in _INNER)
+        return all(safe_folder.kind(work, inner) == stat.S_IFDIR for inner in _INNER)
     finally:
         os.close(work)
 
@@ -165,7 +165,7 @@ def is_whole(temp: int, name: str) -> bool:
 def _open(temp: int, name: str) -> int:
     """The workspace, whole. What a script has put in the place of its folders goes: nothing else can work there."""
     _clear(temp, name, stat.S_IFDIR)
-    work = folders.open_inside(temp, name, make=True)
+    work = safe_folder.open_inside(temp, name, make=True)
     try:
         for inner in _INNER:
             _clear(work, inner, stat.S_IFDIR)
@@ -178,17 +178,17 @@ def _open(temp: int, name: str) -> int:
 
 
 def _clear(fd: int, name: str, wanted: int) -> None:
-    if folders.kind(fd, name) not in {wanted, None}:
-        folders.remove_tree(fd, name)
+    if safe_folder.kind(fd, name) not in {wanted, None}:
+        safe_folder.remove_tree(fd, name)
 
 
 def _is_unused(temp: int, name: str) -> bool:
     try:
-        work = folders.open_inside(temp, name)
+        work = safe_folder.open_inside(temp, name)
     except OSError:
         return False
     try:
-        return sorted(folders.names(work)) == _INNER and not any(map(_entries, (work, work), _INNER))
+        return sorted(safe_folder.names(work)) == _INNER and not any(map(_entries, (work, work), _INNER))
     except OSError:
         return False
     finally:
@@ -196,8 +196,8 @@ def _is_unused(temp: int, name: str) -> bool:
 
 
 def _entries(work: int, inner: str) -> list[str]:
-    fd = folders.open_inside(work, inner)
+    fd = safe_folder.open_inside(work, inner)
     try:
-        return folders.names(fd)
+        return safe_folder.names(fd)
     finally:
         os.close(fd)

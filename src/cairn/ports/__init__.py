@@ -15,17 +15,7 @@ from cairn.ports.jobs import (
     NoticeJob,
     TimerJob,
 )
-from cairn.ports.outward import (
-    Attachment,
-    Mail,
-    Mailer,
-    Messenger,
-    NotSent,
-    OutwardFault,
-    Unknown,
-    Web,
-    WebAnswer,
-)
+from cairn.ports.outbound import Attachment, Mail, Mailer, Messenger, NotSent, OutwardFault, Unknown, Web, WebAnswer
 from cairn.ports.sandbox import (
     Bounds,
     Job,
@@ -34,7 +24,7 @@ from cairn.ports.sandbox import (
     Reached,
     Sandbox,
 )
-from cairn.ports.work import (
+from cairn.ports.work_order import (
     Asks,
     Call,
     Content,

@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 from datetime import datetime
 from typing import Any, Protocol
 
-from cairn.core.messages import Timer
+from cairn.core.commands import Timer
 
 Connection = Any  # the store's own; engines that enqueue in its transaction take it as it is
 

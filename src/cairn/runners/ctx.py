@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from cairn.documents import DocumentError, decode_json, encode_json
 from cairn.ports import Readable, Rework, Stored
-from cairn.runners.calls import Answer
-from cairn.runners.proposing import checked
+from cairn.runners.action_proposals import checked
+from cairn.runners.recorded_calls import Answer
 
 Level: TypeAlias = Literal["info", "warning", "error"]
 LEVELS = get_args(Level)

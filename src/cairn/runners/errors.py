@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from cairn.core.model import Fault
+from cairn.core.execution import Fault
 from cairn.runners.mismatches import Mismatch, listed
 
 

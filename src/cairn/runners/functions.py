@@ -11,16 +11,16 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeAlias, TypeVar, overload
 
-from cairn.core.model import Fault
+from cairn.core.execution import Fault
 from cairn.ports import Faulted, Outcome, Readable, Work
-from cairn.runners.calls import Differs, Recorded, Waits
+from cairn.runners.call_threads import Line
 from cairn.runners.ctx import Ctx, Desk, SentBack
-from cairn.runners.declared import expected
-from cairn.runners.faults import fault_of
+from cairn.runners.expected_artifacts import expected
 from cairn.runners.limits import Limits
-from cairn.runners.outputs import judge
+from cairn.runners.recorded_calls import Differs, Recorded, Waits
+from cairn.runners.result_checks import judge
 from cairn.runners.staging import Staging
-from cairn.runners.threads import Line
+from cairn.runners.user_exceptions import fault_of
 
 Function: TypeAlias = Callable[..., Any]
 F = TypeVar("F", bound=Function)

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from pathlib import PurePath
 from typing import cast
 
-from cairn.core.model import Fault
-from cairn.definitions.choices import FieldType, FormFormat
-from cairn.definitions.execution import HumanOnlyConfig, InputField
+from cairn.core.execution import Fault
+from cairn.definitions.enums import FieldType, FormFormat
+from cairn.definitions.execution_config import HumanOnlyConfig, InputField
 from cairn.definitions.model import CheckpointDefinition
 from cairn.documents import Value, encode_json
 from cairn.ports import Content, Faulted, Outcome, Stored, Upload, Work
-from cairn.runners.declared import Declared, expected
+from cairn.runners.expected_artifacts import Declared, expected
 from cairn.runners.limits import Limits
-from cairn.runners.outputs import Made, judge
+from cairn.runners.result_checks import Made, judge
 
 Fields = Mapping[str, Value]
 BINARY = "bin"  # format of a file whose name has no ending

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from cairn.definitions.part import JsonSchema
-from cairn.definitions.schemas import SchemaError, compile_schema, find_details
+from cairn.definitions.frozen_model import JsonSchema
+from cairn.definitions.json_schema.validator import SchemaError, compile_schema, find_details
 from cairn.documents import Value
 from cairn.ports import Finding
 

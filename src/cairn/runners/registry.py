@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cairn.core.model import Fault, Mode
+from cairn.core.execution import Fault
+from cairn.core.states import Mode
 from cairn.ports import Faulted, Outcome, Runner, Sandbox, Web, Work
 from cairn.ports.models import Models
-from cairn.runners.agents.office import Office
-from cairn.runners.agents.rules import AgentRules
+from cairn.runners.agents.policy import AgentRules
+from cairn.runners.agents.resources import Office
 from cairn.runners.agents.runner import AgentRunner
 from cairn.runners.functions import FunctionRegistry, FunctionRunner, function
 from cairn.runners.human import HumanRunner
 from cairn.runners.limits import Limits
-from cairn.runners.script_rules import ScriptRules
-from cairn.runners.scripts import ScriptRunner
+from cairn.runners.scripts.policy import ScriptRules
+from cairn.runners.scripts.runner import ScriptRunner
 from cairn.runners.validating import ValidatingRunner
 
 

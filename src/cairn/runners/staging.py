@@ -6,9 +6,9 @@ from typing import Any
 
 from cairn.documents import DocumentError, encode_json
 from cairn.ports import Content, Work
-from cairn.runners.declared import Declared, Expected
+from cairn.runners.expected_artifacts import Declared, Expected
 from cairn.runners.mismatches import Mismatch
-from cairn.runners.outputs import Made, uncalled_for
+from cairn.runners.result_checks import Made, uncalled_for
 
 
 class Staging:

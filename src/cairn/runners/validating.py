@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cairn.definitions.choices import Strictness, ValidationMode
+from cairn.definitions.enums import Strictness, ValidationMode
 from cairn.definitions.model import CheckpointDefinition
 from cairn.ports import Outcome, Produced, Runner, Unfit, Work
-from cairn.runners.agents.office import Office
+from cairn.runners.agents.resources import Office
 from cairn.runners.agents.runner import get_ready
 
 
@@ -21,7 +21,7 @@ class ValidatingRunner:
         if not isinstance(outcome, Produced | Unfit) or not wants_judge(work.checkpoint):
             return outcome
         await get_ready()
-        from cairn.runners.agents.judging import judged
+        from cairn.runners.agents.result_judge import judged
 
         return await judged(work, outcome, self._office)
 

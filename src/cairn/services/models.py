@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
 from cairn.ports.models import Models, ProviderState
-from cairn.services.views.models import ModelList, ModelProvider, ModelTrial
+from cairn.services.model_views import ModelList, ModelProvider, ModelTrial
 
 LONGEST = 500  # characters of an answer that are shown
 

@@ -11,18 +11,19 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from cairn.core.commands import CancelRun
 from cairn.core.errors import Refused
-from cairn.core.messages import CancelRun
 from cairn.files import Tree, layout
 from cairn.ports import JobEngine
-from cairn.services import mending
-from cairn.services.engine import Engine
+from cairn.services.engine.engine import Engine
+from cairn.services.folders import recovery
+from cairn.services.folders.system_log import keep
 from cairn.services.idempotency import KEPT
-from cairn.services.notices import delivery_rows
-from cairn.services.system_log import keep
-from cairn.store import blobs, events
+from cairn.services.notifications import deliveries as delivery_rows
+from cairn.store import blobs
 from cairn.store import tables as t
-from cairn.store.aggregate import Row
+from cairn.store.events import chain
+from cairn.store.runs.run_rows import Row
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ class Retention:
         now = self._engine.clock.now()
         await self.sweep_jobs()
         await self._sweep_rows(now)
-        for pipeline_id in await self._database.aread(mending.standing_pipelines):
+        for pipeline_id in await self._database.aread(recovery.standing_pipelines):
             if self._days.errored:
                 await self._sweep_errored(pipeline_id, now - timedelta(days=self._days.errored))
             if self._days.archives:
@@ -131,7 +132,7 @@ class Retention:
 
     async def _tell(self, pipeline_id: str, type: str, **metadata: Any) -> None:
         at = self._engine.clock.now()
-        await self._database.transact(lambda c: events.append_pipeline_event(c, pipeline_id, type, BY, at, metadata))
+        await self._database.transact(lambda c: chain.append_pipeline_event(c, pipeline_id, type, BY, at, metadata))
 
     # ---- test runs -----------------------------------------------------------------------------------
     async def _remove_test(self, row: Row) -> None:
@@ -169,8 +170,8 @@ def _rollback_at(connection: sa.Connection, pipeline_id: str, path: str) -> Row 
 def _forget_archive(connection: sa.Connection, row: Row, path: str, at: datetime) -> None:
     r = t.rollback_events
     connection.execute(sa.update(r).where(r.c.rollback_id == row.rollback_id).values(archive_location=""))
-    told = events.Told("archive_discarded", {"paths": [path]}, rollback_id=row.rollback_id)
-    events.append_run_event(connection, row.target_run_id, told, BY, at)
+    told = chain.Told("archive_discarded", {"paths": [path]}, rollback_id=row.rollback_id)
+    chain.append_run_event(connection, row.target_run_id, told, BY, at)
 
 
 def _old_tests(connection: sa.Connection, before: datetime) -> list[Row]:

@@ -17,7 +17,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cairn.documents import decode_json, encode_json
 from cairn.ports.keys import Keys
 from cairn.services.actors import Actor
-from cairn.services.acts import Act, Acts
+from cairn.services.engine.admin_changes import Act, Acts
 from cairn.services.errors import NotFound, ServiceError, WrongInput
 from cairn.store import tables as t
 

@@ -1,8 +1,6 @@
 """What Cairn keeps: tables, the one transaction, runs, contents and the trail."""
 
-from cairn.store import bill_rows, blobs, events, message_rows, pipeline_rows, rule_rows
-from cairn.store.artifact_rows import NewArtifact
-from cairn.store.database import Database
+from cairn.store.database.database import Database
 from cairn.store.errors import (
     Closed,
     DamagedBlob,
@@ -13,11 +11,12 @@ from cairn.store.errors import (
     StoreError,
     Unstorable,
 )
-from cairn.store.lineage_rows import save_lineage
+from cairn.store.events.verification import Broken, Verdict, verify
+from cairn.store.lineage import save_lineage
 from cairn.store.plans import Kept, Layout, Place, Plans, PlanSource, document
-from cairn.store.run_rows import Loaded, RunFacts, has_run, insert_run, load_run, new_run
-from cairn.store.run_saving import save_run
-from cairn.store.verification import Broken, Verdict, verify
+from cairn.store.runs.artifacts import NewArtifact
+from cairn.store.runs.loading import Loaded, RunFacts, has_run, insert_run, load_run, new_run
+from cairn.store.runs.saving import save_run
 
 __all__ = [
     "Broken",
@@ -39,17 +38,11 @@ __all__ = [
     "StoreError",
     "Unstorable",
     "Verdict",
-    "bill_rows",
-    "blobs",
     "document",
-    "events",
     "has_run",
     "insert_run",
     "load_run",
-    "message_rows",
     "new_run",
-    "pipeline_rows",
-    "rule_rows",
     "save_lineage",
     "save_run",
     "verify",

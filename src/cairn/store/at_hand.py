@@ -9,7 +9,7 @@ from typing import TypeVar
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from cairn.store.prepared import begun, commit, send
+from cairn.store.prepared_statements import begun, commit, send
 
 T = TypeVar("T")
 

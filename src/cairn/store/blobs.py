@@ -12,9 +12,9 @@ from typing import IO, Any, cast
 
 import sqlalchemy as sa
 
-from cairn.store.database import Database
+from cairn.store.database.database import Database
 from cairn.store.errors import DamagedBlob, MissingBlob
-from cairn.store.prepared import insert_once
+from cairn.store.prepared_statements import insert_once
 from cairn.store.tables import blob_chunks, blobs, metadata
 
 CHUNK = 1024 * 1024

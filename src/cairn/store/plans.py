@@ -9,10 +9,10 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import sqlalchemy as sa
 
-from cairn.core.model import Plan
-from cairn.store.prepared import PreparedQuery
+from cairn.core.plan import Plan
+from cairn.store.column_types import Text
+from cairn.store.prepared_statements import PreparedQuery
 from cairn.store.tables import definition_revisions
-from cairn.store.types import Text
 
 K = TypeVar("K")
 V = TypeVar("V")

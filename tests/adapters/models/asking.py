@@ -10,8 +10,8 @@ from pydantic_ai.direct import model_request, model_request_stream
 from pydantic_ai.messages import ModelRequest, ModelResponse, ModelResponseStreamEvent
 from pydantic_ai.models import Model
 
-from cairn.adapters.model_providers import ProviderRule
-from cairn.adapters.models_pydantic_ai import ModelRules, PydanticAiModels
+from cairn.adapters.models.catalogue import ModelRules, PydanticAiModels
+from cairn.adapters.models.providers import ProviderRule
 from cairn.ports.models import Chosen, Occasion
 from tests.models.provider import FakeProvider
 

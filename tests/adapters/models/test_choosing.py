@@ -13,10 +13,10 @@ import pytest
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.providers import infer_provider_class
 
-from cairn.adapters import model_providers
-from cairn.adapters.model_prices import PUBLISHED, Price
-from cairn.adapters.model_providers import KNOWN, ProviderRule, is_installed
-from cairn.adapters.models_pydantic_ai import ANTHROPIC, SUCCESSOR, ModelRules, PydanticAiModels
+from cairn.adapters.models import providers as model_providers
+from cairn.adapters.models.catalogue import ANTHROPIC, SUCCESSOR, ModelRules, PydanticAiModels
+from cairn.adapters.models.prices import PUBLISHED, Price
+from cairn.adapters.models.providers import KNOWN, ProviderRule, is_installed
 from cairn.ports.models import ModelFault, ModelFaultKind, Occasion, Tokens
 from tests.adapters.models.asking import CHAT, CLAUDE, ENVIRONMENT, GPT, KEY, opened, streamed
 from tests.mentions import mentions

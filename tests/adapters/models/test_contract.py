@@ -13,8 +13,8 @@ from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, 
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 
-from cairn.adapters.models_pydantic_ai import PydanticAiModels
-from cairn.adapters.models_simulated import Simulated
+from cairn.adapters.models.catalogue import PydanticAiModels
+from cairn.adapters.simulated_model import Simulated
 from cairn.ports.models import ANSWERED_BY, Chosen, ModelFault, ModelFaultKind, Models, Occasion, Tokens
 from tests.adapters.models.asking import CHAT, CLAUDE, ENVIRONMENT, GPT, no_secret, rules, streamed, whole
 from tests.mentions import mentions

@@ -9,7 +9,7 @@ import pytest
 from pydantic_ai import Agent
 from pydantic_ai.messages import PartStartEvent, TextPart
 
-from cairn.adapters.model_patience import Patience
+from cairn.adapters.models.retrying_model import Patience
 from cairn.ports.models import ANSWERED_BY, ModelFault, Occasion
 from cairn.ports.models import ModelFaultKind as Kind
 from tests.adapters.models.asking import CHAT, CLAUDE, GPT, KEY, NAMES, opened, streamed, whole
@@ -27,7 +27,7 @@ def listening() -> tuple[list[str], Occasion]:
 
 @pytest.mark.parametrize("name", NAMES)
 async def test_three_tries(provider: FakeProvider, name: str, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.WARNING, "cairn.adapters.model_patience")
+    caplog.set_level(logging.WARNING, "cairn.adapters.models.retrying_model")
     told, occasion = listening()
     async with opened(provider) as models:
         provider.will(too_many("0"), OVERLOADED, Says("Seven."))

@@ -9,10 +9,10 @@ from pydantic_ai import Agent, StructuredDict, ToolOutput
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.settings import ModelSettings
 
-from cairn.adapters.model_providers import ProviderRule
+from cairn.adapters.models.providers import ProviderRule
 from cairn.ports.models import Chosen
-from cairn.runners.agents.asking import Shape, parameters_of
-from cairn.runners.agents.tools.toolbox import Toolbox
+from cairn.runners.agents.answer_schema import Shape, parameters_of
+from cairn.runners.agents.toolbox import Toolbox
 from tests.adapters.models.asking import CHAT, CLAUDE, GPT, MESSAGES, opened
 from tests.models.provider import FakeProvider
 from tests.models.replies import Says, Use

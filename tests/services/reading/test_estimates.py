@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from cairn.core.model import Checkpoint, Execution, Plan, Run, RunStatus, State
-from cairn.services.reading.estimates import seconds_left
+from cairn.core.execution import Execution
+from cairn.core.plan import Checkpoint, Plan
+from cairn.core.run import Run
+from cairn.core.states import RunStatus, State
+from cairn.services.runs.queries.estimates import seconds_left
 
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
 # plan ┬ write ┬ check      write and draw stand in one stage

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from cairn.documents import encode_json
 from cairn.services.errors import WrongInput
-from cairn.services.reading.paging import Order, page
+from cairn.services.paging import Order, page
 from cairn.store import Database
 from cairn.store import tables as t
 from tests.mentions import mentions

@@ -7,19 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cairn.core.model import (
-    Approval,
-    ApprovalStatus,
-    Checkpoint,
-    Execution,
-    Kind,
-    Plan,
-    Run,
-    RunStatus,
-    State,
-    WaitingOn,
-)
-from cairn.services.reading.possible import for_approval, for_execution, for_run
+from cairn.core.approval import Approval
+from cairn.core.available_commands import for_approval, for_execution, for_run
+from cairn.core.execution import Execution
+from cairn.core.plan import Checkpoint, Plan
+from cairn.core.run import Run
+from cairn.core.states import ApprovalStatus, Kind, RunStatus, State, WaitingOn
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)
 PLAN = Plan(tuple(Checkpoint(key=k, position=p, stage=k, id=k, name=k) for p, k in enumerate(("one", "two"))))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from cairn.core.model import RunStatus, State
-from cairn.services.reading.possible import for_execution
+from cairn.core.available_commands import for_execution
+from cairn.core.states import RunStatus, State
 from tests.core.desk import Desk, plan_of
 
 KEYS = tuple(f"c{number}" for number in range(200))

@@ -12,11 +12,16 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from cairn.services.actors import Actor
-from cairn.services.reading import approvals, artifacts, costs, events, pipelines, runs
-from cairn.services.reading.costs import Wanted
-from cairn.services.reading.filters import ApprovalFilter, ArtifactFilter, EventFilter, RunFilter
-from cairn.services.views.approvals import ApprovalPage
-from cairn.store import Database, bill_rows
+from cairn.services.approvals.queries import lists as approvals
+from cairn.services.approvals.views import ApprovalPage
+from cairn.services.artifacts import queries as artifacts
+from cairn.services.costs import queries as costs
+from cairn.services.costs.queries import Wanted
+from cairn.services.events import queries as events
+from cairn.services.filters import ApprovalFilter, ArtifactFilter, EventFilter, RunFilter
+from cairn.services.pipelines import queries as pipelines
+from cairn.services.runs.queries import lists as runs
+from cairn.store import Database, model_usage
 from tests.databases import KINDS
 from tests.services.reading.crowd import BEGIN, settle
 
@@ -46,7 +51,7 @@ LISTS: dict[str, tuple[int, Callable[[sa.Connection, str], Any]]] = {
     ),
     "costs": (2, lambda c, _: costs.of_all(c, Wanted("day", 50, None))),
     "costs by pipeline": (3, lambda c, _: costs.of_all(c, Wanted("pipeline", 50, None))),
-    "costs of a month": (1, lambda c, own: bill_rows.of_month(c, own, BEGIN)),
+    "costs of a month": (1, lambda c, own: model_usage.of_month(c, own, BEGIN)),
     "artifacts": (1, lambda c, own: artifacts.list_artifacts(c, ArtifactFilter(pipeline_id=own), 50, None)),
     "events": (1, lambda c, own: events.list_events(c, EventFilter(pipeline_id=own), 50, None)),
 }

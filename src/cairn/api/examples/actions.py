@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story as s
-from cairn.core.model import ApprovalStatus, Kind, Risk
-from cairn.services.actions.types import SEND_EMAIL
-from cairn.services.views.approvals import (
+from cairn.core.rule_verdict import Risk
+from cairn.core.states import ApprovalStatus, Kind
+from cairn.services.actions.catalogue import SEND_EMAIL
+from cairn.services.approvals.views import (
     Action,
     BatchDecided,
     Change,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from cairn.services.views.library import (
+from cairn.services.agent_library.views import (
     LibraryAgent,
     LibraryAgentPage,
     LibraryAgentRevision,

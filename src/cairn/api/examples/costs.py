@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story as s
-from cairn.services.views.conversations import Message, MessagePage, ToolCall
-from cairn.services.views.costs import Bound, CostLine, Costs, PipelineCosts, RunCosts
+from cairn.services.conversations.views import Message, MessagePage, ToolCall
+from cairn.services.costs.views import Bound, CostLine, Costs, PipelineCosts, RunCosts
 
 REQUESTS: dict[str, Any] = {"set_budget": {"max_cost_usd": 2.5}}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.services.views.models import ModelList, ModelProvider, ModelTrial
+from cairn.services.model_views import ModelList, ModelProvider, ModelTrial
 
 _ANTHROPIC = ModelProvider(
     name="anthropic",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story as s
-from cairn.services.views.notices import (
+from cairn.services.notifications.views import (
     AvailableChannel,
     Channel,
     ChannelPage,
@@ -18,7 +18,7 @@ from cairn.services.views.notices import (
     QuietHours,
     RemovedChannel,
 )
-from cairn.store.tables.notices import ChannelKind, DeliveryStatus, NoticeKind, TryOutcome
+from cairn.store.tables.notifications import ChannelKind, DeliveryStatus, NoticeKind, TryOutcome
 
 CHANNEL_ID, DELIVERY_ID, NOTICE_ID = s.name("channel"), s.name("delivery"), s.name("notice")
 KINDS = [NoticeKind.APPROVAL_ASKED, NoticeKind.APPROVAL_ESCALATED, NoticeKind.EXECUTION_FAILED]

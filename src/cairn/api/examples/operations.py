@@ -6,14 +6,14 @@ from typing import Any, TypeVar
 
 from cairn.api.examples import actions, costs, people, reworks, rules
 from cairn.api.examples import story as s
-from cairn.core.model import ExecutionStatus, Kind
-from cairn.services.views.approvals import ApprovalPage
-from cairn.services.views.artifacts import ArtifactPage, Upload
-from cairn.services.views.base import View
-from cairn.services.views.events import Event, EventPage, LogLine, LogPage, Verdict
-from cairn.services.views.executions import Context, ContextBlock, ExecutionPage
-from cairn.services.views.health import Diagnosis, HealthCheck
-from cairn.services.views.pipelines import (
+from cairn.core.states import ExecutionStatus, Kind
+from cairn.services.approvals.views import ApprovalPage
+from cairn.services.artifacts.views import ArtifactPage, Upload
+from cairn.services.doctor.views import Diagnosis, HealthCheck
+from cairn.services.events.views import Event, EventPage, LogLine, LogPage, Verdict
+from cairn.services.identity.session_views import DriftReport, Health
+from cairn.services.pipelines.script_views import RemovedScript, SavedScript, Script, ScriptPage
+from cairn.services.pipelines.views import (
     DefinitionChange,
     DefinitionDiff,
     Deleted,
@@ -27,7 +27,7 @@ from cairn.services.views.pipelines import (
     TemplateStep,
     Validation,
 )
-from cairn.services.views.rollbacks import (
+from cairn.services.rollbacks.views import (
     ArchivedArtifact,
     DeletedExecution,
     GoesOn,
@@ -38,9 +38,9 @@ from cairn.services.views.rollbacks import (
     RolledBackItems,
     WithdrawnApproval,
 )
-from cairn.services.views.runs import RunPage
-from cairn.services.views.scripts import RemovedScript, SavedScript, Script, ScriptPage
-from cairn.services.views.sessions import DriftReport, Health
+from cairn.services.runs.execution_views import Context, ContextBlock, ExecutionPage
+from cairn.services.runs.views import RunPage
+from cairn.services.view import View
 
 P = TypeVar("P", bound=View)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from cairn.api.examples import story as s
 from cairn.services.actors import Role, Scope
-from cairn.services.views import people as v
-from cairn.services.views.base import View
-from cairn.services.views.sessions import LeaveFor, Provider, Session, SignedIn, SignInWays
+from cairn.services.identity import views as v
+from cairn.services.identity.session_views import LeaveFor, Provider, Session, SignedIn, SignInWays
+from cairn.services.view import View
 
 _MADE: dict[str, Any] = {"created_at": s.at(-600), "created_by": "admin"}
 _TEXT = "cairn_3mXk1Vn0m0Qb2cJ4t8uYp6s7wE5rT9zA1xC3vB5nM7"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story as s
-from cairn.core.model import ExecutionStatus, Kind
-from cairn.services.views.lineage import (
+from cairn.core.states import ExecutionStatus, Kind
+from cairn.services.rework.views import (
     BecomesStale,
     Dependency,
     Flow,
@@ -15,7 +15,7 @@ from cairn.services.views.lineage import (
     ReworkItem,
     ReworkPreview,
 )
-from cairn.services.views.rollbacks import WithdrawnApproval
+from cairn.services.rollbacks.views import WithdrawnApproval
 
 ASKER_ID, REWORK_ID = s.name("execution requirements"), s.name("execution goals again")
 REQUEST: dict[str, Any] = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story as s
-from cairn.core.model import ApprovalStatus, Kind
 from cairn.core.rules import GLOBAL
-from cairn.services.reading.autonomy import share
-from cairn.services.scoring import Share
-from cairn.services.views import rules as v
+from cairn.core.states import ApprovalStatus, Kind
+from cairn.services.rules import views as v
+from cairn.services.rules.queries.autonomy import share
+from cairn.services.rules.scoring import Share
 
 TEXT = """version: "1.0"
 checkpoints:

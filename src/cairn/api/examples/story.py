@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from cairn.core.model import ApprovalStatus, ExecutionStatus, Kind, Mode, RunStatus
-from cairn.services.views.approvals import Approval, ApprovalDetail, Step, Terms
-from cairn.services.views.artifacts import Artifact
-from cairn.services.views.costs import Bound, Limits, RunBudget, Usage
-from cairn.services.views.executions import ErrorDetails, Execution, Interaction
-from cairn.services.views.forms import Form, FormField
-from cairn.services.views.pipelines import Checkpoint, Pipeline, PipelineSummary
-from cairn.services.views.runs import OpenExecution, RecentRun, Run, RunMetadata, RunProgress, RunSummary, TrailItem
+from cairn.core.states import ApprovalStatus, ExecutionStatus, Kind, Mode, RunStatus
+from cairn.services.approvals.form_views import Form, FormField
+from cairn.services.approvals.views import Approval, ApprovalDetail, Step, Terms
+from cairn.services.artifacts.views import Artifact
+from cairn.services.costs.views import Bound, Limits, RunBudget, Usage
+from cairn.services.pipelines.views import Checkpoint, Pipeline, PipelineSummary
+from cairn.services.runs.execution_views import ErrorDetails, Execution, Interaction
+from cairn.services.runs.views import OpenExecution, RecentRun, Run, RunMetadata, RunProgress, RunSummary, TrailItem
 
 
 def name(of: str) -> str:

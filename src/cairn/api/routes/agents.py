@@ -12,7 +12,12 @@ from cairn.api.guarding import operations
 from cairn.api.parameters import AgentName, IfMatch, Paging, Text, etag, revision_of
 from cairn.api.wiring import By, Services
 from cairn.definitions import agent_schema
-from cairn.services.views.library import LibraryAgent, LibraryAgentPage, LibraryAgentRevisionPage, SavedLibraryAgent
+from cairn.services.agent_library.views import (
+    LibraryAgent,
+    LibraryAgentPage,
+    LibraryAgentRevisionPage,
+    SavedLibraryAgent,
+)
 
 router = operations("/api", "Agent library")
 Search = Annotated[Text | None, Query(max_length=200, description="Words of its name, title, description or role.")]

@@ -15,15 +15,11 @@ from cairn.api.guarding import operations
 from cairn.api.parameters import ApprovalId, ById, Paging, Text, filled
 from cairn.api.permissions import DECISIONS
 from cairn.api.wiring import By, CommandId, Services
-from cairn.core.model import ApprovalStatus, Kind, Risk
+from cairn.core.rule_verdict import Risk
+from cairn.core.states import ApprovalStatus, Kind
 from cairn.services.actors import Actor
-from cairn.services.reading.filters import ApprovalFilter
-from cairn.services.views.approvals import (
-    ApprovalDetail,
-    ApprovalPage,
-    BatchDecided,
-    ModifyPreview,
-)
+from cairn.services.approvals.views import ApprovalDetail, ApprovalPage, BatchDecided, ModifyPreview
+from cairn.services.filters import ApprovalFilter
 
 router = operations("/api/approvals", "Approvals")
 

@@ -12,8 +12,8 @@ from cairn.api.guarding import operations
 from cairn.api.middleware import CONTENT_POLICY
 from cairn.api.parameters import ById, Paging, RecordId
 from cairn.api.wiring import Services
-from cairn.services.reading.filters import ArtifactFilter
-from cairn.services.views.artifacts import Artifact, ArtifactPage
+from cairn.services.artifacts.views import Artifact, ArtifactPage
+from cairn.services.filters import ArtifactFilter
 
 router = operations("/api/artifacts", "Artifacts")
 

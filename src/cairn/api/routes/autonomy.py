@@ -13,8 +13,8 @@ from cairn.api.guarding import operations
 from cairn.api.parameters import ApprovalId, ById, Paging
 from cairn.api.routes.rules import read_rulebook
 from cairn.api.wiring import By, Services
-from cairn.services.backtests import MOST
-from cairn.services.views.rules import (
+from cairn.services.rules.backtests import MOST
+from cairn.services.rules.views import (
     Audit,
     AuditPage,
     Autonomy,

@@ -12,7 +12,7 @@ from cairn.api.guarding import operations
 from cairn.api.parameters import CheckpointId, Force, PipelineId, etag, is_id, revision_of
 from cairn.api.wiring import By, CommandId, Services
 from cairn.services.errors import WrongInput
-from cairn.services.views.pipelines import Checkpoint, Pipeline
+from cairn.services.pipelines.views import Checkpoint, Pipeline
 
 router = operations("/api", "Checkpoints")
 Definition = Annotated[dict[str, Any], Body(description="A checkpoint in full or short form.")]

@@ -14,10 +14,10 @@ from cairn.api.bodies import SetBudget
 from cairn.api.guarding import operations
 from cairn.api.parameters import Paging, PipelineId, RunId, filled
 from cairn.api.wiring import By, CommandId, Services
-from cairn.core.model import Budget
-from cairn.services.reading.costs import Days, OfAll, OfPipeline, OfRun, Wanted
-from cairn.services.views.costs import Costs, PipelineCosts, RunCosts
-from cairn.services.views.runs import Run
+from cairn.core.budget import Budget
+from cairn.services.costs.queries import Days, OfAll, OfPipeline, OfRun, Wanted
+from cairn.services.costs.views import Costs, PipelineCosts, RunCosts
+from cairn.services.runs.views import Run
 
 router = operations("/api", "Costs")
 _BY = "What a line stands for. Days, runs and calls come newest first, all else what costs most first."

@@ -15,7 +15,7 @@ from cairn.api.problems import Turned
 from cairn.api.wiring import By, CommandId, Services
 from cairn.definitions import DefinitionError, authoring_schema
 from cairn.services.errors import WrongInput
-from cairn.services.views.pipelines import (
+from cairn.services.pipelines.views import (
     DefinitionDiff,
     Finding,
     Pipeline,

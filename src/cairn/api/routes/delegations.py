@@ -11,8 +11,8 @@ from cairn.api.guarding import operations
 from cairn.api.parameters import DelegationId, Paging, UserQuery
 from cairn.api.people_bodies import CreateDelegation
 from cairn.api.wiring import By, Services
-from cairn.services.delegations import NewDelegation
-from cairn.services.views.people import Delegation, DelegationPage
+from cairn.services.identity.delegations import NewDelegation
+from cairn.services.identity.views import Delegation, DelegationPage
 
 router = operations("/api/delegations", "People")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cairn.api.guarding import operations
 from cairn.api.wiring import Services
-from cairn.services.views.health import Diagnosis
+from cairn.services.doctor.views import Diagnosis
 
 router = operations("/api/doctor", "Health")
 

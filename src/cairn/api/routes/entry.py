@@ -23,7 +23,7 @@ from cairn.api.people_bodies import BeginSignIn, ChangePassword, FinishSignIn, S
 from cairn.api.session_views import session_view, sign_in_ways
 from cairn.api.wiring import By, Services, UsedSession
 from cairn.services.errors import Forbidden
-from cairn.services.views.sessions import DriftReport, Health, LeaveFor, Session, SignedIn, SignInWays
+from cairn.services.identity.session_views import DriftReport, Health, LeaveFor, Session, SignedIn, SignInWays
 
 router = operations("/api", "Entry")
 ProviderName = Annotated[str, Path(max_length=100, description="An identity provider of the settings.")]

@@ -11,8 +11,8 @@ from pydantic import AwareDatetime
 from cairn.api.guarding import operations
 from cairn.api.parameters import ById, Paging, Text, filled
 from cairn.api.wiring import Services
-from cairn.services.reading.filters import EventFilter
-from cairn.services.views.events import EventPage, Verdict
+from cairn.services.events.views import EventPage, Verdict
+from cairn.services.filters import EventFilter
 
 router = operations("/api/events", "Trail")
 

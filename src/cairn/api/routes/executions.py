@@ -13,12 +13,12 @@ from cairn.api.guarding import operations
 from cairn.api.parameters import ExecutionId, Paging, Text
 from cairn.api.unhindered import small
 from cairn.api.wiring import By, CommandId, Services
-from cairn.core.model import Kind
-from cairn.services.reading.conversations import MessageFilter
-from cairn.services.reading.filters import LogFilter
-from cairn.services.views.conversations import MessagePage
-from cairn.services.views.events import LogPage
-from cairn.services.views.executions import Context, Execution
+from cairn.core.states import Kind
+from cairn.services.conversations.queries import MessageFilter
+from cairn.services.conversations.views import MessagePage
+from cairn.services.events.views import LogPage
+from cairn.services.filters import LogFilter
+from cairn.services.runs.execution_views import Context, Execution
 
 router = operations("/api/executions", "Executions")
 Level = Literal["debug", "info", "warning", "error"]

@@ -9,7 +9,7 @@ from fastapi import Query
 from cairn.api.guarding import operations
 from cairn.api.parameters import ById, Paging, Text
 from cairn.api.wiring import Services
-from cairn.services.views.approvals import LearningCasePage, ModificationRates
+from cairn.services.approvals.views import LearningCasePage, ModificationRates
 
 router = operations("/api/learning", "Approvals")
 

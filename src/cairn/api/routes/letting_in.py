@@ -15,8 +15,9 @@ from cairn.api.session_views import session_view
 from cairn.api.wiring import By, Services, UsedSession
 from cairn.services.actors import Actor
 from cairn.services.errors import Forbidden
-from cairn.services.tokens import NewToken as Wanted
-from cairn.services.views.people import (
+from cairn.services.identity.session_views import Session
+from cairn.services.identity.tokens import NewToken as Wanted
+from cairn.services.identity.views import (
     Ended,
     InvitationPage,
     NewInvitation,
@@ -26,7 +27,6 @@ from cairn.services.views.people import (
     TokenPage,
     Welcome,
 )
-from cairn.services.views.sessions import Session
 
 router = operations("/api", "Letting in")
 

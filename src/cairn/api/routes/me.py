@@ -12,10 +12,10 @@ from cairn.api.parameters import Paging, TokenId
 from cairn.api.people_bodies import CreateOwnToken, UpdateMe
 from cairn.api.session_views import session_view
 from cairn.api.wiring import By, Services
-from cairn.services.tokens import NewToken as Wanted
-from cairn.services.users import UserChange
-from cairn.services.views.people import NewToken, Token, TokenPage
-from cairn.services.views.sessions import Session
+from cairn.services.identity.session_views import Session
+from cairn.services.identity.tokens import NewToken as Wanted
+from cairn.services.identity.users import UserChange
+from cairn.services.identity.views import NewToken, Token, TokenPage
 
 router = operations("/api/me", "Your account")
 

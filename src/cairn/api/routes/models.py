@@ -5,7 +5,7 @@ from __future__ import annotations
 from cairn.api.bodies import TestModel
 from cairn.api.guarding import operations
 from cairn.api.wiring import Services
-from cairn.services.views.models import ModelList, ModelTrial
+from cairn.services.model_views import ModelList, ModelTrial
 
 router = operations("/api/models", "Models")
 

@@ -11,8 +11,8 @@ from cairn.api.guarding import operations
 from cairn.api.notice_bodies import ChangeChannel, MakeChannel, SetPreferences, TryChannel
 from cairn.api.parameters import ById, IfMatch, Paging, etag, revision_of
 from cairn.api.wiring import By, Services
-from cairn.services.reading.filters import DeliveryFilter
-from cairn.services.views.notices import (
+from cairn.services.filters import DeliveryFilter
+from cairn.services.notifications.views import (
     Channel,
     ChannelPage,
     DeliveryDetail,
@@ -21,7 +21,7 @@ from cairn.services.views.notices import (
     Preferences,
     RemovedChannel,
 )
-from cairn.store.tables.notices import DeliveryStatus, NoticeKind
+from cairn.store.tables.notifications import DeliveryStatus, NoticeKind
 
 router = operations("/api", "Notifications")
 ChannelId = Annotated[str, Path(description="Id of the channel.", json_schema_extra={"format": "uuid"})]

@@ -12,9 +12,9 @@ from cairn.api.guarding import operations
 from cairn.api.parameters import Force, IfMatch, Paging, PipelineId, Text, etag, revision_of
 from cairn.api.wiring import By, CommandId, Services
 from cairn.services.errors import WrongInput
-from cairn.services.reading.filters import RunFilter
-from cairn.services.views.pipelines import Deleted, Pipeline, PipelinePage
-from cairn.services.views.runs import RunPage
+from cairn.services.filters import RunFilter
+from cairn.services.pipelines.views import Deleted, Pipeline, PipelinePage
+from cairn.services.runs.views import RunPage
 
 router = operations("/api/pipelines", "Pipelines")
 

@@ -9,9 +9,9 @@ from cairn.api.bodies import Rerun, Rework
 from cairn.api.guarding import operations
 from cairn.api.parameters import ExecutionId, RunId
 from cairn.api.wiring import By, CommandId, Services
-from cairn.services.rework import Asked, Request
-from cairn.services.views.executions import Execution
-from cairn.services.views.lineage import Lineage, ReworkPreview
+from cairn.services.rework.service import Asked, Request
+from cairn.services.rework.views import Lineage, ReworkPreview
+from cairn.services.runs.execution_views import Execution
 
 router = operations("/api", "Rework")
 

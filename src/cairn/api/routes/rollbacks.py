@@ -13,8 +13,8 @@ from cairn.api.guarding import operations
 from cairn.api.parameters import ById, Paging, RollbackId
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.errors import Repeated
-from cairn.services.rollbacks import Request
-from cairn.services.views.rollbacks import Rollback, RollbackPage, RollbackPreview
+from cairn.services.rollbacks.service import Request
+from cairn.services.rollbacks.views import Rollback, RollbackPage, RollbackPreview
 
 router = operations("/api/rollback", "Rollback")
 

@@ -16,8 +16,8 @@ from cairn.core.rules import GLOBAL, Rulebook
 from cairn.definitions import DefinitionError, rules
 from cairn.documents import MAX_YAML_BYTES
 from cairn.services.errors import TooLarge
-from cairn.services.reading.rules import summaries
-from cairn.services.views.rules import RuleCheck, RuleDiff, RuleText, RuleVersion, RuleVersionPage
+from cairn.services.rules.queries.versions import summaries
+from cairn.services.rules.views import RuleCheck, RuleDiff, RuleText, RuleVersion, RuleVersionPage
 
 router = operations("/api", "Rules")
 Format = Annotated[

@@ -12,10 +12,10 @@ from cairn.api.guarding import operations
 from cairn.api.parameters import ById, Paging, RunId
 from cairn.api.unhindered import small
 from cairn.api.wiring import By, CommandId, Services
-from cairn.core.model import RunStatus
-from cairn.services.reading.filters import RunFilter
-from cairn.services.views.executions import ExecutionPage
-from cairn.services.views.runs import Run, RunPage
+from cairn.core.states import RunStatus
+from cairn.services.filters import RunFilter
+from cairn.services.runs.execution_views import ExecutionPage
+from cairn.services.runs.views import Run, RunPage
 
 router = operations("/api/runs", "Runs")
 

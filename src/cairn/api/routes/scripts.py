@@ -11,8 +11,8 @@ from cairn.api.guarding import operations
 from cairn.api.incoming import Incoming
 from cairn.api.parameters import IfMatch, PipelineId, etag, revision_of
 from cairn.api.wiring import By, CommandId, Services
-from cairn.definitions.scripts import MAX_BYTES
-from cairn.services.views.scripts import RemovedScript, SavedScript, ScriptPage
+from cairn.definitions.script_files import MAX_BYTES
+from cairn.services.pipelines.script_views import RemovedScript, SavedScript, ScriptPage
 
 router = operations("/api/pipelines/{pipeline_id}/scripts", "Scripts")
 ScriptPath = Annotated[str, Path(max_length=500, description="Path in the scripts folder, with forward slashes.")]

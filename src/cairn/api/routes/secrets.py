@@ -8,8 +8,8 @@ from cairn.api.guarding import operations
 from cairn.api.parameters import Paging, SecretName
 from cairn.api.people_bodies import PutSecret
 from cairn.api.wiring import By, Services
+from cairn.services.identity.views import Rotated, Secret, SecretPage
 from cairn.services.secrets import Kept
-from cairn.services.views.people import Rotated, Secret, SecretPage
 
 router = operations("/api/secrets", "Secrets")
 

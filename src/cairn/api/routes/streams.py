@@ -14,7 +14,7 @@ from cairn.api.parameters import RunId
 from cairn.api.permissions import READ
 from cairn.api.streaming import HEADERS, follow_changes, follow_run
 from cairn.api.wiring import By, Services
-from cairn.services.reading.places import Place
+from cairn.services.runs.stream import Place
 
 router = operations("/api", "Streams")
 NOW = "now"

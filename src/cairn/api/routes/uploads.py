@@ -8,7 +8,7 @@ from cairn.api.guarding import operations
 from cairn.api.multipart import read_file
 from cairn.api.parameters import ExecutionId
 from cairn.api.wiring import By, Services
-from cairn.services.views.artifacts import Upload
+from cairn.services.artifacts.views import Upload
 
 router = operations("/api/executions", "Executions")
 

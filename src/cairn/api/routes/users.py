@@ -11,7 +11,7 @@ from cairn.api.guarding import operations
 from cairn.api.parameters import Named, Paging, Search
 from cairn.api.people_bodies import CreateGroup, CreateUser, UpdateGroup, UpdateUser
 from cairn.api.wiring import By, Services
-from cairn.services.views.people import Group, GroupPage, PersonPage, User, UserPage
+from cairn.services.identity.views import Group, GroupPage, PersonPage, User, UserPage
 
 router = operations("/api", "People")
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cairn.cli.client.answers import Answer, Message, Problem, Unreachable
+from cairn.cli.client.responses import Answer, Message, Problem, Unreachable
 
 if TYPE_CHECKING:
-    from cairn.cli.client.operations import Client
+    from cairn.cli.client.client import Client
 else:
 
     def __getattr__(name: str) -> object:
         """The client is imported when it is first asked for: its library takes a tenth of a second."""
         if name != "Client":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from cairn.cli.client.operations import Client
+        from cairn.cli.client.client import Client
 
         return Client
 

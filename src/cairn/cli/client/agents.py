@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from cairn.cli.client.calls import Answer, Calls
+from cairn.cli.client.transport import Answer, Calls
 
 
 class Agents(Calls):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cairn.cli.client.calls import Answer, Calls
+from cairn.cli.client.transport import Answer, Calls
 
 
 class Approvals(Calls):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 from urllib.parse import quote
 
-from cairn.cli.client.calls import Answer, Calls
+from cairn.cli.client.transport import Answer, Calls
 
 YAML, JSON = "application/yaml", "application/json"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cairn.cli.client.calls import Answer, Calls
+from cairn.cli.client.transport import Answer, Calls
 
 YAML = "application/yaml"
 

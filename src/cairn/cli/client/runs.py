@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
-from cairn.cli.client.calls import Answer, Calls, Message
+from cairn.cli.client.transport import Answer, Calls, Message
 
 
 class Runs(Calls):

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from cairn.cli.commands.people import users_app
-from cairn.cli.desk import Desk, online
-from cairn.cli.hidden import ask_hidden
+from cairn.cli.commands.users import users_app
+from cairn.cli.context import Desk, online
+from cairn.cli.secret_input import ask_hidden
 
 
 @users_app.command("display-name")

@@ -9,12 +9,12 @@ import typer
 
 from cairn.cli.arguments import Limit, read_bytes
 from cairn.cli.client import Answer
-from cairn.cli.client.answers import Problem
-from cairn.cli.desk import Desk, online
-from cairn.cli.exits import Code, Ended
-from cairn.cli.groups import group
-from cairn.cli.sources import JSON, YAML, Source, files_in
-from cairn.cli.telling import moment, tell
+from cairn.cli.client.responses import Problem
+from cairn.cli.command_groups import group
+from cairn.cli.context import Desk, online
+from cairn.cli.definition_files import JSON, YAML, Source, files_in
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.output import moment, tell
 
 agents_app = group("The agent library; without a command, all of its agents.")
 AgentName = Annotated[str, typer.Argument(metavar="NAME", help="As the list names it.")]

@@ -10,14 +10,14 @@ import typer
 
 from cairn.cli.arguments import Limit, as_object, read_json
 from cairn.cli.client import Answer
-from cairn.cli.commands.deciding import ApprovalName
-from cairn.cli.commands.steering import execution_told
-from cairn.cli.desk import Desk, online
-from cairn.cli.exits import Code, Ended
-from cairn.cli.groups import group
-from cairn.cli.naming import short, version
-from cairn.cli.showing import as_text, show_artifacts, show_form
-from cairn.cli.telling import moment
+from cairn.cli.command_groups import group
+from cairn.cli.commands.decisions import ApprovalName
+from cairn.cli.commands.run_control import execution_told
+from cairn.cli.context import Desk, online
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.output import moment
+from cairn.cli.references import short, version
+from cairn.cli.rendering import as_text, show_artifacts, show_form
 
 approvals_app = group("What waits for people; without a command, the list.")
 

@@ -8,11 +8,11 @@ import typer
 
 from cairn.cli.arguments import ExecutionName
 from cairn.cli.client import Answer, Message
-from cairn.cli.desk import Desk, online
-from cairn.cli.following import follow_to
-from cairn.cli.resting import is_at_rest
-from cairn.cli.showing import shortened, used
-from cairn.cli.telling import Screen, moment, tell
+from cairn.cli.context import Desk, online
+from cairn.cli.output import Screen, moment, tell
+from cairn.cli.rendering import shortened, used
+from cairn.cli.run_follower import follow_to
+from cairn.cli.run_state import is_at_rest
 
 HIDDEN = "The definition does not show this conversation: only admins see it."
 LONGEST = 2000  # characters of what a tool was given or gave

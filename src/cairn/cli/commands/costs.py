@@ -8,11 +8,11 @@ import typer
 
 from cairn.cli.arguments import Limit, RunName
 from cairn.cli.client import Answer
-from cairn.cli.commands.steering import run_told
-from cairn.cli.desk import Desk, online
-from cairn.cli.exits import Code, Ended
-from cairn.cli.showing import cost
-from cairn.cli.telling import Screen, moment
+from cairn.cli.commands.run_control import run_told
+from cairn.cli.context import Desk, online
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.output import Screen, moment
+from cairn.cli.rendering import cost
 
 
 @online()

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from cairn.cli.client import Answer
-from cairn.cli.client.answers import Problem
-from cairn.cli.desk import Desk, online
-from cairn.cli.exits import Code, Ended
-from cairn.cli.naming import Unknown
-from cairn.cli.showing import show_diff
-from cairn.cli.sources import Source, collect, read
-from cairn.cli.telling import tell
+from cairn.cli.client.responses import Problem
+from cairn.cli.context import Desk, online
+from cairn.cli.definition_files import Source, collect, read
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.output import tell
+from cairn.cli.references import Unknown
+from cairn.cli.rendering import show_diff
 
 Files = Annotated[list[str], typer.Argument(metavar="FILE...", help="Definitions, or folders with them; - is stdin.")]
 

@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from cairn.cli.arguments import ExecutionName, Limit
+from cairn.cli.command_groups import group
 from cairn.cli.commands.approvals import Wanted, list_waiting
-from cairn.cli.desk import Desk, online
-from cairn.cli.exits import Code, Ended
-from cairn.cli.groups import group
-from cairn.cli.showing import show_form
+from cairn.cli.context import Desk, online
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.rendering import show_form
 
 forms_app = group("Forms that wait to be filled in; without a command, the list.")
 

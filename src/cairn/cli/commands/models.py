@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from cairn.cli.client.answers import Answer
-from cairn.cli.desk import Desk, online
-from cairn.cli.exits import Code
-from cairn.cli.groups import group
+from cairn.cli.client.responses import Answer
+from cairn.cli.command_groups import group
+from cairn.cli.context import Desk, online
+from cairn.cli.exit_codes import Code
 
 models_app = group("Models that agents think with; without a command, the list.")
 

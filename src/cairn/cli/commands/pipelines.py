@@ -8,11 +8,11 @@ import typer
 
 from cairn.cli.arguments import CheckpointName, Force, Limit, PipelineName, as_object, read_json
 from cairn.cli.client import Answer
-from cairn.cli.desk import Desk, online
-from cairn.cli.groups import group
-from cairn.cli.naming import short, version
-from cairn.cli.showing import warn
-from cairn.cli.telling import moment
+from cairn.cli.command_groups import group
+from cairn.cli.context import Desk, online
+from cairn.cli.output import moment
+from cairn.cli.references import short, version
+from cairn.cli.rendering import warn
 
 pipelines_app = group("Pipelines and their history; without a command, the list.")
 checkpoints_app = group("Checkpoints of a definition, one by one; without a command, the list.")

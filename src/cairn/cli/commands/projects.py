@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from cairn.cli.desk import AsJson, offline
-from cairn.cli.exits import Code, Ended
-from cairn.cli.telling import Screen
+from cairn.cli.context import AsJson, offline
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.output import Screen
 
 NAME = "My report"  # of the pipeline that a new project has
 SAMPLE = ("pipeline.yaml", "scripts/measure.py", "scripts/report.py")

@@ -9,13 +9,13 @@ import typer
 
 from cairn.cli.arguments import Limit, read_bytes
 from cairn.cli.client import Answer
-from cairn.cli.client.answers import Problem
-from cairn.cli.desk import Desk, offline, online
-from cairn.cli.exits import Code, Ended
-from cairn.cli.groups import group
-from cairn.cli.showing import show_diff
-from cairn.cli.sources import YAML, Source
-from cairn.cli.telling import moment, tell
+from cairn.cli.client.responses import Problem
+from cairn.cli.command_groups import group
+from cairn.cli.context import Desk, offline, online
+from cairn.cli.definition_files import YAML, Source
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.output import moment, tell
+from cairn.cli.rendering import show_diff
 
 rules_app = group("Rules for approvals; without a command, those that are in force.")
 RulesFile = Annotated[str, typer.Argument(metavar="FILE", help="Rules in YAML; - is standard input.")]

@@ -8,15 +8,15 @@ import typer
 
 from cairn.cli.arguments import Limit, RunName, read_json
 from cairn.cli.client import Answer
-from cairn.cli.completing import pipelines as complete_pipelines
-from cairn.cli.desk import Desk, online
-from cairn.cli.exits import Ended
-from cairn.cli.following import follow, note_embedded, tell_messages
-from cairn.cli.naming import short, title, version
-from cairn.cli.resting import outcome
-from cairn.cli.showing import show_execution, show_run
-from cairn.cli.sources import is_file, read
-from cairn.cli.telling import moment, tell
+from cairn.cli.completion import pipelines as complete_pipelines
+from cairn.cli.context import Desk, online
+from cairn.cli.definition_files import is_file, read
+from cairn.cli.exit_codes import Ended
+from cairn.cli.output import moment, tell
+from cairn.cli.references import short, title, version
+from cairn.cli.rendering import show_execution, show_run
+from cairn.cli.run_follower import follow, note_embedded, tell_messages
+from cairn.cli.run_state import outcome
 
 Input = Annotated[str | None, typer.Option("--input", "-i", help="The run's input: JSON, or @file.")]
 

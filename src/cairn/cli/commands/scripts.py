@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from cairn.cli.arguments import PipelineName, read_bytes
-from cairn.cli.desk import Desk, online
-from cairn.cli.groups import group
-from cairn.cli.showing import warn
-from cairn.cli.telling import size
+from cairn.cli.command_groups import group
+from cairn.cli.context import Desk, online
+from cairn.cli.output import size
+from cairn.cli.rendering import warn
 
 scripts_app = group("Script files of a pipeline; without a command, the list.")
 ScriptPath = Annotated[str, typer.Argument(metavar="PATH", help="Path in the scripts folder, with forward slashes.")]

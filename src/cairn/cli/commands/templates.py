@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from cairn.cli.client import Answer
-from cairn.cli.desk import Desk, online
-from cairn.cli.groups import group
-from cairn.cli.naming import Unknown
-from cairn.cli.telling import tell
+from cairn.cli.command_groups import group
+from cairn.cli.context import Desk, online
+from cairn.cli.output import tell
+from cairn.cli.references import Unknown
 
 templates_app = group("Pipelines that come with Cairn; without a command, all of them.")
 TemplateName = Annotated[str, typer.Argument(metavar="NAME", help="As the list names it.")]

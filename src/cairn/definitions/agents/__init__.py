@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from cairn.definitions.library import Library, LibraryAgent, read_agent
+from cairn.definitions.library_agents import Library, LibraryAgent, read_agent
 from cairn.documents import decode_yaml
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from cairn.core.model import Mode
-from cairn.definitions.checks.outline import Outline, no_such
+from cairn.core.states import Mode
 from cairn.definitions.findings import Finding, Limits
-from cairn.definitions.lenient import items, look, objects, section, text
-from cairn.definitions.patterns import check_pattern
-from cairn.definitions.schemas import SchemaError, check_value, compile_schema
+from cairn.definitions.json_schema.patterns import check_pattern
+from cairn.definitions.json_schema.validator import SchemaError, check_value, compile_schema
+from cairn.definitions.outline import Outline, no_such
+from cairn.definitions.raw_document import items, look, objects, section, text
 from cairn.documents import Value
 from cairn.documents.pointers import child, join
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cairn.definitions.checks.compatibility import Presence, View, compare, listed
-from cairn.definitions.checks.outline import Outline, Step, no_such
 from cairn.definitions.checks.outputs import output_schema
 from cairn.definitions.findings import Finding, warning
-from cairn.definitions.lenient import look, objects, section, text, texts
-from cairn.definitions.mapping import INPUT, PathError, parse_path
+from cairn.definitions.input_paths import INPUT, PathError, parse_path
+from cairn.definitions.json_schema.compatibility import Presence, View, compare, listed
+from cairn.definitions.outline import Outline, Step, no_such
+from cairn.definitions.raw_document import look, objects, section, text, texts
 from cairn.documents import Value
 
 

@@ -6,9 +6,9 @@ from collections import deque
 from collections.abc import Iterator
 from itertools import pairwise
 
-from cairn.definitions.checks.outline import Outline, Step, no_such
+from cairn.definitions.authoring.references import NEEDS
 from cairn.definitions.findings import Finding
-from cairn.definitions.references import NEEDS
+from cairn.definitions.outline import Outline, Step, no_such
 
 
 def check_graph(outline: Outline) -> Iterator[Finding]:

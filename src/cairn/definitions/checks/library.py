@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cairn.definitions.checks.outline import Outline, Step, no_such
 from cairn.definitions.findings import Finding
-from cairn.definitions.lenient import look, objects, section, text
-from cairn.definitions.library import Library, LibraryAgent
-from cairn.definitions.part import Document
+from cairn.definitions.frozen_model import Document
+from cairn.definitions.library_agents import Library, LibraryAgent
+from cairn.definitions.outline import Outline, Step, no_such
+from cairn.definitions.raw_document import look, objects, section, text
 from cairn.documents import Value
 
 _AGENTS = ("execution", "agent_config")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cairn.definitions.checks.outline import Outline
+from cairn.definitions.authoring.slugs import RESERVED
 from cairn.definitions.findings import Finding
-from cairn.definitions.lenient import objects, text
-from cairn.definitions.naming import RESERVED
-from cairn.definitions.part import Document
+from cairn.definitions.frozen_model import Document
+from cairn.definitions.outline import Outline
+from cairn.definitions.raw_document import objects, text
 from cairn.documents.pointers import child, join
 
 _CHECKPOINTS = (("key", "key"), ("checkpoint_name", "name"), ("checkpoint_id", "id"))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cairn.core.model import Mode
-from cairn.definitions.checks.outline import Outline, Step
+from cairn.core.states import Mode
 from cairn.definitions.findings import Finding
-from cairn.definitions.lenient import objects, section, text
-from cairn.definitions.part import JsonSchema
+from cairn.definitions.frozen_model import JsonSchema
+from cairn.definitions.outline import Outline, Step
+from cairn.definitions.raw_document import objects, section, text
 
 _FIELDS: dict[str, JsonSchema] = {
     "text": {"type": "string"},

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cairn.definitions.checks.outline import Outline
 from cairn.definitions.findings import Finding
-from cairn.definitions.lenient import section
-from cairn.definitions.scripts import fault_of_path
+from cairn.definitions.outline import Outline
+from cairn.definitions.raw_document import section
+from cairn.definitions.script_files import fault_of_path
 from cairn.documents.pointers import join
 
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from jsonschema_rs import ValidationErrorKind
 
 from cairn.definitions.findings import Finding
-from cairn.definitions.messages import explain
-from cairn.definitions.published import MODES, authoring_schema, full_validator
+from cairn.definitions.json_schema.messages import explain
+from cairn.definitions.published_schemas import MODES, authoring_schema, full_validator
 from cairn.documents import Value
 from cairn.documents.pointers import child, join
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from cairn.definitions.checks.outline import Outline, Step, no_such
 from cairn.definitions.findings import Finding
-from cairn.definitions.lenient import objects, texts
+from cairn.definitions.outline import Outline, Step, no_such
+from cairn.definitions.raw_document import objects, texts
 
 _AGENTS = ("execution", "agent_config")
 _MCP = "mcp:"

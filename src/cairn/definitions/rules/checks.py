@@ -8,10 +8,10 @@ from zoneinfo import available_timezones
 
 from cairn.core.rules import DEFAULT_PERIOD
 from cairn.definitions.findings import Finding, warning
-from cairn.definitions.lenient import items, look, objects, section, text
-from cairn.definitions.mapping import PathError, parse_path
-from cairn.definitions.part import Document
-from cairn.definitions.rules.compiling import minutes, several
+from cairn.definitions.frozen_model import Document
+from cairn.definitions.input_paths import PathError, parse_path
+from cairn.definitions.raw_document import items, look, objects, section, text
+from cairn.definitions.rules.rulebook import minutes, several
 from cairn.documents import Value
 from cairn.documents.pointers import child, join
 

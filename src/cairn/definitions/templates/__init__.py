@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 
-from cairn.definitions.expansion import expand
-from cairn.definitions.lenient import objects, section
-from cairn.definitions.lenient import text as text_of
-from cairn.definitions.part import Document
-from cairn.definitions.schemas import check_value, fill_defaults
+from cairn.definitions.authoring.expansion import expand
+from cairn.definitions.frozen_model import Document
+from cairn.definitions.json_schema.validator import check_value, fill_defaults
+from cairn.definitions.raw_document import objects, section
+from cairn.definitions.raw_document import text as text_of
 from cairn.documents import Positions, Value, decode_yaml
 
 _DONE_BY = {"agentic": "agents", "script": "scripts", "function": "functions", "human_only": "people"}

@@ -3,6 +3,6 @@
 Nothing here imports the agent library before an agent works: that takes a second.
 """
 
-from cairn.runners.agents.prompting import opening_text
+from cairn.runners.agents.prompts import opening_text
 
 __all__ = ["opening_text"]

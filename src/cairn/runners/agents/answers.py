@@ -9,8 +9,8 @@ from typing import Any
 from pydantic_ai.messages import ModelResponse
 
 from cairn.documents import DocumentError, decode_json
-from cairn.runners.agents.asking import FINAL_RESULT, Shape
-from cairn.runners.agents.minutes import spoken
+from cairn.runners.agents.answer_schema import FINAL_RESULT, Shape
+from cairn.runners.agents.transcript import spoken
 
 _FENCED = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 

@@ -8,10 +8,10 @@ import unicodedata
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
-from cairn.definitions.choices import DiscussionMode
-from cairn.definitions.execution import Agent, AgentConfig
+from cairn.definitions.enums import DiscussionMode
+from cairn.definitions.execution_config import Agent, AgentConfig
 from cairn.runners.agents.answers import Answer
-from cairn.runners.agents.parts import (
+from cairn.runners.agents.roles import (
     AGREED,
     ALONE,
     ANSWERS,
@@ -28,7 +28,7 @@ from cairn.runners.agents.parts import (
     rounds_of,
 )
 from cairn.runners.agents.turns import Pauses
-from cairn.runners.layouts import Statement
+from cairn.runners.prompt_layouts import Statement
 
 Speak = Callable[[str, Part], Awaitable[Answer]]
 T = TypeVar("T")

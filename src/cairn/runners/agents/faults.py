@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cairn.core.model import Fault
+from cairn.core.execution import Fault
 from cairn.ports.models import ModelFault, ModelFaultKind
 
 FINAL = frozenset(

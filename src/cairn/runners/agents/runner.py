@@ -7,9 +7,9 @@ import importlib
 import sys
 
 from cairn.ports import Outcome, Work
-from cairn.runners.agents.office import Office
+from cairn.runners.agents.resources import Office
 
-WORKING = "cairn.runners.agents.working"
+WORKING = "cairn.runners.agents.session"
 
 
 class AgentRunner:
@@ -20,7 +20,7 @@ class AgentRunner:
 
     async def carry_out(self, work: Work) -> Outcome:
         await get_ready()
-        from cairn.runners.agents.working import carry_out
+        from cairn.runners.agents.session import carry_out
 
         return await carry_out(work, self._office)
 

@@ -33,12 +33,12 @@ from pydantic_ai.messages import (
 
 from cairn.ports.conversation import Purpose
 from cairn.ports.models import Chosen, ModelFault, ModelFaultKind, Models
+from cairn.runners.agents.answer_schema import FINAL_RESULT, Shape, parameters_of
 from cairn.runners.agents.answers import Answer, Unfit, read_answer
-from cairn.runners.agents.asking import FINAL_RESULT, Shape, parameters_of
-from cairn.runners.agents.minutes import Author, History, Minutes, merged, spoken
-from cairn.runners.agents.tools.toolbox import NO_TOOLS, Refusal, Tool, Toolbox, arguments
-from cairn.runners.layouts import one_line
+from cairn.runners.agents.toolbox import NO_TOOLS, Refusal, Tool, Toolbox, arguments
+from cairn.runners.agents.transcript import Author, History, Minutes, merged, spoken
 from cairn.runners.mismatches import Mismatch
+from cairn.runners.prompt_layouts import one_line
 
 MOST_REQUESTS = 60  # in one turn
 MOST_CORRECTIONS = 2  # of an answer that does not fit; then it is taken as it is, and judged

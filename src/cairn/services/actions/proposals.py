@@ -9,14 +9,17 @@ from uuid import NAMESPACE_OID, uuid5
 
 import sqlalchemy as sa
 
-from cairn.core.messages import Given
-from cairn.core.model import AGREED, Action, Approval, Execution, Fault, Risk
+from cairn.core.approval import Approval
+from cairn.core.commands import Given
+from cairn.core.execution import Execution, Fault
+from cairn.core.rule_verdict import Action, Risk
+from cairn.core.states import AGREED
 from cairn.definitions import PipelineDefinition
 from cairn.documents import decode_json, digest, encode_json
 from cairn.ports import ProposesAction
+from cairn.services.actions.catalogue import ActionType, find_faults, type_of
 from cairn.services.actions.summaries import summarize
-from cairn.services.actions.texts import unknown
-from cairn.services.actions.types import ActionType, find_faults, type_of
+from cairn.services.actions.templates import unknown
 from cairn.store import Loaded, blobs
 from cairn.store import tables as t
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from cairn.documents import encode_json
-from cairn.services.actions.texts import fill
-from cairn.services.lines import clean
+from cairn.services.actions.templates import fill
+from cairn.services.text import clean
 
 SHORT: Mapping[str, str] = {
     "send_email": "Send an email",

@@ -11,46 +11,27 @@ import sqlalchemy as sa
 
 from cairn.definitions import PipelineDefinition
 from cairn.services.actors import Actor
-from cairn.services.plans import Plans
-from cairn.services.reading import (
-    approval_detail,
-    approvals,
-    artifacts,
-    at_work,
-    contexts,
-    conversations,
-    costs,
-    events,
-    executions,
-    lineage,
-    logs,
-    notices,
-    pipelines,
-    reworks,
-    rollbacks,
-    run_detail,
-    runs,
-    texts,
-)
-from cairn.services.reading.conversations import MessageFilter
-from cairn.services.reading.filters import (
-    ApprovalFilter,
-    ArtifactFilter,
-    DeliveryFilter,
-    EventFilter,
-    LogFilter,
-    RunFilter,
-)
-from cairn.services.reading.places import Place, Told
-from cairn.services.views.approvals import ApprovalDetail, ApprovalPage
-from cairn.services.views.artifacts import Artifact, ArtifactPage
-from cairn.services.views.conversations import MessagePage
-from cairn.services.views.costs import Costs, PipelineCosts, RunCosts
-from cairn.services.views.events import Change, EventPage, LogPage, Verdict
-from cairn.services.views.executions import Context, Execution, ExecutionPage
-from cairn.services.views.lineage import Lineage, ReworkPreview
-from cairn.services.views.notices import Channel, ChannelPage, DeliveryDetail, DeliveryPage, Preferences
-from cairn.services.views.pipelines import (
+from cairn.services.approvals.queries import detail as approval_detail
+from cairn.services.approvals.queries import lists as approvals
+from cairn.services.approvals.views import ApprovalDetail, ApprovalPage
+from cairn.services.artifacts import queries as artifacts
+from cairn.services.artifacts.views import Artifact, ArtifactPage
+from cairn.services.conversations import queries as conversations
+from cairn.services.conversations.queries import MessageFilter
+from cairn.services.conversations.views import MessagePage
+from cairn.services.costs import queries as costs
+from cairn.services.costs.views import Costs, PipelineCosts, RunCosts
+from cairn.services.dispatch import contexts
+from cairn.services.engine.plans import Plans
+from cairn.services.events import queries as events
+from cairn.services.events.views import Change, EventPage, LogPage, Verdict
+from cairn.services.filters import ApprovalFilter, ArtifactFilter, DeliveryFilter, EventFilter, LogFilter, RunFilter
+from cairn.services.logs import queries as logs
+from cairn.services.notifications import queries as notices
+from cairn.services.notifications.views import Channel, ChannelPage, DeliveryDetail, DeliveryPage, Preferences
+from cairn.services.pipelines import definition_texts
+from cairn.services.pipelines import queries as pipelines
+from cairn.services.pipelines.views import (
     Checkpoint,
     DefinitionDiff,
     Finding,
@@ -60,17 +41,25 @@ from cairn.services.views.pipelines import (
     RevisionPage,
     TemplatePage,
 )
-from cairn.services.views.rollbacks import Rollback, RollbackPage, RollbackPreview
-from cairn.services.views.runs import Run, RunPage
+from cairn.services.rework.queries import lineage, reworks
+from cairn.services.rework.views import Lineage, ReworkPreview
+from cairn.services.rollbacks import queries as rollbacks
+from cairn.services.rollbacks.views import Rollback, RollbackPage, RollbackPreview
+from cairn.services.runs.execution_views import Context, Execution, ExecutionPage
+from cairn.services.runs.queries import detail as run_detail
+from cairn.services.runs.queries import executions, progress
+from cairn.services.runs.queries import lists as runs
+from cairn.services.runs.stream import Place, Told
+from cairn.services.runs.views import Run, RunPage
 from cairn.store import Database, Loaded, blobs
 from cairn.store import tables as t
 
 if TYPE_CHECKING:
-    from cairn.services.briefing import Briefing
-    from cairn.services.engine import Engine
-    from cairn.services.rework import Request as ReworkRequest
-    from cairn.services.rework import Reworks
-    from cairn.services.rollbacks import Request, Rollbacks
+    from cairn.services.dispatch.work_orders import Briefing
+    from cairn.services.engine.engine import Engine
+    from cairn.services.rework.service import Request as ReworkRequest
+    from cairn.services.rework.service import Reworks
+    from cairn.services.rollbacks.service import Request, Rollbacks
 
 T = TypeVar("T")
 SETTLED = timedelta(seconds=1)
@@ -110,17 +99,17 @@ class Reading:
         return self._read(lambda c: pipelines.get_revision(c, pipeline_id, revision))
 
     def definition_text(self, pipeline_id: str, format: Literal["yaml", "json"]) -> tuple[str, int]:
-        return self._read(lambda c: texts.definition_text(c, self._plans, pipeline_id, format))
+        return self._read(lambda c: definition_texts.definition_text(c, self._plans, pipeline_id, format))
 
     def diff(self, pipeline_id: str, before: int, after: int) -> DefinitionDiff:
-        return self._read(lambda c: texts.compare(c, self._plans, pipeline_id, before, after))
+        return self._read(lambda c: definition_texts.compare(c, self._plans, pipeline_id, before, after))
 
     def compare(self, pipeline_id: str, definition: PipelineDefinition) -> DefinitionDiff:
         """The newest definition with one that is not saved."""
-        return self._read(lambda c: texts.compare_with(c, self._plans, pipeline_id, definition))
+        return self._read(lambda c: definition_texts.compare_with(c, self._plans, pipeline_id, definition))
 
     def templates(self) -> TemplatePage:
-        return texts.list_templates()
+        return definition_texts.list_templates()
 
     # ---- runs ------------------------------------------------------------------------------------
     def runs(self, wanted: RunFilter, limit: int, cursor: str | None) -> RunPage:
@@ -291,7 +280,7 @@ class Reading:
                 events.events_after(c, run_id, place.seq, limit),
                 logs.logs_after(c, run_id, place.log_id, limit, until),
                 conversations.messages_after(c, run_id, place.message_id, limit, until),
-                at_work.progress_of_run(c, run_id),
+                progress.progress_of_run(c, run_id),
             )
         )
 

@@ -14,7 +14,7 @@ from alembic.script import ScriptDirectory
 from cairn.store.errors import NewerDatabase, StoreError
 
 if TYPE_CHECKING:
-    from cairn.store.database import Database
+    from cairn.store.database.database import Database
 
 _ADVISORY_LOCK = 0x636169726E  # "cairn"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.core.model import Risk
+from cairn.core.rule_verdict import Risk
+from cairn.store.column_types import one_of
 from cairn.store.tables.metadata import index, json, metadata, moment, real, refers, text, whole
-from cairn.store.types import one_of
 
 OUTCOMES = ("proposed", "begun", "done", "failed", "unknown", "returned", "test")
 

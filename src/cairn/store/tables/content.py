@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from cairn.store.column_types import BigInteger, one_of
 from cairn.store.tables.metadata import flag, index, json, metadata, moment, refers, size, text, whole
-from cairn.store.types import BigInteger, one_of
 
 blobs = sa.Table(
     "blobs",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from cairn.store.column_types import one_of
 from cairn.store.tables.metadata import index, metadata, moment, refers, text, whole
-from cairn.store.types import one_of
 
 # Each dispatch reads anew: what counts for a result is what the dispatch read that made it.
 artifact_consumption = sa.Table(

@@ -6,7 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.store.types import Instant, Json, Text
+from cairn.store.column_types import Instant, Json, Text
 
 metadata = sa.MetaData(
     naming_convention={

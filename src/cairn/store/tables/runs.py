@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from cairn.core.model import ApprovalStatus, ExecutionStatus, Kind, Risk, Ruling, RunStatus, State, WaitingOn
+from cairn.core.rule_verdict import Risk
+from cairn.core.states import ApprovalStatus, ExecutionStatus, Kind, Ruling, RunStatus, State, WaitingOn
+from cairn.store.column_types import one_of
 from cairn.store.tables.metadata import flag, index, json, metadata, moment, real, refers, text, whole
-from cairn.store.types import one_of
 
 pipeline_runs = sa.Table(
     "pipeline_runs",

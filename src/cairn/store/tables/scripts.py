@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from cairn.store.column_types import one_of
 from cairn.store.tables.metadata import index, json, metadata, moment, refers, size, text, whole
-from cairn.store.types import one_of
 
 definition_scripts = sa.Table(
     "definition_scripts",

@@ -19,7 +19,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 
-from cairn.adapters.models_simulated import Simulated
+from cairn.adapters.simulated_model import Simulated
 from cairn.ports.models import Occasion
 
 Json = dict[str, Any]

@@ -15,8 +15,8 @@ from pydantic_ai import Agent
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.messages import ModelRequest, PartDeltaEvent, TextPart, UserPromptPart
 
-from cairn.adapters.models_simulated import Simulated
-from cairn.adapters.models_simulated.documents import NOTE
+from cairn.adapters.simulated_model import Simulated
+from cairn.adapters.simulated_model.documents import NOTE
 from cairn.definitions import check_value
 from cairn.ports.models import Occasion
 from tests.adapters.models.simulated.asking import (

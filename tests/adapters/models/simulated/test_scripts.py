@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cairn.adapters.models_pydantic_ai import ModelRules, PydanticAiModels
-from cairn.adapters.models_simulated import Simulated
+from cairn.adapters.models.catalogue import ModelRules, PydanticAiModels
+from cairn.adapters.simulated_model import Simulated
 from cairn.ports.models import ANSWERED_BY, ModelFault, Occasion
 from cairn.ports.models import ModelFaultKind as Kind
 from tests.adapters.models.asking import no_secret, streamed, whole

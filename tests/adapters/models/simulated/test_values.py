@@ -10,8 +10,8 @@ import jsonschema_rs
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from cairn.adapters.models_simulated.regexes import matching
-from cairn.adapters.models_simulated.values import Impossible, make
+from cairn.adapters.simulated_model.regex_strings import matching
+from cairn.adapters.simulated_model.schema_values import Impossible, make
 from cairn.definitions import check_value
 from tests.adapters.models.simulated.schemas import schemas
 

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from cairn.ports import Job, Process, Reached, Sandbox, Work
-from cairn.runners.agents.rules import AgentRules
+from cairn.runners.agents.policy import AgentRules
+from cairn.runners.agents.toolbox import Refusal, Tool, as_data
 from cairn.runners.agents.tools.jail import DEEPEST, walk
-from cairn.runners.agents.tools.toolbox import Refusal, Tool, as_data
 from cairn.runners.errors import CannotBegin
-from cairn.runners.processes import printed, started, to_its_end
-from cairn.runners.script_child import snippets  # imported here, it is compiled for every process that starts
-from cairn.runners.script_line import Line
+from cairn.runners.processes.child import snippet  # imported here, it is compiled for every process that starts
+from cairn.runners.processes.connection import Line
+from cairn.runners.processes.lifecycle import printed, started, to_its_end
 
-CHILD = Path(snippets.__file__).with_name("snippet.py")
+CHILD = Path(snippet.__file__).with_name("snippet_start.py")
 NOTHING = "scripts"  # an empty folder: code has nothing to read besides its workspace
 OUTPUT = 20_000  # characters of each stream that a model is given
 DRAINING = 1.0  # seconds for what was printed last

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
+from cairn.runners.agents.toolbox import Refusal, Tool, as_data
 from cairn.runners.agents.tools.jail import Entry, Jail
-from cairn.runners.agents.tools.toolbox import Refusal, Tool, as_data
-from cairn.runners.layouts import shown
 from cairn.runners.limits import MEGABYTE, megabytes
+from cairn.runners.prompt_layouts import shown
 
 READABLE = 10 * MEGABYTE  # of one file
 LINES = 2_000  # that are shown at once

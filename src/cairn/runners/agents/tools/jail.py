@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from cairn.runners.agents.tools.toolbox import Refusal
-from cairn.runners.layouts import shown
+from cairn.runners.agents.toolbox import Refusal
 from cairn.runners.limits import megabytes
+from cairn.runners.prompt_layouts import shown
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW

@@ -15,10 +15,10 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.types import CallToolResult, TextContent
 
 from cairn.documents import encode_json
-from cairn.runners.agents.rules import McpServer
+from cairn.runners.agents.policy import McpServer
+from cairn.runners.agents.toolbox import Refusal, Tool, as_data
 from cairn.runners.agents.tools.code import ToolNotAvailable
 from cairn.runners.agents.tools.mcp_process import spoken_to
-from cairn.runners.agents.tools.toolbox import Refusal, Tool, as_data
 
 PREFIX = "mcp:"
 BY_NAME = "secret:"  # begins a value that is the name of a secret

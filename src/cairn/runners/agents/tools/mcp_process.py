@@ -14,7 +14,7 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
-from cairn.runners.agents.rules import McpServer
+from cairn.runners.agents.policy import McpServer
 
 LONGEST_LINE = 16 * 1024 * 1024  # bytes of one message
 GRACE = 0.2  # seconds to end by itself

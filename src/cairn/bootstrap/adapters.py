@@ -1,0 +1,150 @@
+"""Adapters and rules, as the settings ask for them."""
+
+from __future__ import annotations
+
+import os
+
+from pydantic import SecretStr
+
+from cairn.adapters.apprise_messenger import AppriseMessenger
+from cairn.adapters.http_client import HttpxWeb
+from cairn.adapters.models.catalogue import ModelRules, PydanticAiModels
+from cairn.adapters.models.prices import Price
+from cairn.adapters.models.providers import ProviderRule
+from cairn.adapters.outbound_guard import Allowed, Guard
+from cairn.adapters.simulated_model import Simulated
+from cairn.adapters.simulated_model.script_file import StepsFile
+from cairn.adapters.smtp_mailer import SmtpMailer, SmtpServer
+from cairn.config import OidcSettings, Settings
+from cairn.ports import Bounds, Clock, Level
+from cairn.ports.identity import IdentityProvider, Policy
+from cairn.ports.models import Models
+from cairn.runners.agents.policy import AgentRules, McpServer, SearchRules
+from cairn.runners.scripts.policy import ScriptRules
+from cairn.services.notifications.sender import Outward
+from cairn.services.secrets import Secrets, Unreadable
+
+LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+SHORT_TOKEN = 16  # characters that a patient guesser may find
+
+
+def doubts(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """What may be meant so, and is worth a second look."""
+    found: list[tuple[str, str]] = []
+    if settings.host not in LOOPBACK:
+        found.append((f"it listens on {settings.host}, without encryption", "put a TLS proxy in front of it"))
+    if "*" in settings.allowed_hosts:
+        found.append(("it answers to every host name", "name them one by one in CAIRN_ALLOWED_HOSTS"))
+    if settings.admin_token is not None and len(settings.admin_token.get_secret_value()) < SHORT_TOKEN:
+        found.append(("the admin token is short", "take one of 32 characters or more"))
+    if settings.database_url is None and settings.db_synchronous != "FULL":
+        found.append(("a power cut may lose the last changes", "set CAIRN_DB_SYNCHRONOUS to FULL"))
+    return tuple(found)
+
+
+def script_rules(settings: Settings) -> ScriptRules:
+    return ScriptRules(
+        level=Level(settings.script_sandbox),
+        network=settings.script_network,
+        pythons=tuple(settings.script_pythons),
+        bounds=Bounds(
+            memory_mb=settings.script_memory_mb,
+            processes=settings.script_processes,
+            open_files=settings.script_open_files,
+            file_size_mb=settings.max_file_size_mb,
+        ),
+        output_bytes=settings.script_output_kb * 1024,
+        output_lines=settings.script_output_lines,
+    )
+
+
+def agent_rules(settings: Settings, secrets: Secrets) -> AgentRules:
+    def key() -> str | None:
+        return secrets.get(settings.web_search_secret) if settings.web_search_secret else None
+
+    return AgentRules(
+        code_level=Level(settings.code_sandbox),
+        code_seconds=settings.code_seconds,
+        code_bounds=Bounds(
+            memory_mb=settings.code_memory_mb,
+            processes=settings.script_processes,
+            open_files=settings.script_open_files,
+            file_size_mb=settings.max_file_size_mb,
+        ),
+        mcp_servers={
+            name: McpServer(
+                one.command, tuple(one.args), one.env, one.url, one.headers, seconds=float(one.timeout_seconds)
+            )
+            for name, one in settings.mcp_servers.items()
+        },
+        secret=secrets.get,
+        search=SearchRules(settings.web_search, settings.web_search_url, key),
+    )
+
+
+def outward(settings: Settings, clock: Clock, secrets: Secrets) -> Outward:
+    """The ways out, with what guards them."""
+    guard = Guard(Allowed.of(settings.outward_allowed))
+
+    def password() -> str | None:
+        return secrets.get(settings.smtp_secret) if settings.smtp_secret else shown(settings.smtp_password)
+
+    mailer = SmtpMailer(
+        SmtpServer(
+            host=settings.smtp_host,
+            port=settings.smtp_port,
+            user=settings.smtp_user,
+            sender=settings.smtp_from,
+            tls=settings.smtp_tls,
+        ),
+        clock,
+        password,
+    )
+    return Outward(HttpxWeb(guard), mailer, AppriseMessenger(guard))
+
+
+def model_rules(settings: Settings) -> ModelRules:
+    return ModelRules(
+        default=settings.default_model,
+        fallbacks=tuple(settings.model_fallbacks),
+        max_tokens=settings.default_max_tokens,
+        temperature=settings.default_temperature,
+        silence=settings.model_timeout_seconds,
+        tries=settings.model_retries + 1,
+        first_wait=settings.model_retry_seconds,
+        longest_wait=settings.model_longest_wait_seconds,
+        providers={
+            name: ProviderRule(given.kind, given.base_url, given.key, given.objects)
+            for name, given in settings.model_providers.items()
+        },
+        prices={
+            name: Price(given.input, given.output, given.cache_read, given.cache_write)
+            for name, given in settings.model_prices.items()
+        },
+    )
+
+
+def open_models(settings: Settings, rules: ModelRules, secrets: Secrets) -> Models:
+    def opened(name: str) -> str | None:
+        try:
+            return secrets.get(name)
+        except Unreadable as error:
+            raise LookupError(str(error)) from None
+
+    steps = {"steps": StepsFile(settings.simulation_file)} if settings.simulation_file is not None else {}
+    return PydanticAiModels(rules, opened, os.environ, Simulated(settings.simulation_pace, **steps))
+
+
+def shown(secret: SecretStr | None) -> str | None:
+    return secret.get_secret_value() if secret is not None else None
+
+
+def providers(settings: Settings, secrets: Secrets) -> dict[str, tuple[Policy, IdentityProvider]]:
+    if not settings.oidc:
+        return {}
+    from cairn.adapters.oidc import OidcProvider  # its library takes a tenth of a second to import
+
+    def provider(given: OidcSettings) -> OidcProvider:
+        return OidcProvider(given.registration, lambda: shown(given.client_secret) or secrets.get(f"oidc-{given.name}"))
+
+    return {given.name: (given.policy, provider(given)) for given in settings.oidc}

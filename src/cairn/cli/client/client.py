@@ -1,0 +1,104 @@
+"""Every operation that a program may call."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+
+from cairn.cli.client.agents import Agents
+from cairn.cli.client.approvals import Approvals
+from cairn.cli.client.costs import Costs
+from cairn.cli.client.definitions import Definitions
+from cairn.cli.client.identity import People
+from cairn.cli.client.models import Models
+from cairn.cli.client.notifications import Notices
+from cairn.cli.client.rules import Rules
+from cairn.cli.client.runs import Runs
+from cairn.cli.client.transport import Answer
+
+
+class Client(Definitions, Agents, Approvals, Rules, Runs, Models, Costs, Notices, People):
+    # ---- the server ----------------------------------------------------------------------------------
+    async def get_health(self) -> Answer:
+        return await self._get("/api/health")
+
+    async def get_session(self) -> Answer:
+        return await self._get("/api/session")
+
+    async def get_diagnosis(self) -> Answer:
+        return await self._get("/api/doctor")
+
+    async def repair(self) -> Answer:
+        return await self._send("POST", "/api/doctor/repair")
+
+    # ---- rework --------------------------------------------------------------------------------------
+    async def preview_rework(self, execution_id: str, wanted: dict[str, Any]) -> Answer:
+        return await self._send("POST", f"/api/executions/{execution_id}/rework/preview", wanted)
+
+    async def ask_rework(self, execution_id: str, wanted: dict[str, Any]) -> Answer:
+        return await self._send("POST", f"/api/executions/{execution_id}/rework", wanted)
+
+    async def rerun_execution(self, execution_id: str, *, reason: str = "") -> Answer:
+        return await self._send("POST", f"/api/executions/{execution_id}/rerun", {"reason": reason})
+
+    async def get_lineage(self, run_id: str) -> Answer:
+        return await self._get(f"/api/runs/{run_id}/lineage")
+
+    # ---- going back ----------------------------------------------------------------------------------
+    async def preview_rollback(self, wanted: dict[str, Any]) -> Answer:
+        return await self._send("POST", "/api/rollback/preview", wanted)
+
+    async def make_rollback(self, wanted: dict[str, Any]) -> Answer:
+        return await self._send("POST", "/api/rollback", wanted)
+
+    async def list_rollbacks(
+        self, *, pipeline_id: str | None = None, run_id: str | None = None, most: int | None = None
+    ) -> Answer:
+        return await self._pages("/api/rollback", {"pipeline_id": pipeline_id, "run_id": run_id}, most)
+
+    async def get_rollback(self, rollback_id: str) -> Answer:
+        return await self._get(f"/api/rollback/{rollback_id}")
+
+    async def undo_rollback(self, rollback_id: str) -> Answer:
+        return await self._send("POST", f"/api/rollback/{rollback_id}/undo")
+
+    # ---- artifacts -----------------------------------------------------------------------------------
+    async def list_artifacts(
+        self,
+        *,
+        pipeline_id: str | None = None,
+        run_id: str | None = None,
+        execution_id: str | None = None,
+        most: int | None = None,
+    ) -> Answer:
+        query = {"pipeline_id": pipeline_id, "run_id": run_id, "execution_id": execution_id}
+        return await self._pages("/api/artifacts/list", query, most)
+
+    async def get_artifact(self, record_id: str) -> Answer:
+        return await self._get(f"/api/artifacts/{record_id}")
+
+    def download_artifact(self, record_id: str) -> AsyncGenerator[bytes]:
+        return self._content(f"/api/artifacts/{record_id}/download")
+
+    def get_artifact_content(self, record_id: str) -> AsyncGenerator[bytes]:
+        return self._content(f"/api/artifacts/{record_id}/content")
+
+    # ---- the trail -----------------------------------------------------------------------------------
+    async def list_events(
+        self,
+        *,
+        pipeline_id: str | None = None,
+        run_id: str | None = None,
+        execution_id: str | None = None,
+        scope: str | None = None,
+        event_type: Sequence[str] = (),
+        since: str | None = None,
+        until: str | None = None,
+        most: int | None = None,
+    ) -> Answer:
+        named = {"pipeline_id": pipeline_id, "run_id": run_id, "execution_id": execution_id, "scope": scope}
+        query = {**named, "event_type": list(event_type), "since": since, "until": until}
+        return await self._pages("/api/events", query, most)
+
+    async def verify_events(self, *, pipeline_id: str | None = None, run_id: str | None = None) -> Answer:
+        return await self._get("/api/events/verify", {"pipeline_id": pipeline_id, "run_id": run_id})

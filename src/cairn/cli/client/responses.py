@@ -1,0 +1,44 @@
+"""What comes back: answers, messages of streams, problems. Nothing here needs a library."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from cairn.cli.exit_codes import Code, Ended
+
+Answer: TypeAlias = dict[str, Any]
+_CODES = {401: Code.FORBIDDEN, 403: Code.FORBIDDEN, 404: Code.NOT_FOUND, 410: Code.NOT_FOUND, 503: Code.UNREACHABLE}
+
+
+class Unreachable(Ended):
+    """Nobody answers."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(Code.UNREACHABLE, message)
+
+
+class Problem(Ended):
+    """The server says no, as problem details (RFC 9457)."""
+
+    def __init__(self, status: int, told: Answer) -> None:
+        self.status = status
+        self.told = told
+        self.errors: list[Answer] = told.get("errors") or []
+        message = str(told.get("detail") or told.get("title") or f"The server answers {status}.")
+        possible: list[str] = told.get("possible") or []
+        more = [f"{error['path'] or 'the whole'}: {error['message']}" for error in self.errors]
+        super().__init__(_CODES.get(status, Code.REFUSED), message, [*more, *_possible(possible)])
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a live stream."""
+
+    kind: str
+    data: Any
+    id: str = ""
+
+
+def _possible(ways: list[str]) -> list[str]:
+    return [f"possible now: {', '.join(ways)}"] if ways else []

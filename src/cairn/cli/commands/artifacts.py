@@ -1,0 +1,278 @@
+"""What was made and what happened: artifacts, logs, context, events, the audit."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cairn.cli.arguments import ExecutionName, Limit
+from cairn.cli.client import Answer, Message
+from cairn.cli.command_groups import group
+from cairn.cli.context import Desk, online
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.output import moment, size, tell
+from cairn.cli.references import file_name
+from cairn.cli.rendering import show_artifacts
+from cairn.cli.run_follower import follow_to
+from cairn.cli.run_state import is_at_rest
+
+artifacts_app = group("What was made; without a command, the list.")
+audit_app = typer.Typer(help="The trail of events.", no_args_is_help=True)
+ArtifactName = Annotated[
+    str, typer.Argument(metavar="ARTIFACT", help="An artifact: id, 'run/name', or 'run/key/name'.")
+]
+
+
+@artifacts_app.command("list")
+@online()
+async def list_artifacts(
+    desk: Desk,
+    name: Annotated[str | None, typer.Argument(metavar="RUN|RUN/KEY", help="Only of this.")] = None,
+    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
+    limit: Limit = 50,
+) -> None:
+    """List artifacts that stand, oldest first.
+
+    Example: cairn artifacts list "Text report@v1"
+    """
+    target = await desk.naming.target(name) if name else {}
+    found = await desk.client.list_artifacts(
+        run_id=target.get("run_id"),
+        execution_id=target.get("execution_id"),
+        pipeline_id=(await desk.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
+        most=limit,
+    )
+    desk.show(found, lambda page: show_artifacts(desk.screen, page["items"]))
+
+
+@artifacts_app.command("show")
+@online()
+async def show_artifact(
+    desk: Desk,
+    name: ArtifactName,
+    facts: Annotated[bool, typer.Option("--facts", help="What is known about it, not its content.")] = False,
+) -> None:
+    """Print the content of an artifact; with --facts or --json, what is known about it.
+
+    Example: cairn artifacts show "Text report@v1/report"
+    """
+    found = await desk.naming.artifact(name)
+    artifact = await desk.client.get_artifact(found["artifact_record_id"])
+    if desk.screen.as_json:
+        desk.screen.answer(artifact)
+    elif facts:
+        desk.screen.facts((key.replace("_", " "), value) for key, value in artifact.items())
+    else:
+        await _print(desk, artifact)
+
+
+async def _print(desk: Desk, artifact: Answer) -> None:
+    """Byte for byte into a pipe; on a terminal as text, without what would steer it."""
+    async with aclosing(desk.client.get_artifact_content(artifact["artifact_record_id"])) as pieces:
+        if not desk.screen.is_terminal:
+            desk.screen.out.flush()
+            async for piece in pieces:
+                sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
+            return
+        content = b"".join([piece async for piece in pieces])
+    try:
+        desk.screen.raw(content.decode())
+    except UnicodeDecodeError:
+        raise Ended(Code.REFUSED, f"{file_name(artifact)} is not text: use `cairn artifacts download`.") from None
+
+
+@artifacts_app.command("download")
+@online()
+async def download(
+    desk: Desk,
+    name: ArtifactName,
+    to: Annotated[Path | None, typer.Option("--to", "-o", help="File or folder; - is standard output.")] = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")] = False,
+) -> None:
+    """Save an artifact as a file, byte for byte.
+
+    Example: cairn artifacts download "Text report@v1/report" --to report.md
+    """
+    artifact = await desk.naming.artifact(name)
+    if str(to) == "-":
+        async with aclosing(desk.client.download_artifact(artifact["artifact_record_id"])) as pieces:
+            async for piece in pieces:
+                sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.flush()
+        return
+    plain_name = "".join(c if c.isprintable() and c not in "/\\\0" else "_" for c in file_name(artifact))
+    file = to / plain_name if to is not None and to.is_dir() else to or Path(plain_name)
+    await save(desk.client.download_artifact(artifact["artifact_record_id"]), file, overwrite=overwrite)
+    desk.show({"file": str(file), **artifact}, lambda _: desk.screen.line(f"{file}  {size(artifact['size_bytes'])}"))
+
+
+def _is_there(file: Path) -> bool:
+    return file.exists()
+
+
+async def save(content: AsyncGenerator[bytes], file: Path, *, overwrite: bool) -> None:
+    """Beside first, then in its place: half a file is never left there."""
+    if _is_there(file) and not overwrite:
+        raise Ended(Code.REFUSED, f"{file} is there already: --overwrite replaces it.")
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        try:
+            with beside.open("wb") as out:
+                async with aclosing(content) as pieces:
+                    async for piece in pieces:
+                        out.write(piece)
+            beside.replace(file)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise Ended(Code.USAGE, f"{file} cannot be written: {(error.strerror or str(error)).lower()}.") from None
+
+
+# ---- logs and contexts ----------------------------------------------------------------------------------
+@online()
+async def logs(
+    desk: Desk,
+    name: ExecutionName,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on while it works.")] = False,
+    level: Annotated[
+        list[str] | None, typer.Option("--level", help="debug, info, warning or error; may be given several times.")
+    ] = None,
+    search: Annotated[str, typer.Option("--search", help="Part of the message.")] = "",
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="How many at most.")] = None,
+    to: Annotated[Path | None, typer.Option("--to", "-o", help="Save one execution's whole log as a file.")] = None,
+) -> None:
+    """What an execution logged, or all of a run; with -f as it comes.
+
+    Example: cairn logs "Text report@v1/write_report" -f
+    """
+    target = await desk.naming.target(name)
+    if to is not None:
+        if "execution_id" not in target:
+            raise Ended(Code.USAGE, "Name one execution, as run/key, to save its log.")
+        await save(desk.client.download_logs(target["execution_id"]), to, overwrite=True)
+        return
+    if follow:
+        await _follow(desk, target, level or [])
+        return
+    wanted = [target]
+    if "execution_id" not in target:
+        wanted = (await desk.client.list_run_executions(target["run_id"]))["items"]
+    items: list[Answer] = []
+    for execution in wanted:
+        found = await desk.client.list_logs(execution["execution_id"], level=level or (), search=search, most=limit)
+        items += found["items"]
+        if not desk.screen.as_json:
+            for line in found["items"]:
+                _tell(desk, line, execution["checkpoint_key"])
+    if desk.screen.as_json:
+        desk.screen.answer({"items": items, "next_cursor": None})
+
+
+async def _follow(desk: Desk, target: Answer, level: list[str]) -> None:
+    run_id, execution_id = target["run_id"], target.get("execution_id")
+    keys: dict[str, str] = {}
+
+    def see(run: Answer) -> None:
+        keys.update({item["execution_id"]: item["key"] for item in run["trail"]})
+
+    def tell_line(message: Message) -> None:
+        line = message.data
+        if message.kind != "log" or execution_id not in (None, line["execution_id"]):
+            return
+        if not level or line["level"] in level:
+            _tell(desk, line, keys.get(line["execution_id"], ""), as_item=True)
+
+    see(await desk.client.get_run(run_id))
+    await follow_to(desk.client, run_id, is_at_rest, tell_line, see)
+
+
+def _tell(desk: Desk, line: Answer, key: str, *, as_item: bool = False) -> None:
+    if desk.screen.as_json:
+        if as_item:
+            desk.screen.item(line)
+        return
+    style = {"error": "red", "warning": "yellow", "debug": "dim"}.get(line["level"])
+    for text in str(line["message"]).splitlines() or [""]:
+        desk.screen.line(f"{moment(line['timestamp'])}  {key}  {line['level']:<7}  {text}", style)
+    desk.screen.out.flush()
+
+
+@online()
+async def context(desk: Desk, name: ExecutionName) -> None:
+    """What an execution's runner was told, or would be told if it started now.
+
+    Example: cairn context "Release notes@v2/notes"
+    """
+    execution = await desk.naming.execution(name)
+    found = await desk.client.get_context(execution["execution_id"])
+    if not desk.screen.as_json and not found["stored"]:
+        tell("A preview: it has not been started with this.")
+    desk.show(found, lambda one: desk.screen.raw(f"{one['text'].rstrip()}\n" if one["text"] else ""))
+
+
+# ---- the trail --------------------------------------------------------------------------------------------
+@online()
+async def events(
+    desk: Desk,
+    name: Annotated[str | None, typer.Argument(metavar="RUN|RUN/KEY", help="Only of this.")] = None,
+    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
+    globally: Annotated[bool, typer.Option("--global", help="Only what belongs to no pipeline.")] = False,
+    event_type: Annotated[list[str] | None, typer.Option("--type", help="Only of this type.")] = None,
+    since: Annotated[str | None, typer.Option("--since", help="Not before, as 2026-03-02T09:30:00Z.")] = None,
+    until: Annotated[str | None, typer.Option("--until", help="Before this moment.")] = None,
+    limit: Limit = 50,
+) -> None:
+    """What happened, newest first.
+
+    Example: cairn events "Text report@v1" --limit 10
+    """
+    target = await desk.naming.target(name) if name else {}
+    execution_id = target.get("execution_id")
+    found = await desk.client.list_events(
+        pipeline_id=(await desk.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
+        run_id=None if execution_id else target.get("run_id"),
+        execution_id=execution_id,
+        scope="global" if globally else None,
+        event_type=event_type or (),
+        since=since,
+        until=until,
+        most=limit,
+    )
+    rows = [(moment(e["timestamp"]), e["event_type"], e["actor"], e["description"]) for e in found["items"]]
+    heads = ("when", "event", "who", "what")
+    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="Nothing has happened."))
+
+
+@audit_app.command("verify")
+@online()
+async def verify(
+    desk: Desk,
+    run: Annotated[str | None, typer.Option("--run", help="Only this run.")] = None,
+    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only this pipeline and its runs.")] = None,
+) -> None:
+    """Check that no event was changed, added or removed. Exits with 1 if one was.
+
+    Example: cairn audit verify
+    """
+    found = await desk.client.verify_events(
+        run_id=await desk.naming.run(run) if run else None,
+        pipeline_id=(await desk.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
+    )
+    desk.show(found, lambda one: _show_verdict(desk, one))
+    if not found["valid"]:
+        raise Ended(Code.REFUSED)
+
+
+def _show_verdict(desk: Desk, verdict: Answer) -> None:
+    for link in verdict["broken"]:
+        desk.screen.line(f"{link['chain']} at {link['seq']}: {link['reason']}", "red")
+    told = "as it was written" if verdict["valid"] else "changed"
+    style = "green" if verdict["valid"] else "red"
+    desk.screen.line(f"The trail is {told}: {verdict['events']} events in {verdict['chains']} chains.", style)

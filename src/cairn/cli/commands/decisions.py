@@ -1,0 +1,189 @@
+"""What waits for people: forms and approvals."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from cairn.cli import prompts
+from cairn.cli.arguments import ExecutionName, as_object, read_json
+from cairn.cli.client import Answer
+from cairn.cli.client.responses import Problem
+from cairn.cli.commands.run_control import execution_told
+from cairn.cli.completion import approvals as complete_approvals
+from cairn.cli.context import Desk, online
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.rendering import as_text
+
+ApprovalName = Annotated[
+    str,
+    typer.Argument(
+        metavar="APPROVAL",
+        help="An approval: id, or the execution or run that asks.",
+        autocompletion=complete_approvals,
+    ),
+]
+Feedback = Annotated[str, typer.Option("--feedback", "-m", help="Words that go with the decision.")]
+
+
+def _asks(execution: Answer) -> bool:
+    return execution["approval"] is not None and execution["approval"]["kind"] != "input"
+
+
+@online("works")
+async def submit(
+    desk: Desk,
+    name: ExecutionName,
+    data: Annotated[
+        str | None,
+        typer.Option("--data", help="Answers as a JSON object by field, or @file. A file field takes a path."),
+    ] = None,
+    field: Annotated[
+        list[str] | None, typer.Option("--field", "-f", metavar="NAME=VALUE", help="One answer, as text or JSON.")
+    ] = None,
+) -> None:
+    """Fill in the form that an execution waits for: asked field by field, or given with --data or --field.
+
+    What does not fit is told per field, and nothing is submitted.
+
+    Example: cairn submit "Release notes@v1/notes" --data '{"text": "Runs can be rolled back."}'
+    """
+    wanted = "waits for a form"
+    execution = await desk.naming.execution(name, lambda e: "submit" in e["possible"], wanted)
+    if execution["form"] is None or "submit" not in execution["possible"]:
+        raise Ended(Code.REFUSED, f"{execution['checkpoint_name']} does not wait for a form.")
+    types = {each["name"]: each["type"] for each in execution["form"]["fields"]}
+    answers = {} if data is None else as_object(read_json(data, "--data"), "--data")
+    answers |= dict(_field(one, types) for one in field or ())
+    if data is None and not field:
+        if not prompts.can_ask():
+            raise Ended(Code.USAGE, "There is no terminal to ask on: give the answers with --data or --field.")
+        answers = prompts.ask_all(execution["form"], answers, prompts.prompt)
+    await _submit(desk, execution, answers, asks=data is None and not field)
+    await execution_told(desk, execution["execution_id"])
+
+
+async def _submit(desk: Desk, execution: Answer, answers: dict[str, Any], *, asks: bool) -> None:
+    digest = execution["approval"]["digest"] if execution["approval"] else None
+    while True:
+        fields = await prompts.with_uploads(desk.client, execution, answers)
+        try:
+            await desk.client.submit_form(execution["execution_id"], fields, digest=digest)
+        except Problem as problem:
+            again = prompts.ask_again(execution["form"], answers, problem, prompts.prompt) if asks else None
+            if again is None:
+                raise
+            answers = again
+        else:
+            return
+
+
+def _field(given: str, types: dict[str, str]) -> tuple[str, Any]:
+    name, equals, value = given.partition("=")
+    if not equals:
+        raise Ended(Code.USAGE, f"--field is NAME=VALUE, not {given!r}.")
+    if types.get(name) in ("number", "boolean"):
+        return name, read_json(value, f"--field {name}")
+    return name, value
+
+
+@online("works")
+async def approve(
+    desk: Desk,
+    name: ApprovalName,
+    feedback: Feedback = "",
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Another parameter of the action, as JSON or text."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what --set changes.")] = False,
+) -> None:
+    """Approve what is asked: a start, a result, or an action. It binds to what is there at this moment.
+
+    Example: cairn approve "Refund@v1/refund" --set amount=89.99 --feedback "By policy"
+    """
+    if not change:
+        return await _decide(desk, name, "approve", feedback)
+    approval = await _asked(desk, name)
+    proposed: Answer = approval["action"]["current_parameters"] if approval["action"] else {}
+    changed = dict(_parameter(one, proposed) for one in change)
+    preview = await desk.client.preview_modification(approval["approval_id"], changed)
+    if dry_run or not preview["validation"]["passed"]:
+        desk.show(preview, lambda found: show_changes(desk, found))
+        if not preview["validation"]["passed"]:
+            raise Ended(Code.REFUSED, "These parameters do not fit: nothing is decided.")
+        return None
+    await desk.client.decide_approval(
+        approval["approval_id"], "approve", digest=approval["digest"], words=feedback, modified_params=changed
+    )
+    return await execution_told(desk, approval["execution_id"])
+
+
+def _parameter(given: str, proposed: Answer) -> tuple[str, Any]:
+    """A text where a text was proposed; else JSON where it is JSON."""
+    name, equals, value = given.partition("=")
+    if not equals:
+        raise Ended(Code.USAGE, f"--set is NAME=VALUE, not {given!r}.")
+    if isinstance(proposed.get(name), str):
+        return name, value
+    from cairn.documents import DocumentError, decode_json
+
+    try:
+        return name, decode_json(value.encode())
+    except DocumentError:
+        return name, value
+
+
+def show_changes(desk: Desk, preview: Answer) -> None:
+    rows = [
+        (one["field"], one["change_type"], _short(one["original"]), _short(one["modified"])) for one in preview["diff"]
+    ]
+    desk.screen.table(("field", "change", "original", "modified"), rows, empty="Nothing changes.")
+    for error in preview["validation"]["errors"]:
+        desk.screen.line(f"{error['path'] or 'parameters'}: {error['message']}")
+
+
+def _short(value: Any) -> str:
+    text = as_text(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+@online("works")
+async def revise(desk: Desk, name: ApprovalName, feedback: Feedback = "") -> None:
+    """Send work back with feedback, to be done again; while it waits to start, refuse the start.
+
+    Example: cairn revise "Release notes@v1/notes" --feedback "Name the month."
+    """
+    approval = await _asked(desk, name)
+    decision = "refuse" if approval["kind"] == "start" else "revise"
+    if decision == "revise" and not feedback:
+        raise Ended(Code.USAGE, "Say what has to change: --feedback.")
+    await _decide(desk, approval["approval_id"], decision, feedback)
+
+
+@online("works")
+async def reject(
+    desk: Desk, name: ApprovalName, reason: Annotated[str, typer.Option("--reason", "-m", help="Why.")] = ""
+) -> None:
+    """Reject what was made: the execution and its run fail. A start is refused instead.
+
+    Example: cairn reject "Release notes@v1/notes" --reason "Not wanted any more."
+    """
+    approval = await _asked(desk, name)
+    if not reason and approval["kind"] != "start":
+        raise Ended(Code.USAGE, "Say why: --reason.")
+    await _decide(desk, approval["approval_id"], "refuse" if approval["kind"] == "start" else "reject", reason)
+
+
+async def _asked(desk: Desk, name: str) -> Answer:
+    approval = await desk.naming.approval(name, _asks)
+    if approval["kind"] == "input":
+        raise Ended(Code.REFUSED, f"{approval['checkpoint_name']} waits for a form: use `cairn submit`.")
+    return approval
+
+
+async def _decide(desk: Desk, name: str, decision: str, words: str) -> None:
+    approval = await _asked(desk, name)
+    await desk.client.decide_approval(approval["approval_id"], decision, digest=approval["digest"], words=words)
+    await execution_told(desk, approval["execution_id"])

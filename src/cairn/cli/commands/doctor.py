@@ -1,0 +1,58 @@
+"""Whether all is well."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cairn.cli import server_location
+from cairn.cli.client import Answer
+from cairn.cli.context import AsJson, DataDir, Desk, Server, Token, at_desk, carry_out
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.output import STYLES, Screen
+
+
+def doctor(
+    data_dir: DataDir = None,
+    server: Server = None,
+    token: Token = None,
+    as_json: AsJson = False,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Put right what differs; nothing of yours is deleted.")
+    ] = False,
+) -> None:
+    """Look at database, trail, folders, jobs, disk, sandbox, clock, settings and permissions.
+
+    Each has a verdict (ok, warning, fault) and, if it is not well, a remedy. Safe while a server runs. Exits with 1 if
+    something is a fault.
+
+    Example: cairn doctor
+    """
+    screen = Screen(as_json=as_json)
+    carry_out(_examine(screen, server_location.find(data_dir, server, token), repair=repair))
+
+
+async def _examine(screen: Screen, place: server_location.Place, *, repair: bool) -> None:
+    async def ask(desk: Desk) -> None:
+        _tell(screen, await (desk.client.repair() if repair else desk.client.get_diagnosis()))
+
+    if place.address is None:
+        from cairn.cli.preflight import beforehand  # the store's parts take half a second to import
+
+        if unwell := beforehand(place.folder, repair=repair):
+            _tell(screen, unwell)
+            return
+    await at_desk(screen, place, "reads", ask)
+
+
+def _tell(screen: Screen, diagnosis: Answer) -> None:
+    if screen.as_json:
+        screen.answer(diagnosis)
+    else:
+        for found in diagnosis["findings"]:
+            remedy = f" — {found['remedy']}" if found["remedy"] else ""
+            line = f"{found['verdict']:<9}{found['what']}: {found['detail']}{remedy}"
+            screen.line(line, STYLES.get(found["verdict"]) if found["verdict"] != "ok" else None)
+    if not diagnosis["well"]:
+        raise Ended(Code.REFUSED)

@@ -1,0 +1,266 @@
+"""Where people are told what happens, what was sent, and what one wants to be told."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from cairn.cli.arguments import Limit, read_bytes
+from cairn.cli.client.responses import Answer
+from cairn.cli.command_groups import group
+from cairn.cli.context import Desk, online
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.output import moment
+
+channels_app = group("Channels that notices go to; without a command, the list.")
+deliveries_app = group("What was sent; without a command, the list.")
+preferences_app = group("What you want to be told; without a command, as it stands.")
+
+ChannelName = Annotated[str, typer.Argument(metavar="CHANNEL", help="Name or id of a channel.")]
+Url = Annotated[
+    str | None,
+    typer.Option("--url", help="The address, which is a secret: @file reads it from a file, @- from standard input."),
+]
+Key = Annotated[str | None, typer.Option("--signing-key", help="That a webhook is signed with; @file as well.")]
+Kinds = Annotated[list[str] | None, typer.Option("--kind-of-notice", help="What goes there without a rule's word.")]
+Recipients = Annotated[list[str] | None, typer.Option("--recipient", help="Whom mail goes to where a rule names none.")]
+Fallback = Annotated[str | None, typer.Option("--fallback", help="The channel that is taken when this one fails.")]
+Details = Annotated[bool | None, typer.Option("--details/--no-details", help="Whether more than a link leaves.")]
+
+
+@channels_app.command("list")
+@online()
+async def list_channels(desk: Desk) -> None:
+    """List the channels.
+
+    Example: cairn channels list
+    """
+    found = await desk.client.list_channels()
+    rows = [
+        (one["name"], one["kind"], one["host"] or "-", one["fallback"] or "-", "yes" if one["is_enabled"] else "no")
+        for one in found["items"]
+    ]
+    titles = ("name", "kind", "leads to", "fallback", "in use")
+    desk.show(found, lambda _: desk.screen.table(titles, rows, empty="There are no channels: add one."))
+
+
+@channels_app.command("show")
+@online()
+async def show_channel(desk: Desk, name: ChannelName) -> None:
+    """Show how a channel is set up; its address and key stay secret.
+
+    Example: cairn channels show Operations
+    """
+    desk.show(await _find(desk, name), lambda one: _facts(desk, one))
+
+
+@channels_app.command("add")
+@online("saves")
+async def add_channel(  # noqa: PLR0913, PLR0917 - an option for each thing that can be said
+    desk: Desk,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is called.")],
+    kind: Annotated[str, typer.Option("--kind", help="teams, slack, email, webhook or apprise.")],
+    url: Url = None,
+    signing_key: Key = None,
+    notices: Kinds = None,
+    recipient: Recipients = None,
+    fallback: Fallback = None,
+    details: Details = None,
+) -> None:
+    """Set a channel up.
+
+    Example: cairn channels add Operations --kind teams --url @address.txt --fallback Mail
+    """
+    given = _given(None, url, signing_key, notices, recipient, fallback, details)
+    made = await desk.client.create_channel({"name": name, "kind": kind, **given})
+    desk.show(made, lambda one: _facts(desk, one))
+    if made["signing_key"] is not None and not desk.screen.as_json:
+        desk.screen.line("The signing key is not shown again.")
+
+
+@channels_app.command("change")
+@online("saves")
+async def change_channel(  # noqa: PLR0913, PLR0917
+    desk: Desk,
+    name: ChannelName,
+    new_name: Annotated[str | None, typer.Option("--name", help="Another name.")] = None,
+    url: Url = None,
+    signing_key: Key = None,
+    notices: Kinds = None,
+    recipient: Recipients = None,
+    fallback: Fallback = None,
+    details: Details = None,
+    enabled: Annotated[bool | None, typer.Option("--enable/--disable", help="Whether it is in use.")] = None,
+) -> None:
+    """Change a channel: what you leave out stays.
+
+    Example: cairn channels change Operations --no-details
+    """
+    given = _given(new_name, url, signing_key, notices, recipient, fallback, details)
+    if enabled is not None:
+        given["is_enabled"] = enabled
+    changed = await desk.client.update_channel((await _find(desk, name))["channel_id"], given)
+    desk.show(changed, lambda one: _facts(desk, one))
+
+
+@channels_app.command("remove")
+@online("saves")
+async def remove_channel(desk: Desk, name: ChannelName) -> None:
+    """Remove a channel with its address and key.
+
+    Example: cairn channels remove Operations
+    """
+    removed = await desk.client.delete_channel((await _find(desk, name))["channel_id"])
+    desk.show(removed, lambda one: desk.screen.line(f"{one['name']}: removed"))
+
+
+@channels_app.command("test")
+@online()
+async def try_channel(
+    desk: Desk,
+    name: ChannelName,
+    recipient: Annotated[str | None, typer.Option("--to", help="Of an e-mail channel: the address.")] = None,
+) -> None:
+    """Send a test notice now, and say what came of it.
+
+    Example: cairn channels test Operations
+    """
+    tried = await desk.client.test_channel((await _find(desk, name))["channel_id"], recipient)
+    desk.show(tried, lambda one: desk.screen.line(f"{one['channel']}: {one['status']}  {one['told']}"))
+    if tried["status"] != "sent":
+        raise typer.Exit(Code.REFUSED)
+
+
+@deliveries_app.command("list")
+@online()
+async def list_deliveries(
+    desk: Desk,
+    channel: Annotated[str | None, typer.Option("--channel", help="Only of this channel.")] = None,
+    status: Annotated[list[str] | None, typer.Option("--status", help="waiting, sent, failed…")] = None,
+    limit: Limit = 50,
+) -> None:
+    """List what was sent, newest first.
+
+    Example: cairn deliveries list --status failed
+    """
+    channel_id = (await _find(desk, channel))["channel_id"] if channel is not None else None
+    found = await desk.client.list_deliveries(channel_id=channel_id, status=status or (), most=limit)
+    rows = [
+        (moment(one["made_at"]), one["kind"], one["channel"], one["recipient"] or "-", one["status"], one["told"])
+        for one in found["items"]
+    ]
+    titles = ("when", "what", "channel", "to", "status", "told")
+    desk.show(found, lambda _: desk.screen.table(titles, rows, empty="Nothing was sent."))
+
+
+@preferences_app.command("list")
+@online()
+async def show_preferences(desk: Desk) -> None:
+    """Show what you want to be told.
+
+    Example: cairn preferences
+    """
+    desk.show(await desk.client.get_preferences(), lambda one: _wishes(desk, one))
+
+
+@preferences_app.command("set")
+@online("saves")
+async def set_preferences(
+    desk: Desk,
+    channel: Annotated[list[str] | None, typer.Option("--channel", help="That may reach you; without it, all.")] = None,
+    kind: Annotated[list[str] | None, typer.Option("--kind", help="That you want; without it, everything.")] = None,
+    quiet: Annotated[str | None, typer.Option("--quiet", help="Hours without notices, such as 22:00-07:00.")] = None,
+    time_zone: Annotated[str, typer.Option("--time-zone", help="Of the quiet hours.")] = "UTC",
+) -> None:
+    """Say what you want to be told: all of it at once.
+
+    Example: cairn preferences set --kind approval_asked --quiet 22:00-07:00 --time-zone Europe/Berlin
+    """
+    hours = None
+    if quiet is not None:
+        start, _, end = quiet.partition("-")
+        hours = {"start": start, "end": end, "time_zone": time_zone}
+    wanted = {"channels": channel or None, "kinds": kind or None, "quiet": hours}
+    desk.show(await desk.client.set_preferences(wanted), lambda one: _wishes(desk, one))
+
+
+@deliveries_app.command("show")
+@online()
+async def show_delivery(desk: Desk, delivery_id: Annotated[str, typer.Argument(help="Id of a delivery.")]) -> None:
+    """Show what was told, and each try.
+
+    Example: cairn deliveries show 7f9c…
+    """
+    desk.show(await desk.client.get_delivery(delivery_id), lambda one: _delivery(desk, one))
+
+
+def _delivery(desk: Desk, delivery: Answer) -> None:
+    told: Answer = delivery["content"] or {}
+    desk.screen.facts(
+        [
+            ("what", told.get("title", delivery["kind"])),
+            ("channel", f"{delivery['channel']} ({delivery['channel_kind']})"),
+            ("to", delivery["recipient"] or "-"),
+            ("status", delivery["status"]),
+            ("may have arrived twice", "yes" if delivery["may_be_repeated"] else "no"),
+        ]
+    )
+    rows = [
+        (one["number"], moment(one["began_at"]), one["outcome"] or "under way", one["told"])
+        for one in delivery["history"]
+    ]
+    desk.screen.table(("try", "when", "outcome", "told"), rows, empty="It was not tried.")
+
+
+async def _find(desk: Desk, name: str) -> Answer:
+    found = (await desk.client.list_channels())["items"]
+    for one in found:
+        if name in (one["channel_id"], one["name"]):
+            return await desk.client.get_channel(one["channel_id"])
+    raise Ended(Code.NOT_FOUND, f"There is no channel {name}: `cairn channels` lists them.")
+
+
+def _given(
+    name: str | None,
+    url: str | None,
+    key: str | None,
+    kinds: list[str] | None,
+    recipients: list[str] | None,
+    fallback: str | None,
+    details: bool | None,
+) -> dict[str, Any]:
+    given: dict[str, Any] = {
+        "name": name,
+        "url": _secret(url),
+        "signing_key": _secret(key),
+        "kinds": kinds or None,
+        "recipients": recipients or None,
+        "fallback": fallback,
+        "shows_details": details,
+    }
+    return {field: value for field, value in given.items() if value is not None}
+
+
+def _secret(given: str | None) -> str | None:
+    """What stands on a command line stays in the shell's history: a file does not."""
+    if given is None or not given.startswith("@"):
+        return given
+    return read_bytes(given[1:]).decode(errors="replace").strip()
+
+
+def _facts(desk: Desk, channel: Answer) -> None:
+    shown = {key: ", ".join(value) if isinstance(value, list) else value for key, value in channel.items()}  # pyright: ignore[reportUnknownArgumentType]
+    desk.screen.facts((key.replace("_", " "), value) for key, value in shown.items() if value not in (None, ""))
+
+
+def _wishes(desk: Desk, wishes: Answer) -> None:
+    quiet = wishes["quiet"]
+    hours = f"{quiet['start']}-{quiet['end']} {quiet['time_zone']}" if quiet else "none"
+    desk.screen.facts(
+        [
+            ("channels", ", ".join(wishes["channels"]) if wishes["channels"] is not None else "all"),
+            ("kinds", ", ".join(wishes["kinds"]) if wishes["kinds"] is not None else "everything"),
+            ("quiet hours", hours),
+        ]
+    )

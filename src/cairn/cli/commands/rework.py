@@ -1,0 +1,109 @@
+"""Work that is sent back, or done again; and what was made from what."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cairn.cli.arguments import ExecutionName, RunName
+from cairn.cli.client import Answer
+from cairn.cli.commands.run_control import execution_told
+from cairn.cli.context import Desk, online
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.output import moment
+from cairn.cli.references import short
+
+Reason = Annotated[str, typer.Option("--reason", "-m", help="Why.")]
+
+
+def _may_ask(execution: Answer) -> bool:
+    return execution["status"] == "waiting_approval_to_complete"
+
+
+@online("works")
+async def rework(
+    desk: Desk,
+    name: ExecutionName,
+    to: Annotated[str, typer.Option("--to", help="Key of the earlier checkpoint whose work is sent back.")],
+    prompt: Annotated[str, typer.Option("--prompt", "-p", help="What is to be done now.")] = "",
+    reason: Reason = "",
+    plan: Annotated[bool, typer.Option("--plan", help="Only say what it would replace and leave stale.")] = False,
+) -> None:
+    """Send the work of an earlier checkpoint back, with a prompt and a reason.
+
+    EXECUTION is what you looked at: one that awaits approval then waits for the rework and goes on with what is new.
+
+    Example: cairn rework "Build and check@v1/test" --to plan --prompt "Leave the cache out." --reason "Too slow"
+    """
+    asker = await desk.naming.execution(name, _may_ask, "awaits approval: name the execution as run/key")
+    wanted = {"checkpoint": to, "prompt": prompt, "reason": reason}
+    if plan:
+        desk.show(
+            await desk.client.preview_rework(asker["execution_id"], wanted), lambda found: _show_plan(desk, found)
+        )
+        return
+    if not prompt and not reason:
+        raise Ended(Code.USAGE, "Say what is to be done now, or why: --prompt, --reason.")
+    made = await desk.client.ask_rework(asker["execution_id"], wanted)
+    await execution_told(desk, made["execution_id"])
+
+
+def _show_plan(desk: Desk, plan: Answer) -> None:
+    say = desk.screen.line
+    say(f"{plan['checkpoint_name']} would be done again: it begins {plan['begins']}")
+    for artifact in plan["replaced"]:
+        say(f"would replace {artifact['file_path'] or artifact['artifact_name']}")
+    for stale in plan["becomes_stale"]:
+        read = ", ".join(stale["artifacts"])
+        say(f"would leave stale: {stale['checkpoint_name']} of v{stale['run_version']} ({read})")
+    for withdrawn in plan["withdrawn_approvals"]:
+        say(f"would withdraw the approval of {withdrawn['checkpoint_name']} ({withdrawn['kind']})")
+    if plan["asker_waits"]:
+        say(f"{plan['asker_checkpoint_name']} would wait for it, then go on")
+    if plan["reopens"]:
+        say("the run would be in progress again until it is done")
+
+
+@online("works")
+async def rerun(desk: Desk, name: ExecutionName, reason: Reason = "") -> None:
+    """Do a stale execution again: a new one takes its place.
+
+    Example: cairn rerun "Build and check@v1/test"
+    """
+    execution = await desk.naming.execution(name, lambda e: bool(e.get("stale")), "is stale")
+    made = await desk.client.rerun_execution(execution["execution_id"], reason=reason)
+    await execution_told(desk, made["execution_id"])
+
+
+@online()
+async def lineage(desk: Desk, run: RunName) -> None:
+    """Which artifact was read by whom, what is stale since, and what was sent back.
+
+    Example: cairn lineage "Build and check@v1"
+    """
+    found = await desk.client.get_lineage(await desk.naming.run(run))
+    desk.show(found, lambda one: _show(desk, one))
+
+
+def _show(desk: Desk, found: Answer) -> None:
+    flow = [
+        (one["artifact_name"], one["producer_checkpoint"], one["consumer_checkpoint"], "stale" if one["stale"] else "")
+        for one in found["flow"]
+    ]
+    desk.screen.table(("artifact", "made by", "read by", ""), flow, empty="Nothing has been read yet.")
+    if found["reworks"]:
+        rows = [
+            (
+                short(one["execution_id"]),
+                one["checkpoint_key"],
+                one["status"],
+                one["depth"],
+                one["requested_by"],
+                one["reason"],
+                moment(one["created_at"]),
+            )
+            for one in found["reworks"]
+        ]
+        desk.screen.line()
+        desk.screen.table(("rework", "checkpoint", "status", "depth", "asked by", "reason", "when"), rows)

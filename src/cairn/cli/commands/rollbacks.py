@@ -1,0 +1,184 @@
+"""Rollbacks: planned, made, undone."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import uuid4
+
+import typer
+
+from cairn.cli.arguments import Limit, RunName
+from cairn.cli.client import Answer
+from cairn.cli.command_groups import group
+from cairn.cli.commands.run_control import tell_run
+from cairn.cli.completion import rollbacks as complete
+from cairn.cli.context import Desk, online
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.output import moment, size
+from cairn.cli.references import short, title
+from cairn.cli.rendering import warn
+
+rollbacks_app = group("Rollbacks that were made; without a command, the list.")
+RollbackName = Annotated[str, typer.Argument(metavar="ROLLBACK", help="Id of a rollback.", autocompletion=complete)]
+
+
+@online("works")
+async def rollback(
+    desk: Desk,
+    run: RunName,
+    to: Annotated[
+        str | None,
+        typer.Option("--to", help="The last checkpoint that is kept: its key, or `start` to keep none."),
+    ] = None,
+    to_run: Annotated[
+        str | None, typer.Option("--to-run", help="Back to this earlier run; newer ones are archived.")
+    ] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Only say what it would take away.")] = False,
+    reason: Annotated[str | None, typer.Option("--reason", "-m", help="Why; kept with it.")] = None,
+) -> None:
+    """Go back: to a checkpoint of a run, or to an earlier run. What is taken away is archived, and can be undone.
+
+    Example: cairn rollback "Text report@v2" --to-run "Text report@v1" --plan
+    """
+    wanted = await _wanted(desk, run, to, to_run, reason)
+    if plan:
+        desk.show(await desk.client.preview_rollback(wanted), lambda found: _show_plan(desk, found))
+        return
+    made = await desk.client.make_rollback({**wanted, "rollback_id": str(uuid4())})
+    kept_run = made["target_run_id"] or made["source_run_id"]
+    after = await desk.settled(kept_run)
+    if desk.screen.as_json:
+        desk.screen.answer(made)
+        return
+    desk.screen.line(f"rollback {made['rollback_id']}: {_counted(made)} archived")
+    tell_run(desk, after)
+    warn(made)
+
+
+async def _wanted(desk: Desk, run: str, to: str | None, to_run: str | None, reason: str | None) -> dict[str, Any]:
+    source = await desk.naming.run(run)
+    target = await desk.naming.run(to_run) if to_run else None
+    if to is None and target is None:
+        raise Ended(Code.USAGE, "Say how far: --to KEY, --to start, or --to-run RUN.")
+    found = await desk.client.get_run(target or source)
+    wanted: dict[str, Any] = {
+        "rollback_type": "run_level" if target else "checkpoint_level",
+        "source_run_id": source,
+        "target_checkpoint_position": _position(found, to),
+        "user_reason": reason,
+    }
+    return {**wanted, **({"target_run_id": target} if target else {})}
+
+
+def _position(run: Answer, key: str | None) -> int:
+    """The last checkpoint that is kept: of an earlier run, the last that it completed."""
+    if key == "start":
+        return -1
+    trail = run["trail"]
+    if key is None:
+        return max((item["position"] for item in trail if item["status"] == "completed"), default=-1)
+    fit = [item["position"] for item in trail if key in (item["key"], item["name"], str(item["position"] + 1))]
+    if not fit:
+        known = ", ".join(item["key"] for item in trail)
+        raise Ended(Code.NOT_FOUND, f"{title(run)} has no checkpoint {key!r}: it has {known}.")
+    return fit[0]
+
+
+def _counted(made: Answer) -> str:
+    items = made["rolled_back_items"]
+    parts = [
+        (len(items["deleted_runs"]), "run"),
+        (len(items["deleted_checkpoint_executions"]), "execution"),
+        (len(items["archived_artifacts"]), "artifact"),
+    ]
+    return ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in parts)
+
+
+def _show_plan(desk: Desk, plan: Answer) -> None:
+    items, then = plan["rolled_back_items"], plan["then"]
+    desk.screen.line(f"would archive {_counted(plan)} ({size(plan['size_bytes'])})")
+    for run in items["deleted_runs"]:
+        desk.screen.line(f"  run v{run['run_version']}")
+    for execution in items["deleted_checkpoint_executions"]:
+        desk.screen.line(f"  {execution['checkpoint_name']} ({execution['status']})")
+    for stopped in plan["stopped"]:
+        desk.screen.line(f"would stop {stopped['checkpoint_name']}")
+    for withdrawn in plan["withdrawn_approvals"]:
+        desk.screen.line(f"would withdraw the approval of {withdrawn['checkpoint_name']} ({withdrawn['kind']})")
+    kept = plan["kept"]
+    desk.screen.line(f"would keep {kept['checkpoints']} checkpoints, {kept['artifacts']} artifacts")
+    desk.screen.line(f"then {then['checkpoint_name'] or 'the run'}: {then['begins']}")
+    warn(plan)
+
+
+@online("works")
+async def undo(desk: Desk, name: RollbackName) -> None:
+    """Undo a rollback: put everything back, while nothing newer stands in its place.
+
+    Example: cairn undo 1f0c93d2
+    """
+    found = await desk.naming.rollback(name)
+    undone = await desk.client.undo_rollback(found["rollback_id"])
+    await desk.settled(undone["source_run_id"])
+    desk.show(undone, lambda one: desk.screen.line(f"rollback {one['rollback_id']}: undone, {_counted(one)} back"))
+    warn(undone)
+
+
+@rollbacks_app.command("list")
+@online()
+async def list_rollbacks(
+    desk: Desk,
+    pipeline: Annotated[str | None, typer.Option("--pipeline", help="Only of this pipeline.")] = None,
+    run: Annotated[str | None, typer.Option("--run", help="Only of this run.")] = None,
+    limit: Limit = 50,
+) -> None:
+    """List rollbacks, newest first.
+
+    Example: cairn rollbacks
+    """
+    found = await desk.client.list_rollbacks(
+        pipeline_id=(await desk.naming.pipeline(pipeline))["pipeline_id"] if pipeline else None,
+        run_id=await desk.naming.run(run) if run else None,
+        most=limit,
+    )
+    rows = [
+        (
+            short(one["rollback_id"]),
+            one["rollback_type"],
+            f"v{one['source_run_version']}",
+            _counted(one),
+            "undone" if one["undone_at"] else "can be undone" if one["can_undo"] else "",
+            moment(one["created_at"]),
+            one["created_by"],
+        )
+        for one in found["items"]
+    ]
+    heads = ("id", "kind", "from", "archived", "", "when", "who")
+    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="There are no rollbacks."))
+
+
+@rollbacks_app.command("show")
+@online()
+async def show_rollback(desk: Desk, name: RollbackName) -> None:
+    """Show a rollback: what it took away, and whether it can be undone.
+
+    Example: cairn rollbacks show 1f0c93d2
+    """
+    found = await desk.client.get_rollback((await desk.naming.rollback(name))["rollback_id"])
+    desk.show(found, lambda one: _show(desk, one))
+
+
+def _show(desk: Desk, made: Answer) -> None:
+    desk.screen.facts(
+        [
+            ("rollback", made["rollback_id"]),
+            ("kind", made["rollback_type"]),
+            ("archived", _counted(made)),
+            ("archive", made["archive_location"]),
+            ("reason", made["user_reason"]),
+            ("when", f"{moment(made['created_at'])} by {made['created_by']} ({made['triggered_by']})"),
+            ("undone", moment(made["undone_at"])),
+            ("can be undone", "yes" if made["can_undo"] else "no"),
+        ]
+    )
+    warn(made)

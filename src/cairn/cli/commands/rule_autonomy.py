@@ -1,0 +1,193 @@
+"""How far rules may go by themselves: why they decided, what they would have done, samples, the emergency stop."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cairn.cli.arguments import Limit
+from cairn.cli.client import Answer
+from cairn.cli.client.responses import Problem
+from cairn.cli.commands.decisions import ApprovalName
+from cairn.cli.commands.rules import OfPipeline, RulesFile, read_rules, rules_app, share
+from cairn.cli.context import Desk, online
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.output import moment
+from cairn.cli.references import short
+
+OUTCOMES = {"asks": "yellow", "approves": "green"}
+
+
+@rules_app.command("explain")
+@online()
+async def explain(desk: Desk, name: ApprovalName) -> None:
+    """Say which rule asks or has approved, and why each other one did not.
+
+    Example: cairn rules explain "Refunds@v1/pay"
+    """
+    approval_id = (await desk.naming.approval(name))["approval_id"]
+    told = await desk.client.explain_approval(approval_id)
+    desk.show(told, lambda one: _show_explanation(desk, one))
+
+
+def _show_explanation(desk: Desk, told: Answer) -> None:
+    desk.screen.line(told["reason"])
+    for one in told["considered"]:
+        whose = "" if one["scope"] == "global" else " (of the pipeline)"
+        desk.screen.line()
+        desk.screen.line(f"{one['rule']}{whose}: {one['outcome']}", OUTCOMES.get(one["outcome"]))
+        for condition in one["conditions"]:
+            mark = "holds" if condition["holds"] else "does not hold"
+            desk.screen.line(f"  {condition['field']} {condition['wanted']}: {condition['actual']}, {mark}")
+
+
+@rules_app.command("backtest")
+@online()
+async def backtest(
+    desk: Desk,
+    file: RulesFile,
+    pipeline: OfPipeline = None,
+    since: Annotated[
+        str | None, typer.Option("--since", help="Only what was asked since: 2026-01-31T00:00:00Z.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="So many decisions at most.")] = None,
+) -> None:
+    """Replay rules over what people decided: what they would have approved, and where people did not.
+
+    Example: cairn rules backtest rules.yaml
+    """
+    source = read_rules(file)
+    scope = None if pipeline is None else (await desk.naming.pipeline(pipeline))["pipeline_id"]
+    try:
+        found = await desk.client.backtest_rules(source.text, pipeline_id=scope, since=since, limit=limit)
+    except Problem as problem:
+        if not problem.errors:
+            raise
+        raise Ended(problem.code, problem.message, map(source.placed, problem.errors)) from None
+    desk.show(found, lambda one: _show_backtest(desk, one))
+
+
+def _show_backtest(desk: Desk, found: Answer) -> None:
+    desk.screen.facts(
+        [
+            ("decisions of people", found["decisions"]),
+            ("between", f"{moment(found['since'])} and {moment(found['until'])}" if found["since"] else None),
+            ("would have approved", found["would_approve"]),
+            ("would have asked", found["would_ask"]),
+            ("no rule", found["no_rule"]),
+            ("people disagreed", share(found["false_approve"])),
+        ]
+    )
+    if found["rules"]:
+        desk.screen.line()
+        rows = [(one["rule"], one["approved"], share(one["false_approve"]), one["asked"]) for one in found["rules"]]
+        desk.screen.table(("rule", "approves", "people disagreed", "asks"), rows)
+    if found["disagreements"]:
+        desk.screen.line()
+        rows = [
+            (short(one["approval_id"]), one["pipeline_name"], one["rule"], one["decision"], one["by"], one["feedback"])
+            for one in found["disagreements"]
+        ]
+        desk.screen.table(("approval", "pipeline", "rule", "people", "by", "words"), rows)
+
+
+# ---- all at once ------------------------------------------------------------------------------------------
+@rules_app.command("stop")
+@online("saves")
+async def stop(
+    desk: Desk, reason: Annotated[str, typer.Option("--reason", "-m", help="Why; it stands in the trail.")] = ""
+) -> None:
+    """Stop every automatic approval at once: people are asked instead. Said again, another reason replaces the first.
+
+    Example: cairn rules stop -m "Refunds look odd"
+    """
+    if not reason.strip():
+        raise Ended(Code.USAGE, "Say why: --reason.")
+    desk.show(await desk.client.set_emergency_stop(True, reason), lambda one: _show_stop(desk, one))
+
+
+@rules_app.command("resume")
+@online("saves")
+async def resume(
+    desk: Desk, reason: Annotated[str, typer.Option("--reason", "-m", help="Why; it stands in the trail.")] = ""
+) -> None:
+    """Let automatic approvals go on after a stop.
+
+    Example: cairn rules resume
+    """
+    desk.show(await desk.client.set_emergency_stop(False, reason), lambda one: _show_stop(desk, one))
+
+
+def _show_stop(desk: Desk, stop: Answer) -> None:
+    if stop["stopped"]:
+        desk.screen.line(f"Every automatic approval is stopped, by {stop['by']}: {stop['reason']}", "red")
+    else:
+        desk.screen.line("Automatic approvals go on.", "green")
+
+
+@rules_app.command("stops")
+@online()
+async def stops(desk: Desk, limit: Limit = 50) -> None:
+    """List every stop and every end of one.
+
+    Example: cairn rules stops
+    """
+    found = await desk.client.list_emergency_stops(most=limit)
+    rows = [
+        (moment(one["at"]), "stopped" if one["stopped"] else "goes on", one["by"], one["reason"])
+        for one in found["items"]
+    ]
+    desk.show(found, lambda _: desk.screen.table(("when", "", "by", "why"), rows, empty="Nothing was ever stopped."))
+
+
+# ---- samples ----------------------------------------------------------------------------------------------
+@rules_app.command("audits")
+@online()
+async def audits(
+    desk: Desk,
+    pipeline: OfPipeline = None,
+    every: Annotated[bool, typer.Option("--all", help="Also those that were looked at.")] = False,
+    limit: Limit = 50,
+) -> None:
+    """List automatic approvals that people are to look at afterwards.
+
+    Example: cairn rules audits
+    """
+    scope = None if pipeline is None else (await desk.naming.pipeline(pipeline))["pipeline_id"]
+    found = await desk.client.list_audits(reviewed=None if every else False, pipeline_id=scope, most=limit)
+    rows = [
+        (
+            one["approval_id"],
+            one["pipeline_name"],
+            one["checkpoint_name"],
+            one["operation_type"] or one["kind"],
+            one["rule"],
+            _said(one["review"]),
+        )
+        for one in found["items"]
+    ]
+    heads = ("id", "pipeline", "checkpoint", "approved", "rule", "people")
+    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="There is none to look at."))
+
+
+@rules_app.command("review")
+@online("saves")
+async def review(
+    desk: Desk,
+    approval: Annotated[str, typer.Argument(metavar="APPROVAL", help="Id of the approval, from `rules audits`.")],
+    agrees: Annotated[bool, typer.Option("--agree/--disagree", help="Whether it was right.", show_default=False)],
+    comment: Annotated[str, typer.Option("--comment", "-m", help="Words that go with it.")] = "",
+) -> None:
+    """Say whether an automatic approval was right. The run goes its way; the rule is judged by it.
+
+    Example: cairn rules review 0b9f1c2a-5d3e-4f6a-8b7c-1d2e3f4a5b6c --agree
+    """
+    said = await desk.client.review_audit(approval, agrees=agrees, comment=comment)
+    desk.show(said, lambda one: desk.screen.line(f"{one['rule']}: {_said(one['review'])}"))
+
+
+def _said(review: Answer | None) -> str:
+    if review is None:
+        return ""
+    return f"{review['by']} {'agrees' if review['agrees'] else 'disagrees'}"

@@ -1,0 +1,100 @@
+"""The server, its settings, and what stands on disk."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from cairn.cli import server_location
+from cairn.cli.context import AsJson, DataDir, Desk, offline, online
+from cairn.cli.output import Screen
+
+config_app = typer.Typer(help="The settings.", no_args_is_help=True)
+
+
+@offline
+def serve(
+    data_dir: DataDir = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on.", show_default="127.0.0.1")] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on.", show_default="8700")] = None,
+) -> None:
+    """Start the server, its worker and the web app in one process.
+
+    Example: cairn serve --port 8700 --data-dir ./cairn-data
+    """
+    from cairn.cli.server import run_server  # the server's parts take a second to import
+    from cairn.cli.settings import read_settings
+
+    settings = read_settings(data_dir=data_dir, host=host, port=port)
+    raise typer.Exit(run_server(settings))
+
+
+@offline
+def schema(
+    agent: Annotated[bool, typer.Option("--agent", help="Of an agent of the library instead.")] = False,
+) -> None:
+    """Print the JSON Schema of a pipeline definition, for editors.
+
+    Example: cairn schema > pipeline.schema.json
+    """
+    from cairn.definitions import agent_schema, authoring_schema
+
+    typer.echo(json.dumps(agent_schema() if agent else authoring_schema(), indent=2, ensure_ascii=False))
+
+
+@offline
+def version(as_json: AsJson = False) -> None:
+    """Print the version.
+
+    Example: cairn version
+    """
+    from cairn import __version__
+
+    typer.echo(json.dumps({"version": __version__}) if as_json else __version__)
+
+
+@online()
+async def status(desk: Desk) -> None:
+    """Which server answers, who you are there, and how it does.
+
+    Example: cairn status
+    """
+    health = await desk.client.get_health()
+    session = await desk.client.get_session()
+    drift = health["drift"]
+    told = {**session, "address": None if desk.embedded else desk.shown, **health}
+    facts = [
+        ("server", desk.shown if desk.embedded is None else "none: the folder was opened for this command"),
+        ("version", health["version"]),
+        ("database", health["database"]),
+        ("data", session["data_dir"]),
+        ("you are", f"{session['actor']} ({', '.join(session['roles'])})"),
+        ("drift", f"{drift['repaired']} repaired, {drift['moved_aside']} moved aside" if drift else None),
+    ]
+    desk.show(told, lambda _: desk.screen.facts(facts))
+
+
+@config_app.command("show")
+@offline
+def show_config(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Show every setting, its value and where it comes from. Secrets are not shown.
+
+    Example: cairn config show
+    """
+    from cairn.cli.settings import read_settings, sources
+
+    settings = read_settings(data_dir=data_dir)
+    given = sources(server_location.folder_of(data_dir), data_dir is not None)
+    values: dict[str, Any] = json.loads(settings.model_dump_json())
+    screen = Screen(as_json=as_json)
+    if as_json:
+        screen.answer({name: {"value": value, "from": given.get(name, "default")} for name, value in values.items()})
+        return
+    rows = [(name, _plain(value), given.get(name, "default")) for name, value in values.items()]
+    screen.table(("setting", "value", "from"), rows)
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,260 @@
+"""Tokens, sessions, delegations and secrets."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from cairn.cli.arguments import Limit, read_bytes
+from cairn.cli.client import Answer
+from cairn.cli.command_groups import group
+from cairn.cli.commands.users import delegations_app
+from cairn.cli.context import Desk, online
+from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.output import moment, tell
+from cairn.cli.secret_input import ask_hidden
+
+tokens_app = group("API tokens; without a command, the list.")
+sessions_app = group("Open sessions; without a command, your own.")
+secrets_app = group("Secrets that the server uses; without a command, the list.")
+
+OfUser = Annotated[str | None, typer.Option("--user", help="Of this user.")]
+Over = Annotated[bool, typer.Option("--all", help="Also those that are over.")]
+SecretName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the secret.")]
+
+
+# ---- tokens ----------------------------------------------------------------------------------------------
+@tokens_app.command("list")
+@online()
+async def list_tokens(desk: Desk, user: OfUser = None, over: Over = False, limit: Limit = 50) -> None:
+    """List tokens, newest first; never their texts. Who is no admin sees their own.
+
+    Example: cairn tokens list
+    """
+    if await _is_on_own(desk, user):
+        found = await desk.client.list_own_tokens(over=over, most=limit)
+    else:
+        found = await desk.client.list_tokens(user=user, over=over, most=limit)
+    rows = [
+        (
+            one["token_id"],
+            one["user"],
+            one["name"],
+            "all" if one["scopes"] is None else ", ".join(one["scopes"]),
+            moment(one["expires_at"]) or "never",
+            moment(one["last_used_at"]),
+            "" if one["is_valid"] else "over",
+        )
+        for one in found["items"]
+    ]
+    heads = ("id", "user", "for", "scopes", "ends", "last used", "state")
+    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="No tokens."))
+
+
+@tokens_app.command("create")
+@online("saves")
+async def create_token(
+    desk: Desk,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
+    user: OfUser = None,
+    scopes: Annotated[
+        list[str] | None,
+        typer.Option("--scope", help="read, run, decide, define or admin; several times; without it, all."),
+    ] = None,
+    days: Annotated[int, typer.Option("--days", min=0, max=3650, help="How long it is valid; 0 is for ever.")] = 90,
+) -> None:
+    """Make a token and print it, this once. Who is no admin makes their own, for a year at most.
+
+    Example: cairn tokens create "nightly import" --user importer --scope run --days 365
+    """
+    wanted: dict[str, Any] = {"name": name, "scopes": scopes or None, "valid_days": days or None}
+    if await _is_on_own(desk, user):
+        if days == 0:
+            raise Ended(Code.USAGE, "A token of your own has an end: say --days, 365 at most.")
+        made = await desk.client.create_own_token(wanted)
+    else:
+        made = await desk.client.create_token({**wanted, "user": user})
+    if not desk.screen.as_json:
+        tell(f"A token of {made['user']}; it is not shown again.")
+    desk.show(made, lambda one: desk.screen.line(one["token"]))
+
+
+@tokens_app.command("revoke")
+@online("saves")
+async def revoke_token(
+    desk: Desk, token_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the token, as the list has it.")]
+) -> None:
+    """Revoke a token, with the sessions that were opened with it. Who is no admin revokes their own.
+
+    Example: cairn tokens revoke 0b9c9a3e-3f5e-5d3c-8a54-0e5e2a0f9d11
+    """
+    if await _is_on_own(desk):
+        revoked = await desk.client.revoke_own_token(token_id)
+    else:
+        revoked = await desk.client.revoke_token(token_id)
+    desk.show(revoked, lambda one: desk.screen.line(f"{one['name']}: revoked"))
+
+
+async def _is_on_own(desk: Desk, user: str | None = None) -> bool:
+    """Whether it is about the tokens of who asks: others' are for admins."""
+    return user is None and "admin" not in (await desk.client.get_session())["roles"]
+
+
+# ---- sessions --------------------------------------------------------------------------------------------
+@sessions_app.command("list")
+@online()
+async def list_sessions(desk: Desk, user: OfUser = None, limit: Limit = 50) -> None:
+    """List open sessions, newest first.
+
+    Example: cairn sessions list --user reviewer
+    """
+    found = await desk.client.list_sessions(user=user, most=limit)
+    rows = [
+        (one["session_id"], one["user"], one["signed_in_with"], one["address"], moment(one["created_at"]))
+        for one in found["items"]
+    ]
+    heads = ("id", "user", "signed in with", "from", "since")
+    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="No sessions."))
+
+
+@sessions_app.command("end")
+@online("saves")
+async def end_sessions(
+    desk: Desk,
+    session_id: Annotated[str | None, typer.Argument(metavar="ID", help="One session; without it, all.")] = None,
+    user: OfUser = None,
+) -> None:
+    """End a session, or all of a user's.
+
+    Example: cairn sessions end --user reviewer
+    """
+    if session_id is not None:
+        await desk.client.end_session(session_id)
+        ended: Answer = {"count": 1}
+    else:
+        ended = await desk.client.end_sessions(user=user)
+    desk.show(ended, lambda one: desk.screen.line(f"{one['count']} ended"))
+
+
+# ---- delegations -----------------------------------------------------------------------------------------
+@delegations_app.command("list")
+@online()
+async def list_delegations(desk: Desk, user: OfUser = None, over: Over = False, limit: Limit = 50) -> None:
+    """List who decides for whom, now or later.
+
+    Example: cairn delegations list
+    """
+    found = await desk.client.list_delegations(user=user, over=over, most=limit)
+    rows = [
+        (one["delegation_id"], one["from_user"], one["to_user"], moment(one["starts_at"]), moment(one["until"]))
+        for one in found["items"]
+    ]
+    heads = ("id", "away", "decides", "from", "until")
+    desk.show(found, lambda _: desk.screen.table(heads, rows, empty="Everybody decides for themselves."))
+
+
+@delegations_app.command("show")
+@online()
+async def show_delegation(
+    desk: Desk, delegation_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the delegation.")]
+) -> None:
+    """Show a delegation.
+
+    Example: cairn delegations show 0b9c9a3e-3f5e-5d3c-8a54-0e5e2a0f9d11
+    """
+    found = await desk.client.get_delegation(delegation_id)
+    desk.show(found, lambda one: desk.screen.facts((name.replace("_", " "), value) for name, value in one.items()))
+
+
+@delegations_app.command("add")
+@online("saves")
+async def add_delegation(
+    desk: Desk,
+    to_user: Annotated[str, typer.Argument(metavar="USER", help="Who decides meanwhile.")],
+    until: Annotated[str, typer.Option("--until", help="As 2026-03-16T09:30:00Z.")],
+    starts_at: Annotated[str | None, typer.Option("--from", help="Not before this moment; else at once.")] = None,
+    user: Annotated[str | None, typer.Option("--user", help="Who is away; you, unless said.")] = None,
+    reason: Annotated[str, typer.Option("--reason", help="Why.")] = "",
+) -> None:
+    """Let somebody decide for you, or as an admin for somebody, while they are away.
+
+    Example: cairn delegations add second-reviewer --user reviewer --until 2030-03-16T09:30:00Z
+    """
+    wanted: dict[str, Any] = {"to_user": to_user, "until": until, "starts_at": starts_at, "reason": reason}
+    made = await desk.client.create_delegation({**wanted, "from_user": user})
+    told = "{to_user} decides for {from_user}"
+    desk.show(made, lambda one: desk.screen.line(f"{told.format(**one)} until {moment(one['until'])}"))
+
+
+@delegations_app.command("end")
+@online("saves")
+async def end_delegation(
+    desk: Desk, delegation_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the delegation.")]
+) -> None:
+    """End a delegation before its time.
+
+    Example: cairn delegations end 0b9c9a3e-3f5e-5d3c-8a54-0e5e2a0f9d11
+    """
+    ended = await desk.client.end_delegation(delegation_id)
+    told = "{to_user} no longer decides for {from_user}"
+    desk.show(ended, lambda one: desk.screen.line(told.format(**one)))
+
+
+# ---- secrets ---------------------------------------------------------------------------------------------
+@secrets_app.command("list")
+@online()
+async def list_secrets(desk: Desk, limit: Limit = 50) -> None:
+    """List secrets by name, without their values.
+
+    Example: cairn secrets list
+    """
+    found = await desk.client.list_secrets(most=limit)
+    rows = [
+        (one["name"], one["changed_by"], moment(one["changed_at"]), "" if one["is_readable"] else "its key is missing")
+        for one in found["items"]
+    ]
+    desk.show(found, lambda _: desk.screen.table(("name", "changed by", "when", "remark"), rows, empty="No secrets."))
+
+
+@secrets_app.command("put")
+@online("saves")
+async def put_secret(
+    desk: Desk,
+    name: SecretName,
+    file: Annotated[str | None, typer.Option("--file", help="Read it from here; - is standard input.")] = None,
+) -> None:
+    """Set a secret, or replace it. It is asked for, or read from a file; never an argument, which others could see.
+
+    Example: cairn secrets put smtp-password
+    """
+    if file is None:
+        value = ask_hidden(f"Value of {name}")
+    else:
+        try:
+            value = read_bytes(file).decode().removesuffix("\n")
+        except UnicodeDecodeError:
+            raise Ended(Code.USAGE, f"{file} is not text.") from None
+    desk.show(await desk.client.put_secret(name, value), lambda one: desk.screen.line(f"{one['name']}: stored"))
+
+
+@secrets_app.command("remove")
+@online("saves")
+async def remove_secret(desk: Desk, name: SecretName) -> None:
+    """Remove a secret. What needs it fails from now on.
+
+    Example: cairn secrets remove smtp-password
+    """
+    await desk.client.remove_secret(name)
+    desk.show({"name": name}, lambda one: desk.screen.line(f"{one['name']}: removed"))
+
+
+@secrets_app.command("rotate")
+@online("saves")
+async def rotate_secrets(desk: Desk) -> None:
+    """Encrypt all secrets anew: with a new key, or with the newest one of CAIRN_SECRET_KEY.
+
+    Example: cairn secrets rotate
+    """
+    done = await desk.client.rotate_secrets()
+    desk.show(done, lambda one: desk.screen.line(f"{one['count']} secrets are encrypted anew"))

@@ -1,0 +1,43 @@
+"""What can be said of a folder before it is opened: a database that cannot be, or that is of another version."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.exc import DatabaseError
+
+from cairn.cli.data_folder_errors import explain
+from cairn.cli.embedded_server import has_data, quieten
+from cairn.cli.settings import read_settings
+from cairn.services.doctor.views import Diagnosis, HealthCheck
+from cairn.store import Database, integrity
+
+
+def beforehand(folder: Path, *, repair: bool) -> dict[str, Any] | None:
+    """A diagnosis if the folder had better not be opened; opening would bring an older schema up to date."""
+    quieten()
+    settings = read_settings(data_dir=folder)
+    if settings.database_url is None and not has_data(folder):
+        return None  # who opens it says so
+    try:
+        with closing(Database(settings.url)) as database:
+            seen = database.read(integrity.schema)
+    except (DatabaseError, OSError) as error:
+        told = explain(error) if isinstance(error, DatabaseError) else str(error)
+        return _unwell(HealthCheck(what="database", verdict="fault", detail=told, remedy="go back to a backup"))
+    if seen.is_right or (repair and not seen.is_newer):
+        return None
+    detail = f"at {seen.found}, and this Cairn wants {seen.wanted}"
+    if seen.is_newer:
+        remedy = "install the newer version of Cairn that wrote it, or open a backup"
+        return _unwell(HealthCheck(what="schema", verdict="fault", detail=detail, remedy=remedy))
+    remedy = "cairn doctor --repair, or a start of the server, brings it up to date"
+    return _unwell(HealthCheck(what="schema", verdict="warning", detail=detail, remedy=remedy))
+
+
+def _unwell(found: HealthCheck) -> dict[str, Any]:
+    diagnosis = Diagnosis(checked_at=datetime.now(UTC), well=found.verdict != "fault", findings=[found])
+    return diagnosis.model_dump(mode="json")

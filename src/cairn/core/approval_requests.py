@@ -1,0 +1,146 @@
+"""Before people are asked, the rules are: they ask, approve, or leave it to the checkpoint's own flags (H2, D27)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from cairn.core import approval_reuse
+from cairn.core.approval import Approval, Vote
+from cairn.core.commands import ApprovalExpired, EscalationDue, ReminderDue
+from cairn.core.draft import Draft
+from cairn.core.effects import SendLater
+from cairn.core.events import EventType
+from cairn.core.execution import Execution
+from cairn.core.rule_verdict import Action, Question, Risk, Verdict
+from cairn.core.states import ApprovalStatus, Kind
+
+REMINDED = 0.5  # of the time to decide, when people are reminded
+LOW_RISK = "low risk"  # what passes where no rule says anything
+
+
+def ask(d: Draft, e: Execution, kind: Kind, digest: str, reason: str = "") -> None:
+    """People have to answer, whatever the rules say; these give the terms."""
+    _put(d, _approval(d, e, kind, digest, _judge(d, e, kind), reason))
+
+
+def passes(d: Draft, e: Execution, kind: Kind, digest: str, *, flag: bool) -> Verdict | None:
+    """None if it goes on: nobody asks, the same result was approved before, or a rule approves it now.
+
+    Otherwise people are to be asked, on these terms: see `put`.
+    """
+    verdict = _judge(d, e, kind)
+    asks = flag if verdict.asks is None else verdict.asks
+    if not asks and not flag:
+        return None
+    if kind is not Kind.START and approval_reuse.keep(d, e, kind, digest, verdict):
+        return None
+    if not asks:
+        _approve(d, _approval(d, e, kind, digest, verdict), verdict)
+        return None
+    return verdict
+
+
+def put(d: Draft, e: Execution, kind: Kind, digest: str, verdict: Verdict) -> None:
+    """Put the question to people."""
+    _put(d, _approval(d, e, kind, digest, verdict))
+
+
+def propose(d: Draft, e: Execution, digest: str, action: Action) -> Verdict | None:
+    """The same for an action: where no rule says anything, only what has a low risk passes (H2)."""
+    verdict = _judge(d, e, Kind.ACTION, action)
+    asks = (action.risk is not Risk.LOW or verdict.stopped) if verdict.asks is None else verdict.asks
+    if approval_reuse.keep(d, e, Kind.ACTION, digest, verdict):
+        return None
+    if not asks:
+        _approve(d, _approval(d, e, Kind.ACTION, digest, verdict, action=action), verdict)
+        return None
+    return verdict
+
+
+def put_action(d: Draft, e: Execution, digest: str, action: Action, verdict: Verdict, reason: str) -> None:
+    _put(d, _approval(d, e, Kind.ACTION, digest, verdict, reason, action))
+
+
+def _judge(d: Draft, e: Execution, kind: Kind, action: Action | None = None) -> Verdict:
+    return d.given.judge(Question(kind, d.next_id, e.id, e.key, d.given.at, action))
+
+
+def _approval(
+    d: Draft,
+    e: Execution,
+    kind: Kind,
+    digest: str,
+    verdict: Verdict,
+    reason: str = "",
+    action: Action | None = None,
+) -> Approval:
+    terms, at = verdict.terms, d.given.at
+    return Approval(
+        d.new_id(),
+        e.id,
+        kind,
+        digest,
+        at,
+        terms=terms,
+        asked_of=terms.approvers,
+        expires_at=at + timedelta(seconds=terms.period) if terms.period is not None else None,
+        reason=reason,
+        attempt=e.attempt,
+        rule=verdict.rule,
+        scope=verdict.scope,
+        rules_revision=verdict.revision,
+        priority=verdict.priority,
+        operation_type=action.operation_type if action else None,
+        risk=action.risk if action else None,
+        confidence=action.confidence if action else None,
+        considered=verdict.considered,
+    )
+
+
+def _put(d: Draft, a: Approval) -> None:
+    d.put_approval(a)
+    d.tell(
+        EventType.APPROVAL_ASKED,
+        a,
+        kind=a.kind.value,
+        digest=a.digest,
+        needed=a.needed,
+        reason=a.reason,
+        **_by_rule(a),
+    )
+    period = a.terms.period
+    if period is not None:
+        d.effects.append(SendLater(period, ApprovalExpired(a.id, a.period)))
+        d.effects.append(SendLater(period * REMINDED, ReminderDue(a.id, a.period)))
+    if a.terms.escalate_after is not None:
+        d.effects.append(SendLater(a.terms.escalate_after, EscalationDue(a.id)))
+
+
+def _approve(d: Draft, a: Approval, verdict: Verdict) -> None:
+    """The rule has decided; its reasons stand in the trail (H6)."""
+    by, at = f"rule:{a.rule or LOW_RISK}", d.given.at
+    vote = Vote(by, at, "approve", digest=a.digest)
+    a = d.put_approval(a.changed(votes=(vote,), audit=verdict.audit, expires_at=None))
+    met = next((c for c in verdict.considered if (c.rule, c.scope) == (a.rule, a.scope)), None)
+    conditions = [{"field": c.field, "wanted": c.wanted, "actual": c.actual} for c in met.conditions] if met else []
+    d.close(
+        a,
+        ApprovalStatus.AUTO_APPROVED,
+        decision="approve",
+        digest=a.digest,
+        approved_by=by,
+        conditions=conditions,
+        notify=verdict.notify,
+        audit=verdict.audit,
+        **_by_rule(a),
+    )
+
+
+def _by_rule(a: Approval) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    if a.rule:
+        told |= {"rule": a.rule, "scope": a.scope, "rules_revision": a.rules_revision}
+    if a.operation_type is not None and a.risk is not None:
+        told |= {"operation_type": a.operation_type, "risk_level": a.risk.value, "confidence": a.confidence}
+    return told

@@ -1,0 +1,135 @@
+"""The run aggregate: frozen values, and the questions one may ask them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Self
+
+from cairn.core.approval import Approval
+from cairn.core.budget import UNBOUNDED, Budget
+from cairn.core.execution import Execution, Standing
+from cairn.core.frozen import Changing
+from cairn.core.plan import Plan
+from cairn.core.states import (
+    ApprovalStatus,
+    RollbackTrigger,
+    RunStatus,
+    State,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    """What one rollback did to this run."""
+
+    id: str
+    made_at: int  # how many things the run had made
+    pass_number: int
+    status_before: RunStatus
+    target: int | None  # position; None when the whole run went
+    archived: tuple[str, ...] = ()
+    stopped: tuple[str, ...] = ()  # those that were open: they come back cancelled
+    triggered_by: RollbackTrigger = RollbackTrigger.USER_REQUEST
+    undone: bool = False
+    completed_before: datetime | None = None  # when the run had ended, if it had
+
+
+@dataclass(frozen=True)
+class Run(Changing):
+    id: str
+    plan: Plan
+    status: RunStatus = RunStatus.NOT_STARTED
+    pass_number: int = 1
+    restart_count: int = 0
+    pause_requested: bool = False
+    executions: Mapping[str, Execution] = field(default_factory=dict[str, Execution])  # in the order they were made
+    approvals: Mapping[str, Approval] = field(default_factory=dict[str, Approval])  # in the order they were asked
+    rollbacks: tuple[Rollback, ...] = ()
+    reworks: int = 0
+    issued: int = 0  # how many things it has made
+    archived_by: str | None = None  # rollback id
+    clock: int = 0  # counts the times that work began after none was done
+    working_since: datetime | None = None
+    worked: float = 0.0  # seconds with a runner at work
+    started_at: datetime | None = None
+    completed_at: datetime | None = None  # when it ended, well or not
+    paused_at: datetime | None = None
+    last_resumed_at: datetime | None = None
+    budget: Budget = UNBOUNDED  # its own; where that says nothing the definition's holds
+    over_budget: str = ""  # why it pauses or is paused, if the budget is the reason
+    budget_warned: bool = False  # most of the budget is used, and people were told
+
+    def changed(self, **changes: Any) -> Self:
+        run = super().changed(**changes)
+        if "executions" in changes or "pass_number" in changes:
+            run.__dict__.pop("standing", None)
+        if "approvals" in changes:
+            run.__dict__.pop("pending", None)
+        return run
+
+    def with_executions(self, *made: Execution) -> Run:
+        """The run with executions made or changed."""
+        run = self.changed(executions={**self.executions, **{e.id: e for e in made}})
+        if len(made) == 1 and (made[0].id in self.standing.current or made[0].id not in self.executions):
+            run.__dict__["standing"] = self.standing.with_execution(made[0])
+        return run
+
+    def with_approval(self, a: Approval) -> Run:
+        """The run with one approval asked or changed."""
+        return self.changed(approvals={**self.approvals, a.id: a})
+
+    @cached_property
+    def standing(self) -> Standing:
+        return Standing.of(self.executions.values(), self.pass_number)
+
+    @property
+    def current(self) -> tuple[Execution, ...]:
+        """Executions of this pass that are not archived, in the order they were made."""
+        return tuple(self.standing.current.values())
+
+    @property
+    def open(self) -> tuple[Execution, ...]:
+        return tuple(self.standing.open.values())
+
+    @property
+    def failed(self) -> tuple[Execution, ...]:
+        return tuple(self.standing.failed.values())
+
+    @property
+    def working(self) -> bool:
+        return any(e.state is State.WORKING for e in self.standing.open.values())
+
+    @property
+    def goes_on(self) -> bool:
+        """May anything be started or dispatched?"""
+        return self.status is RunStatus.IN_PROGRESS and not self.pause_requested
+
+    def latest(self, key: str) -> Execution | None:
+        """The completed execution whose artifacts stand for `key` in this pass."""
+        return self.standing.done.get(key)
+
+    @property
+    def live_keys(self) -> set[str]:
+        """Keys that something is under way for, or has failed."""
+        standing = self.standing
+        return {e.key for e in standing.open.values()} | {e.key for e in standing.failed.values()}
+
+    @property
+    def complete(self) -> frozenset[str]:
+        """Keys that are completed and not being reworked."""
+        return frozenset(self.standing.done.keys() - self.live_keys)
+
+    @cached_property
+    def pending(self) -> tuple[Approval, ...]:
+        return tuple(a for a in self.approvals.values() if a.status is ApprovalStatus.PENDING)
+
+    def pending_of(self, execution: str) -> tuple[Approval, ...]:
+        return tuple(a for a in self.pending if a.execution == execution)
+
+    def depth(self, execution: Execution) -> int:
+        """How many reworks deep an execution stands."""
+        asker = self.executions.get(execution.asked_by) if execution.asked_by else None
+        return int(execution.is_rework) + (self.depth(asker) if asker else 0)

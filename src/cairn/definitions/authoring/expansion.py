@@ -1,0 +1,89 @@
+"""From what an author writes to the full form: short forms, keys, order, references, defaults."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+
+from cairn.definitions.authoring.defaults import declare_saved_form, fill_checkpoint, fill_pipeline
+from cairn.definitions.authoring.references import join_needs, refer_by_key, take_order
+from cairn.definitions.authoring.short_forms import lengthen
+from cairn.definitions.authoring.slugs import key_for, name_for
+from cairn.definitions.authoring.source_map import Origins
+from cairn.definitions.findings import DefinitionError, Finding
+from cairn.definitions.frozen_model import Document
+from cairn.definitions.raw_document import items, objects, text
+from cairn.definitions.script_files import refer_to_scripts
+from cairn.documents import Value
+from cairn.documents.pointers import join
+
+NOT_AN_OBJECT = "a pipeline is an object that has at least a pipeline_name"
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The full form of a document, where its parts come from, and what could not be written out."""
+
+    document: Value
+    origins: Origins
+    findings: tuple[Finding, ...] = ()
+
+
+def expand(document: Value) -> Document:
+    """The full form. What is not well formed stays as it is, for `check` to tell."""
+    expansion = expand_tracked(document)
+    if expansion.findings:
+        raise DefinitionError(expansion.findings)
+    if not isinstance(expansion.document, dict):
+        raise DefinitionError([Finding("", NOT_AN_OBJECT)])
+    return expansion.document
+
+
+def expand_tracked(document: Value) -> Expansion:
+    """The full form of whatever is given, with the way back to what the author wrote."""
+    origins = Origins()
+    if not isinstance(document, dict):
+        return Expansion(document, origins)
+    pipeline = deepcopy(document)
+    pipeline.pop("$schema", None)
+    findings: list[Finding] = []
+    if listed := items(pipeline, "checkpoints"):
+        _name([checkpoint for _, checkpoint in objects(pipeline, "checkpoints")])
+        order = take_order(pipeline, findings)
+        checkpoints = [_checkpoint(listed[at], position, at, origins, findings) for position, at in enumerate(order)]
+        pipeline["checkpoints"] = checkpoints
+        refer_by_key(pipeline)
+    refer_to_scripts(pipeline)
+    fill_pipeline(pipeline)
+    return Expansion(pipeline, origins, tuple(findings))
+
+
+def _name(checkpoints: list[Document]) -> None:
+    """Give each a key and a name. Ids are compared in lower case."""
+    keys = {key for checkpoint in checkpoints if (key := text(checkpoint, "key"))}
+    names = {name for checkpoint in checkpoints if (name := text(checkpoint, "checkpoint_name"))}
+    for checkpoint in checkpoints:
+        if given := text(checkpoint, "checkpoint_id"):
+            checkpoint["checkpoint_id"] = given.lower()
+        if "key" not in checkpoint:
+            checkpoint["key"] = key_for(text(checkpoint, "checkpoint_name") or "", keys)
+            keys.add(checkpoint["key"])
+        if "checkpoint_name" not in checkpoint and (key := text(checkpoint, "key")):
+            checkpoint["checkpoint_name"] = name_for(key, names)
+            names.add(checkpoint["checkpoint_name"])
+
+
+def _checkpoint(given: Value, position: int, at: int, origins: Origins, findings: list[Finding]) -> Value:
+    target, source = join(("checkpoints", position)), join(("checkpoints", at))
+    if target != source:
+        origins.move(target, source)
+    if not isinstance(given, dict):
+        return given
+    checkpoint, faults = lengthen(given, origins, target, source)
+    findings.extend(faults)
+    join_needs(checkpoint, origins, target, source)
+    if (declared := declare_saved_form(checkpoint)) is not None:
+        named = origins.source(f"{target}/execution/human_only_config/artifact_name")
+        origins.move(f"{target}/output/artifacts/{declared}", named)
+    fill_checkpoint(checkpoint)
+    return checkpoint

@@ -1,0 +1,78 @@
+"""A change of some fields of a checkpoint, in the full form or in short forms: what is given replaces what was."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+from cairn.core.states import Mode
+from cairn.definitions.frozen_model import Document
+from cairn.definitions.raw_document import look, objects, section, text
+from cairn.documents import Value
+
+_CONFIGS = ("agent_config", "script_config", "function_config", "human_only_config")
+_MODES = {
+    "agent": (Mode.AGENTIC, ("agent_config", "agent")),
+    "script": (Mode.SCRIPT, ("script_config", "script_path")),
+    "function": (Mode.FUNCTION, ("function_config", "function")),
+    "form": (Mode.HUMAN_ONLY, ("human_only_config", "input_fields")),
+}
+_SAVED = ("save_as_artifact", "artifact_name", "artifact_format")
+
+
+def amend(checkpoint: Document, changes: Document) -> Document:
+    """The checkpoint's full form with the changes, to be checked as a whole; fields that are left out stay."""
+    amended = deepcopy(checkpoint)
+    for name in changes:
+        _make_room(amended, name, is_form=_is_form(checkpoint, changes))
+    amended |= deepcopy(changes)
+    if "execution" in changes and not {"output", "outputs"} & changes.keys():
+        _follow_form(amended, section(checkpoint, "execution", "human_only_config"))
+    return amended
+
+
+def _make_room(amended: Document, name: str, *, is_form: bool) -> None:
+    """Take out what a short form says instead."""
+    execution = section(amended, "execution")
+    form = section(execution, "human_only_config")
+    match name:
+        case "agent" | "script" | "function" | "form":
+            mode, (config, leaf) = _MODES[name]
+            if execution.get("mode") != mode.value:
+                _remove(execution, "mode", *_CONFIGS)
+            _remove(section(execution, config), leaf)
+        case "prompt":
+            _remove(form, "instructions") if is_form else _remove(section(amended, "instructions"), "task_prompt")
+        case "outputs":
+            _remove(section(amended, "output"), "artifacts")
+            _remove(form, *_SAVED)
+        case "approve":
+            people = section(amended, "human_interaction")
+            _remove(people, "requires_approval_to_start", "requires_approval_to_complete")
+        case "needs":
+            _remove(amended, "dependencies")
+        case _:
+            pass
+
+
+def _follow_form(amended: Document, before: Document) -> None:
+    """The artifact that a form saves is declared under its name: where that changes, the artifact is the same."""
+    after = section(amended, "execution", "human_only_config")
+    old = text(before, "artifact_name") if before.get("save_as_artifact") is True else None
+    new = text(after, "artifact_name") if after.get("save_as_artifact") is True else None
+    artifacts = [artifact for _, artifact in objects(amended, "output", "artifacts")]
+    for artifact in artifacts:
+        if old is not None and artifact.get("name") == old:
+            artifact |= {"name": new, "format": after.get("artifact_format", "json")}
+    if isinstance(output := look(amended, "output"), dict):
+        output["artifacts"] = [artifact for artifact in artifacts if artifact.get("name") is not None]
+
+
+def _is_form(checkpoint: Document, changes: Document) -> bool:
+    mode = text(changes, "execution", "mode") or text(checkpoint, "execution", "mode")
+    return "form" in changes or (mode == Mode.HUMAN_ONLY.value and not {"agent", "script", "function"} & changes.keys())
+
+
+def _remove(holder: Value, *names: str) -> None:
+    if isinstance(holder, dict):
+        for name in names:
+            holder.pop(name, None)

@@ -1,0 +1,154 @@
+"""The short forms of a checkpoint, written out in full (D2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from cairn.core.states import Mode
+from cairn.definitions.authoring.source_map import Origins
+from cairn.definitions.findings import Finding
+from cairn.definitions.frozen_model import Document
+from cairn.documents import Value
+from cairn.documents.pointers import child, join
+
+# One thing that a short form says: where it goes, what it is, and where inside the short form it stood.
+Saying: TypeAlias = tuple[tuple[str, ...], Value, tuple[str | int, ...]]
+
+MODE = ("execution", "mode")
+AGENTS = ("execution", "agent_config")
+AGENT = (*AGENTS, "agent")
+TASK = ("instructions", "task_prompt")
+SCRIPT = ("execution", "script_config", "script_path")
+FUNCTION = ("execution", "function_config", "function")
+FORM = ("execution", "human_only_config")
+ARTIFACTS = ("output", "artifacts")
+APPROVALS = ("start", "complete", "both")
+FORM_INSTRUCTIONS = "Please fill in this form."
+
+
+def lengthen(short: Document, origins: Origins, target: str, source: str) -> tuple[Document, list[Finding]]:
+    """A checkpoint with its short forms written out. Whatever is not well formed stays as it is, to be told later."""
+    draft = _Draft({key: value for key, value in short.items() if key not in _FORMS}, origins, target, source)
+    is_form = "form" in short or draft.look(MODE) == Mode.HUMAN_ONLY.value
+    for key, forms in _FORMS.items():
+        if key in short:
+            for way, value, inner in forms(short[key], is_form):
+                draft.say(way, value, key, inner)
+    if "prompt" in short and draft.look(MODE) is None:
+        draft.say(MODE, Mode.AGENTIC.value, "prompt")
+    if "prompt" in short and draft.look(MODE) == Mode.AGENTIC.value and draft.look(AGENTS) is None:
+        draft.say(AGENTS, {}, "prompt")
+    if "approve" in short and short["approve"] not in APPROVALS:
+        message = f"`approve` is {', '.join(APPROVALS)}, but here it is {short['approve']!r}"
+        draft.findings.append(Finding(child(source, "approve"), message))
+    if "form" in short and draft.look((*FORM, "instructions")) is None:
+        description = short.get("checkpoint_description")
+        told = description if isinstance(description, str) and description.strip() else FORM_INSTRUCTIONS
+        draft.say((*FORM, "instructions"), told, "form")
+    return draft.full, draft.findings
+
+
+def _agent(value: Value, _: bool) -> Iterator[Saying]:
+    yield MODE, Mode.AGENTIC.value, ()
+    yield AGENT, {"library_agent": value} if isinstance(value, str) else value, ()
+
+
+def _prompt(value: Value, is_form: bool) -> Iterator[Saying]:
+    yield (*FORM, "instructions") if is_form else TASK, value, ()
+
+
+def _script(value: Value, _: bool) -> Iterator[Saying]:
+    yield MODE, Mode.SCRIPT.value, ()
+    yield SCRIPT, value, ()
+
+
+def _function(value: Value, _: bool) -> Iterator[Saying]:
+    yield MODE, Mode.FUNCTION.value, ()
+    yield FUNCTION, value, ()
+
+
+def _form(value: Value, _: bool) -> Iterator[Saying]:
+    yield MODE, Mode.HUMAN_ONLY.value, ()
+    yield (*FORM, "input_fields"), [_field(item) for item in value] if isinstance(value, list) else value, ()
+
+
+def _field(item: Value) -> Value:
+    return {"name": item} if isinstance(item, str) else item
+
+
+def _outputs(value: Value, is_form: bool) -> Iterator[Saying]:
+    artifacts = [_artifact(item) for item in value] if isinstance(value, list) else value
+    yield ARTIFACTS, artifacts, ()
+    if is_form and isinstance(artifacts, list) and len(artifacts) == 1 and isinstance(only := artifacts[0], dict):
+        yield (*FORM, "save_as_artifact"), True, (0,)
+        yield (*FORM, "artifact_name"), only.get("name"), (0,)
+        yield (*FORM, "artifact_format"), only.get("format"), (0,)
+
+
+def _artifact(item: Value) -> Value:
+    if not isinstance(item, str):
+        return item
+    name, dot, ending = item.rpartition(".")
+    return {"name": name, "format": ending} if dot else {"name": item}
+
+
+def _approve(value: Value, _: bool) -> Iterator[Saying]:
+    if value in ("start", "both"):
+        yield ("human_interaction", "requires_approval_to_start"), True, ()
+    if value in ("complete", "both"):
+        yield ("human_interaction", "requires_approval_to_complete"), True, ()
+
+
+# By name, in the order in which they are read.
+_FORMS: dict[str, Callable[[Value, bool], Iterator[Saying]]] = {
+    "agent": _agent,
+    "script": _script,
+    "function": _function,
+    "form": _form,
+    "prompt": _prompt,
+    "outputs": _outputs,
+    "approve": _approve,
+}
+SHORT_FORMS = (*_FORMS, "needs")
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A checkpoint in the making."""
+
+    full: Document
+    origins: Origins
+    target: str
+    source: str
+    findings: list[Finding] = field(default_factory=list[Finding])
+
+    def look(self, way: tuple[str, ...]) -> Value:
+        found: Value = self.full
+        for part in way:
+            found = found.get(part) if isinstance(found, dict) else None
+        return found
+
+    def say(self, way: tuple[str, ...], value: Value, key: str, inner: tuple[str | int, ...] = ()) -> None:
+        holder = self._holder(way[:-1])
+        if holder is None:
+            return  # something else stands in the way, which the schema will tell
+        if way[-1] not in holder:
+            holder[way[-1]] = value
+            self.origins.move(f"{self.target}{join(way)}", f"{child(self.source, key)}{join(inner)}")
+        elif (told := holder[way[-1]]) != value:
+            message = f"`{key}` and `{'.'.join(way)}` say different things: keep one of the two"
+            if way == MODE:
+                message = f"`{key}` makes the mode {value}, but it is {told} already: keep one of the two"
+            self.findings.append(Finding(child(self.source, key), message))
+
+    def _holder(self, way: tuple[str, ...]) -> Document | None:
+        """The object at the end of the way, made where it is missing; what the author wrote is copied, not changed."""
+        found = self.full
+        for part in way:
+            inner = found.get(part, {})
+            if not isinstance(inner, dict):
+                return None
+            found[part] = found = dict(inner)
+        return found

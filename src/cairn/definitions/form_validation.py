@@ -1,0 +1,80 @@
+"""What a person enters into a form, checked field by field (X10, D40)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+from cairn.definitions.enums import FieldType
+from cairn.definitions.execution_config import InputField
+from cairn.definitions.findings import Finding
+from cairn.definitions.json_schema.messages import show
+from cairn.definitions.json_schema.patterns import MAX_TEXT, matches
+from cairn.definitions.json_schema.validator import check_value
+from cairn.documents import Value, encode_json
+from cairn.documents.pointers import join
+
+_TEXTS = (FieldType.TEXT, FieldType.MULTILINE_TEXT)
+_WANTED = {
+    FieldType.TEXT: "a text",
+    FieldType.MULTILINE_TEXT: "a text",
+    FieldType.NUMBER: "a number",
+    FieldType.BOOLEAN: "true or false",
+    FieldType.FILE: "the id of an uploaded file",
+}
+
+
+def check(fields: Iterable[InputField], values: Mapping[str, Value]) -> tuple[dict[str, Value], list[Finding]]:
+    """The answers with defaults filled in, unanswered ones left out, and every fault at its field."""
+    clean: dict[str, Value] = {}
+    findings: list[Finding] = []
+    known = {field.name: field for field in fields}
+    for name in values:
+        if name not in known:
+            message = f"the form has no field {name!r}; it has {', '.join(map(repr, known)) or 'none'}"
+            findings.append(Finding(join((name,)), message))
+    for name, field in known.items():
+        value = values.get(name)
+        if value is None:
+            value = cast("Value", field.default)
+        if value is None or value == "":
+            if field.required:
+                findings.append(Finding(join((name,)), f"{field.label or name} is required"))
+            elif value == "" and field.type in _TEXTS:
+                clean[name] = ""
+            continue
+        clean[name] = value
+        findings.extend(_faults(field, value))
+    return clean, findings
+
+
+def _faults(field: InputField, value: Value) -> list[Finding]:
+    place = join((field.name,))
+    if not _is_of_type(field.type, value):
+        return [Finding(place, f"expected {_WANTED[field.type]}, but got {show(value)}")]
+    match field.validation:
+        case str() as pattern:
+            return [] if (message := _mismatch(field, pattern, value)) is None else [Finding(place, message)]
+        case dict() as schema:
+            return [Finding(place + path, message) for path, message in check_value(schema, value)]
+        case None:
+            return []
+
+
+def _is_of_type(type: FieldType, value: Value) -> bool:
+    match type:
+        case FieldType.NUMBER:
+            return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        case FieldType.BOOLEAN:
+            return isinstance(value, bool)
+        case FieldType.TEXT | FieldType.MULTILINE_TEXT | FieldType.FILE:
+            return isinstance(value, str)
+
+
+def _mismatch(field: InputField, pattern: str, value: Value) -> str | None:
+    text = value if isinstance(value, str) else encode_json(value).decode()
+    if len(text) > MAX_TEXT:
+        return f"at most {MAX_TEXT:,} characters can be checked, but these are {len(text):,}"
+    is_match = matches(pattern, text, across_lines=field.type is FieldType.MULTILINE_TEXT)
+    return None if is_match else f"expected a text that matches {pattern}, but got {show(value)}"

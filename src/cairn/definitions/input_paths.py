@@ -1,0 +1,126 @@
+"""Paths into a run's input and context, and the inputs that they map to a checkpoint (D8)."""
+
+# `ticket.tags[0].name` begins at what stands under the key `ticket`, `input.text` at the run's input. A name that holds
+# dots or brackets is written in brackets and quotes: `report["v1.2"]`. A `?` at the end makes the path optional.
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from cairn.definitions.json_schema.messages import show
+from cairn.documents import DocumentError, Value, decode_json, encode_json
+
+INPUT = "input"
+
+_STEP = re.compile(r'\.?\[(?P<index>[0-9]{1,9})\]|\.?\[(?P<quoted>"(?:[^"\\]|\\.)*")\]|\.(?P<name>[^.\[\]?"]+)')
+_ROOT = re.compile(r'[^.\[\]?"]+')
+
+
+class PathError(ValueError):
+    """A text that is not a path."""
+
+
+class MappingError(ValueError):
+    """Inputs that could not be found, by the name they were wanted under."""
+
+    def __init__(self, faults: Mapping[str, str]) -> None:
+        self.faults = dict(faults)
+        super().__init__("; ".join(f"{target}: {message}" for target, message in self.faults.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    root: str  # the key of a checkpoint, or `input`
+    steps: tuple[str | int, ...] = ()  # a name of an object, a position in a list
+    is_optional: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.upto(len(self.steps))}{'?' if self.is_optional else ''}"
+
+    def upto(self, count: int) -> str:
+        """The path's first steps, as they are written."""
+        return self.root + "".join(_written(step) for step in self.steps[:count])
+
+
+@lru_cache(maxsize=4096)
+def parse_path(text: str) -> Path:
+    body = text.strip()
+    is_optional = body.endswith("?")
+    body = body.removesuffix("?")
+    root = _ROOT.match(body)
+    if not root:
+        raise PathError(f"{text!r} is not a path: it begins with the key of a checkpoint, or with `input`")
+    steps: list[str | int] = []
+    at = root.end()
+    while at < len(body):
+        step = _STEP.match(body, at)
+        if not step:
+            wanted = 'a path goes on with .name, [0] or ["name"]'
+            raise PathError(f"{text!r} is not a path: {wanted}, but here it goes on with {body[at:]!r}")
+        steps.append(int(step["index"]) if step["index"] else step["name"] or _unquoted(step["quoted"], text))
+        at = step.end()
+    return Path(root[0], tuple(steps), is_optional)
+
+
+def resolve(paths: Mapping[str, str], context: Mapping[str, Value]) -> dict[str, Value]:
+    """The mapped inputs; without any mapping, the whole context. An optional one that is not there is left out."""
+    if not paths:
+        return dict(context)
+    found: dict[str, Value] = {}
+    faults: dict[str, str] = {}
+    for target, text in paths.items():
+        path = parse_path(text)
+        try:
+            found[target] = follow(path, context)
+        except LookupError as error:
+            if not path.is_optional:
+                faults[target] = str(error.args[0])
+    if faults:
+        raise MappingError(faults)
+    return found
+
+
+def follow(path: Path, context: Mapping[str, Value]) -> Value:
+    """What stands at the path; LookupError that says what was expected where."""
+    if path.root not in context:
+        known = ", ".join(sorted(context)) or "nothing"
+        raise LookupError(f"{path} expected {path.root!r} in the run's context, which has {known}")
+    value = context[path.root]
+    for count, step in enumerate(path.steps):
+        match value, step:
+            case dict(), str() if step in value:
+                value = value[step]
+            case list(), int() if step < len(value):
+                value = value[step]
+            case _:
+                raise LookupError(_missing(path, count, value))
+    return value
+
+
+def _missing(path: Path, count: int, value: Value) -> str:
+    step, place = path.steps[count], path.upto(count)
+    wanted = f"an item at position {step}" if isinstance(step, int) else f"the key {step!r}"
+    match value:
+        case dict():
+            has = f"has the keys {', '.join(map(repr, list(value)[:20]))}" if value else "is an empty object"
+        case list():
+            has = f"is a list of {len(value)}"
+        case _:
+            has = f"is {show(value)}"
+    return f"{path} expected {wanted} in {place}, which {has}"
+
+
+def _written(step: str | int) -> str:
+    if isinstance(step, int):
+        return f"[{step}]"
+    return f".{step}" if _ROOT.fullmatch(step) and step.strip() == step else f"[{encode_json(step).decode()}]"
+
+
+def _unquoted(quoted: str, text: str) -> str:
+    try:
+        return str(decode_json(quoted))
+    except DocumentError as error:
+        raise PathError(f"{text!r} is not a path: {error.message}") from None

@@ -1,0 +1,98 @@
+"""Agents of the library: read, checked, and put in where checkpoints refer to them (P6)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeAlias, cast
+
+import jsonschema_rs
+from pydantic import Field
+
+from cairn.definitions.findings import AgentError, Finding
+from cairn.definitions.frozen_model import JsonSchema, Part
+from cairn.definitions.json_schema.messages import explain
+from cairn.definitions.json_schema.validator import SchemaError, compile_schema, refuse_to_fetch
+from cairn.definitions.outline import no_such
+from cairn.definitions.published_schemas import full_schema
+from cairn.documents import Positions, Value, decode_json
+from cairn.documents.pointers import child, join
+
+_MCP = "mcp:"
+
+
+class LibraryAgent(Part):
+    name: str
+    title: str | None = None
+    description: str = ""
+    role: str | None = None
+    system_prompt: str | None = None
+    task_prompt: str | None = None
+    tools: tuple[str, ...] | None = None
+    model: str | None = None
+    model_settings: dict[str, Any] = Field(default_factory=dict)
+    input_schema: JsonSchema | None = None
+    output_schema: JsonSchema | None = None
+
+    @property
+    def called(self) -> str:
+        return self.title or self.name
+
+
+Library: TypeAlias = Mapping[str, LibraryAgent]
+
+
+@cache
+def agent_schema() -> dict[str, Any]:
+    """The published schema of an agent of the library."""
+    text = files("cairn.definitions").joinpath("agents", "schema.json").read_bytes()
+    return {**cast("dict[str, Any]", decode_json(text)), "$defs": full_schema()["$defs"]}
+
+
+@cache
+def _validator() -> jsonschema_rs.Validator:
+    return jsonschema_rs.Draft202012Validator(
+        agent_schema(), validate_formats=True, retriever=refuse_to_fetch, pattern_options=jsonschema_rs.RegexOptions()
+    )
+
+
+def read_agent(
+    document: Value, *, positions: Positions | None = None, servers: Collection[str] | None = None
+) -> LibraryAgent:
+    """The agent that a document writes; AgentError with all its faults. Without `servers` any server is taken."""
+    positions = positions or Positions()
+    findings = list(dict.fromkeys(_check(document, positions, servers)))
+    if findings or not isinstance(document, dict):
+        raise AgentError(sorted(findings, key=lambda found: (found.line or 0, found.column or 0)))
+    return LibraryAgent.parse({key: value for key, value in document.items() if key != "$schema"})
+
+
+def _check(document: Value, positions: Positions, servers: Collection[str] | None) -> Iterator[Finding]:
+    ill = set[str]()
+    for error in _validator().iter_errors(document):
+        path = join(error.instance_path)
+        ill.add(path.split("/")[1] if path else "")
+        for text, key in explain(error, agent_schema()):
+            yield _placed(path, text, positions, key)
+    if not isinstance(document, dict):
+        return
+    for name in ("input_schema", "output_schema"):
+        schema = document.get(name)
+        try:
+            if isinstance(schema, dict | bool) and name not in ill:
+                compile_schema(cast("JsonSchema", schema))
+        except SchemaError as error:
+            yield _placed(f"/{name}{error.path}", error.message, positions)
+    tools = document.get("tools")
+    for at, tool in enumerate(tools if isinstance(tools, list) else []):
+        server = tool.removeprefix(_MCP).partition("/")[0] if isinstance(tool, str) and tool.startswith(_MCP) else None
+        if servers is not None and server is not None and server not in servers:
+            message = no_such("MCP server", server, sorted(servers))
+            told = f"{message}: an admin names servers in the settings (mcp_servers)"
+            yield _placed(join(("tools", at)), told, positions)
+
+
+def _placed(path: str, message: str, positions: Positions, key: str | None = None) -> Finding:
+    mark = positions.value(path) if key is None else positions.key(child(path, key))
+    return Finding(path, message, line=mark.line if mark else None, column=mark.column if mark else None)

@@ -1,0 +1,77 @@
+"""The schemas that Cairn publishes: of the full form, and of what authors may write."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from functools import cache
+from importlib.resources import files
+from typing import Any, cast
+
+import jsonschema_rs
+
+from cairn.definitions.json_schema.validator import refuse_to_fetch
+from cairn.documents import decode_json
+
+MODES = ("agent", "prompt", "script", "function", "form")
+_SHORT: dict[str, Any] = {
+    "agent": {
+        "description": "One agent does it: its name in the library, or the agent itself.",
+        "anyOf": [{"$ref": "#/$defs/Name"}, {"$ref": "#/$defs/Agent"}],
+    },
+    "prompt": {"$ref": "#/$defs/Text", "description": "What is to be done; with a form, what the person is told."},
+    "script": {"$ref": "#/$defs/ScriptPath", "description": "A script does it."},
+    "function": {"$ref": "#/$defs/RegisteredName", "description": "A function registered in Python does it."},
+    "form": {
+        "description": "A person does it, by filling in these fields.",
+        "type": "array",
+        "items": {"anyOf": [{"type": "string", "minLength": 1, "maxLength": 100}, {"$ref": "#/$defs/InputField"}]},
+    },
+    "outputs": {
+        "description": "The files that it makes: name.format each.",
+        "type": "array",
+        "items": {"anyOf": [{"type": "string", "pattern": r"^.+\.[a-z0-9]{1,16}$"}, {"$ref": "#/$defs/Artifact"}]},
+    },
+    "approve": {"enum": ["start", "complete", "both"], "description": "What people are asked before."},
+}
+
+
+@cache
+def full_schema() -> dict[str, Any]:
+    """The published schema of the full form."""
+    return cast("dict[str, Any]", decode_json(files("cairn.definitions").joinpath("schema.json").read_bytes()))
+
+
+@cache
+def full_validator() -> jsonschema_rs.Validator:
+    return jsonschema_rs.Draft202012Validator(
+        full_schema(), validate_formats=True, retriever=refuse_to_fetch, pattern_options=jsonschema_rs.RegexOptions()
+    )
+
+
+@cache
+def authoring_schema() -> dict[str, Any]:
+    """The published schema for editors: the full form, and the short forms beside it (D2)."""
+    schema = deepcopy(full_schema())
+    parts = schema["$defs"]
+    schema["$id"] = "urn:cairn:schema:authoring:1.0"
+    schema["title"] = "Pipeline as it is written"
+    schema["description"] = "A pipeline as its author writes it, in YAML or JSON, in the full form or with short forms."
+    schema["properties"]["checkpoints"]["items"] = {"$ref": "#/$defs/Checkpoint"}
+    text = {"type": "string", "description": "The text itself."}
+    schema["properties"]["scripts"]["propertyNames"] = {"$ref": "#/$defs/ScriptPath"}
+    schema["properties"]["scripts"]["additionalProperties"] = {"anyOf": [text, {"$ref": "#/$defs/ScriptFile"}]}
+    checkpoint = parts["Checkpoint"]
+    checkpoint["description"] = "One step. Without a key it gets one from its name."
+    checkpoint["properties"] |= _SHORT
+    del checkpoint["required"]
+    checkpoint["anyOf"] = [{"required": [name]} for name in ("execution", *MODES)]
+    formats, task = checkpoint["allOf"][1], checkpoint["allOf"][2]
+    formats["if"] = {"anyOf": [formats["if"], {"required": ["script"]}, {"required": ["function"]}]}
+    task["if"] = {"anyOf": [task["if"], {"required": ["prompt"]}, {"required": ["agent"]}]}
+    # A short form may say what the full form would have to.
+    del parts["Execution"]["required"], parts["FunctionConfig"]["required"], parts["HumanOnlyConfig"]["required"]
+    del parts["HumanOnlyConfig"]["then"], parts["HumanOnlyConfig"]["if"]
+    del parts["ScriptConfig"]["allOf"][1]["else"]
+    for mode in parts["Execution"]["allOf"]:
+        del mode["then"]["required"]
+    return schema

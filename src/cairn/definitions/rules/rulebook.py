@@ -1,0 +1,120 @@
+"""From a document of rules to what the judge works with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from cairn.core.business_hours import Hours, Span
+from cairn.core.conditions import CONFIDENCE, AnyOf, Comparison, Field, OneOf, Operator, Test
+from cairn.core.rule_verdict import Terms
+from cairn.core.rules import DEFAULT_PERIOD, Rule, Rulebook, Section
+from cairn.core.states import OnExpiry
+from cairn.definitions.frozen_model import Document
+from cairn.definitions.input_paths import parse_path
+
+_CONFIDENCE = re.compile(r"(>=|<=|==|!=|>|<) *(.+)")
+_HOURS = re.compile(r"([0-9]{2}):([0-9]{2})-([0-9]{2}):([0-9]{2})")
+Part = Mapping[str, Any]
+
+
+def compile_rules(document: Document) -> Rulebook:
+    """The rulebook of a document that was found right."""
+    auto = cast("Part", document.get("auto_approval") or {})
+    settings: Part = auto.get("global_settings") or {}
+    rules = [_rule(rule, Section.CHECKPOINTS, rule["trigger"]) for rule in cast("Any", document.get("checkpoints", []))]
+    rules += [
+        _rule(rule, Section.AUTO_APPROVAL, rule["conditions"], is_on=auto["enabled"]) for rule in auto.get("rules", ())
+    ]
+    return Rulebook(
+        rules=tuple(sorted(rules, key=lambda rule: rule.priority)),
+        hours=_hours(settings["business_hours"]) if settings.get("business_hours_only", False) else None,
+        stopped=settings.get("emergency_stop", False),
+    )
+
+
+def _rule(rule: Part, section: Section, trigger: Part, *, is_on: bool = True) -> Rule:
+    action: Part = rule["action"]
+    asked = _terms(action)
+    return Rule(
+        name=rule["name"],
+        section=section,
+        approves=action.get("auto_approve", False),
+        tests=tuple(_tests(trigger)),
+        enabled=is_on and rule.get("enabled", True),
+        shadow=rule.get("shadow", False),
+        priority=int(rule.get("priority", 100)),
+        terms=asked,
+        notify=action.get("notify", False),
+        channels=several(action.get("notification_channels")) or asked.channels,
+        log=action.get("log_decision", True),
+        rollout=float(action.get("rollout_percentage", 100)),
+        audit=float(action.get("audit_sample_percentage", 0)),
+    )
+
+
+def _terms(action: Part) -> Terms:
+    escalation: Part = action.get("escalation") or {}
+    notification: Part = action.get("notification") or {}
+    escalates = bool(escalation) and escalation.get("enabled", True)
+    return Terms(
+        needed=int(action.get("require_approval_count", 1)),
+        approvers=several(action.get("approvers")),
+        not_by_starter=action.get("not_by_starter", False),
+        period=float(action.get("timeout_seconds", DEFAULT_PERIOD)),
+        on_expiry=OnExpiry(action.get("on_timeout", "fail")),
+        escalate_after=float(escalation["after_seconds"]) if escalates else None,
+        escalate_to=several(escalation.get("escalate_to")) if escalates else (),
+        channels=several(notification.get("channels")) or several(action.get("notification_channels")),
+        recipients=several(notification.get("recipients")),
+    )
+
+
+def _tests(trigger: Part) -> Iterator[Test]:
+    for key, wanted in trigger.items():
+        match key:
+            case "kind" | "risk_level" | "operation_type":
+                yield OneOf(key, several(wanted))
+            case "agent_confidence" | "confidence":
+                yield _confidence(wanted)
+            case _:
+                listed = cast("list[Part]", wanted if isinstance(wanted, list) else [wanted])
+                compared = tuple(map(_comparison, listed))
+                yield compared[0] if len(compared) == 1 else AnyOf(compared)
+
+
+def _comparison(test: Part) -> Comparison:
+    path, value = parse_path(test["field"]), test["value"]
+    if isinstance(value, list):
+        value = tuple(cast("list[Any]", value))
+    return Comparison(Field(test["field"], (path.root, *path.steps)), Operator(test.get("operator", "==")), value)
+
+
+def _confidence(test: Part | str) -> Comparison:
+    if isinstance(test, str):
+        _, operator, value, _ = _CONFIDENCE.split(test)
+        return Comparison(CONFIDENCE, Operator(operator), float(value))
+    return Comparison(CONFIDENCE, Operator(test["operator"]), float(test["value"]))
+
+
+def several(named: Any) -> tuple[str, ...]:
+    """One word or a list of them."""
+    if isinstance(named, str):
+        return (named,)
+    return tuple(str(one) for one in cast("list[Any]", named)) if isinstance(named, list) else ()
+
+
+def _hours(hours: Part) -> Hours:
+    return Hours(hours["timezone"], _span(hours.get("monday_friday")), _span(hours.get("saturday_sunday")))
+
+
+def _span(text: str | None) -> Span | None:
+    found = minutes(text or "")
+    return Span(*found) if found else None
+
+
+def minutes(text: str) -> tuple[int, int] | None:
+    """Begin and end of `09:00-17:00`, since midnight; None if it is closed."""
+    found = _HOURS.fullmatch(text)
+    return (int(found[1]) * 60 + int(found[2]), int(found[3]) * 60 + int(found[4])) if found else None

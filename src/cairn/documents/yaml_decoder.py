@@ -1,0 +1,150 @@
+"""The one way in for YAML: 1.2 core, plain values only, every place remembered."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NoReturn
+
+from cairn.documents.errors import DocumentError
+from cairn.documents.pointers import child
+from cairn.documents.source_map import Mark, Positions
+from cairn.documents.values import MAX_DEPTH, MAX_DIGITS, MAX_YAML_BYTES, Value
+from cairn.documents.yaml_events import Event, Kind, mark_at, parse, unwritable
+
+_NULL = frozenset({"", "~", "null", "Null", "NULL"})
+_BOOLEAN = {word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")}
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_OTHER_BASE = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+# The parser takes these for line breaks, which YAML 1.2 does not: they would be lost.
+_FALSE_BREAK = re.compile("[\x85\u2028\u2029]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def decode_yaml(
+    text: bytes | str, *, max_bytes: int = MAX_YAML_BYTES, max_depth: int = MAX_DEPTH
+) -> tuple[Value, Positions]:
+    """Read one YAML document, and where each of its values stands. JSON is YAML, too."""
+    return _Reader(_decoded(text, max_bytes), min(max_depth, MAX_DEPTH)).document()
+
+
+def resolve(text: str) -> bool | int | float | str | None:
+    """What a scalar without quotes means in the core schema of YAML 1.2."""
+    if text in _NULL:
+        return None
+    if text in _BOOLEAN:
+        return _BOOLEAN[text]
+    if _INTEGER.fullmatch(text) or _OTHER_BASE.fullmatch(text):
+        if len(text) > MAX_DIGITS:
+            raise ValueError(f"this number has more than {MAX_DIGITS} digits")
+        return int(text, 0 if _OTHER_BASE.fullmatch(text) else 10)
+    if _FLOAT.fullmatch(text):
+        if math.isinf(number := float(text)):
+            raise ValueError(f"{text[:40]} is too large for a floating-point number")
+        return number
+    if _NOT_FINITE.fullmatch(text):
+        raise ValueError(f"{text} is not a number that JSON can hold; put it in quotes if it is a text")
+    return text
+
+
+def _decoded(text: bytes | str, max_bytes: int) -> str:
+    size = len(text) if isinstance(text, bytes) else len(text.encode(errors="surrogatepass"))
+    if size > max_bytes:
+        raise DocumentError(f"the document has {size:,} bytes; at most {max_bytes:,} are taken")
+    try:
+        source = text.decode() if isinstance(text, bytes) else text
+    except UnicodeDecodeError as error:
+        before = error.object[: error.start].decode()
+        at = mark_at(before, len(before))
+        raise DocumentError("this is not UTF-8", at.line, at.column) from None
+    source = source.removeprefix("\ufeff")
+    if found := _FALSE_BREAK.search(source):
+        raise unwritable(source, found.start())
+    return source
+
+
+class _Reader:
+    """Makes values of events: no tags, no anchors, no aliases, each key a text that stands once."""
+
+    def __init__(self, source: str, max_depth: int) -> None:
+        self._events = parse(source)
+        self._max_depth = max_depth
+        self._values: dict[str, Mark] = {}
+        self._keys: dict[str, Mark] = {}
+
+    def document(self) -> tuple[Value, Positions]:
+        start = next(self._events)
+        self._values[""] = start.mark
+        value: Value = None
+        if start.kind is Kind.DOCUMENT:
+            if start.version not in (None, (1, 2)):
+                _refuse(start, "only YAML 1.2 is read; leave the %YAML line out")
+            value = self._value(next(self._events), "", 0)
+            next(self._events)  # the document's end
+            if (after := next(self._events)).kind is Kind.DOCUMENT:
+                _refuse(after, "a second document begins here; only one is taken")
+        return value, Positions(self._values, self._keys)
+
+    def _value(self, event: Event, path: str, depth: int) -> Value:
+        self._values[path] = event.mark
+        _refuse_extras(event)
+        if event.kind is Kind.SCALAR:
+            return _scalar(event)
+        if depth >= self._max_depth:
+            _refuse(event, f"more than {self._max_depth} lists and mappings stand inside one another")
+        return self._sequence(path, depth + 1) if event.kind is Kind.SEQUENCE else self._mapping(path, depth + 1)
+
+    def _sequence(self, path: str, depth: int) -> list[Value]:
+        items: list[Value] = []
+        while (event := next(self._events)).kind is not Kind.END:
+            items.append(self._value(event, child(path, len(items)), depth))
+        return items
+
+    def _mapping(self, path: str, depth: int) -> dict[str, Value]:
+        members: dict[str, Value] = {}
+        while (event := next(self._events)).kind is not Kind.END:
+            key = _key(event)
+            place = child(path, key)
+            if key in members:
+                _refuse(event, f"the key {key!r} stands twice; the first is in line {self._keys[place].line}")
+            self._keys[place] = event.mark
+            members[key] = self._value(next(self._events), place, depth)
+        return members
+
+
+def _key(event: Event) -> str:
+    _refuse_extras(event)
+    if event.kind is not Kind.SCALAR:
+        _refuse(event, "a list or a mapping cannot be a key")
+    if not isinstance(key := _scalar(event), str):
+        _refuse(event, f"the key {event.text or 'here'} is not a text: put it in quotes")
+    return key
+
+
+def _scalar(event: Event) -> bool | int | float | str | None:
+    if not event.is_quoted:
+        try:
+            return resolve(event.text)
+        except ValueError as error:
+            _refuse(event, str(error))
+    if not _SURROGATE.search(event.text):
+        return event.text
+    try:
+        return event.text.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        _refuse(event, "half of a surrogate pair is not a character")
+
+
+def _refuse_extras(event: Event) -> None:
+    if event.kind is Kind.ALIAS:
+        _refuse(event, f"*{event.anchor} is an alias, which is not taken: write the value out")
+    if event.anchor:
+        _refuse(event, f"&{event.anchor} is an anchor, which is not taken: write the value out wherever it is wanted")
+    if event.tag:
+        _refuse(event, f"the tag {event.tag} is not taken: a value is what it looks like, a text if it is in quotes")
+
+
+def _refuse(event: Event, message: str) -> NoReturn:
+    raise DocumentError(message, event.mark.line, event.mark.column)

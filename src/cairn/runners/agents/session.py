@@ -1,0 +1,193 @@
+"""From a checkpoint to its result: who speaks, with which model and tools, and what comes of it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from functools import partial
+
+from cairn.core.execution import Fault
+from cairn.definitions.agent_resolution import agents_of
+from cairn.definitions.enums import CreationMode
+from cairn.definitions.execution_config import Agent, AgentConfig
+from cairn.ports import Content, Faulted, Outcome, Resolved, Stored, Work
+from cairn.ports.conversation import ConversationOver, Purpose
+from cairn.ports.models import Chosen, ModelFault, Occasion
+from cairn.runners.agents.answer_schema import Shape
+from cairn.runners.agents.answers import Answer
+from cairn.runners.agents.discussions import discuss
+from cairn.runners.agents.faults import fault_of
+from cairn.runners.agents.prompts import FILES, compose
+from cairn.runners.agents.resources import Office
+from cairn.runners.agents.result_formats import FilesResult, ObjectResult, Result, TextResult, result_of
+from cairn.runners.agents.roles import Part, design_part, single, tools_of
+from cairn.runners.agents.staged_files import collect, give_back_names, open_jail
+from cairn.runners.agents.summaries import sum_up
+from cairn.runners.agents.team_design import check_design, designed, shape_of
+from cairn.runners.agents.tool_session import Equipment
+from cairn.runners.agents.tools.code import ToolNotAvailable
+from cairn.runners.agents.tools.deferred import answer_of, outcome_of
+from cairn.runners.agents.tools.jail import Jail
+from cairn.runners.agents.transcript import Minutes, Unkept
+from cairn.runners.agents.turns import Floor, Pauses, Turn
+from cairn.runners.errors import ContextTooLong
+from cairn.runners.expected_artifacts import expected
+from cairn.runners.mismatches import Mismatch
+from cairn.runners.processes.lifecycle import to_its_end
+from cairn.runners.prompt_context import check_length, to_summarise
+from cairn.runners.result_checks import judge
+from cairn.runners.staging import Staging
+
+
+async def carry_out(work: Work, office: Office) -> Outcome:
+    if unknown := [agent.library_agent for agent in agents_of(work.checkpoint) if agent.library_agent]:
+        told = f"The agent library has no agent {unknown[0]!r}: save it, or have the checkpoint name another."
+        return Faulted(Fault("unknown_agent", told, is_final=True))
+    try:
+        working = await Working.begin(work, office)
+        try:
+            return await working.carry_out()
+        except Pauses as pauses:
+            return outcome_of(pauses.waiting, work, await working.staged())
+        finally:
+            await to_its_end(working.equipment.close())
+    except ModelFault as fault:
+        return Faulted(fault_of(fault))
+    except (ContextTooLong, ToolNotAvailable) as error:
+        return Faulted(replace(error.fault, is_final=True))
+    except ConversationOver as error:
+        return Faulted(Fault("stopped", str(error)))
+
+
+class Working:
+    """One dispatch of an agentic checkpoint."""
+
+    def __init__(self, work: Work, office: Office, floor: Floor, found: Resolved, jail: Jail) -> None:
+        self.work = work
+        self.office = office
+        self.floor = floor
+        self.found = found
+        self.jail = jail
+        self.equipment = Equipment(work, office, jail)
+        self.config = work.checkpoint.execution.agent_config or AgentConfig()
+
+    @classmethod
+    async def begin(cls, work: Work, office: Office) -> Working:
+        minutes = await Minutes.open(work.conversation or Unkept(), office.models)
+        found = await asyncio.to_thread(lambda: work.material.found)
+        wanted = expected(work.checkpoint)
+        jail = await asyncio.to_thread(open_jail, work, wanted)
+        await asyncio.to_thread(give_back_names, jail, wanted)
+        floor = Floor(minutes, office.models, lambda waiting: answer_of(waiting, work), work.log)
+        return cls(work, office, floor, found, jail)
+
+    async def sum_up(self) -> None:
+        """Before anybody reads it: what is long and may be given as a summary."""
+        work = self.work
+        long = await asyncio.to_thread(to_summarise, work.checkpoint, self.found, self.office.limits)
+        if not long:
+            return
+        chosen = await self.choose()
+        for checksum, one in long.items():
+            summary = self.found.summaries.get(checksum, {}).get(chosen.name)
+            await work.material.shorten(checksum, chosen.name, summary or await sum_up(self.floor, chosen, one))
+        self.found = await asyncio.to_thread(lambda: work.material.found)
+
+    async def carry_out(self) -> Outcome:
+        await self.sum_up()
+        match self.config.creation_mode:
+            case CreationMode.SINGLE:
+                agent = single(self.work.checkpoint)
+                answer = await self.speak("work", Part(agent))
+            case CreationMode.PREDEFINED:
+                answer, agent = await discuss(self.speak, self.config.agents, self.config)
+            case CreationMode.META_AGENT:
+                answer, agent = await discuss(self.speak, await self.design(), self.config)
+        return await self.conclude(answer, agent)
+
+    async def design(self) -> tuple[Agent, ...]:
+        """The agents that the meta-agent sets up."""
+        part = design_part(self.config)
+        turn = replace(
+            await self.turn("design", part),
+            purpose=Purpose.DESIGN,
+            shape=shape_of(self.config),
+            check=partial(check_design, self.config),
+        )
+        agents = designed(self.config, await self.floor.hold(turn))
+        told = "; ".join(f"{agent.name}: {agent.role}" for agent in agents)
+        self.work.log("info", f"{part.agent.name} has set up {told}", None)
+        return agents
+
+    # ---- one turn --------------------------------------------------------------------------------------------
+    async def speak(self, name: str, part: Part) -> Answer:
+        """An agent's turn, with the result at its end if that is its part."""
+        self.work.progress(None, f"{part.agent.name} is at work")
+        return await self.floor.hold(await self.turn(name, part))
+
+    async def turn(self, name: str, part: Part) -> Turn:
+        chosen = await self.choose(part.agent)
+        told = await asyncio.to_thread(compose, self.work.checkpoint, self.found, part, self.office.limits)
+        said = [(f"what {one.speaker} has said", len(one.text)) for one in part.statements]
+        check_length(told, self.office.limits.max_context_length, said)
+        result = self.result_of(part.agent) if part.makes_result else None
+        return Turn(
+            name=name,
+            speaker=part.agent.name or "Agent",
+            purpose=Purpose.WORK,
+            chosen=chosen,
+            system=told.system,
+            prompt=told.task,
+            given_by=self.work.checkpoint.checkpoint_name,
+            tools=await self.equipment.toolbox(tools_of(self.config, part.agent), chosen, self.found),
+            shape=Shape(result.schema) if isinstance(result, ObjectResult) else None,
+            check=partial(self._check, result) if result is not None else None,
+        )
+
+    async def choose(self, agent: Agent | None = None) -> Chosen:
+        work = self.work
+        occasion = Occasion(
+            work.execution_id, work.attempt, work.checkpoint.key, lambda words: work.log("warning", words, None)
+        )
+        name = (agent.model if agent is not None else None) or self.config.model
+        settings = {**self.config.model_settings, **(agent.model_settings if agent is not None else {})}
+        return await asyncio.to_thread(self.office.models.choose, name, settings, occasion)
+
+    def result_of(self, agent: Agent) -> Result:
+        return result_of(self.work.checkpoint, writes=FILES in tools_of(self.config, agent))
+
+    def _check(self, result: Result, answer: Answer) -> list[Mismatch]:
+        match result:
+            case TextResult():
+                return []
+            case ObjectResult():
+                return result.check(answer.value)
+            case FilesResult():
+                there = {entry.path.partition("/")[2] for entry in self.jail.entries("artifacts_staging")}
+                return [
+                    Mismatch(f"artifacts_staging/{one.file}", "it is asked for, and not written yet")
+                    for one in result.declared
+                    if one.required and one.file not in there
+                ]
+
+    # ---- the end -----------------------------------------------------------------------------------------------
+    async def staged(self) -> tuple[Content | Stored, ...]:
+        """What has been put forward so far."""
+        staging = Staging(expected(self.work.checkpoint))
+        await asyncio.to_thread(collect, self.jail, staging, self.office.limits)
+        return tuple(staging.so_far().artifacts)
+
+    async def conclude(self, answer: Answer, agent: Agent) -> Outcome:
+        staging = Staging(expected(self.work.checkpoint))
+        await asyncio.to_thread(collect, self.jail, staging, self.office.limits)
+        match self.result_of(agent):
+            case TextResult() as result:
+                result.put(answer.text, staging)
+            case ObjectResult() as result if answer.value is not None:
+                result.put(answer.value, staging)
+            case ObjectResult() as result:
+                for declared, _ in result.members.values():
+                    staging.refuse(declared.name, "the answer could not be read as JSON")
+            case FilesResult():
+                pass
+        return judge(self.work, staging.so_far(), self.office.limits)

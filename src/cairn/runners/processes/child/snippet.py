@@ -1,0 +1,47 @@
+"""Runs a piece of code as a program of its own; what it prints is all that comes of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from .confinement import confine
+from .connection import Line
+
+NAME = "code.py"
+
+
+def main() -> None:
+    fd, setup = int(sys.argv[1]), json.loads(sys.argv[2])
+    confine(setup)
+    sys.argv = [NAME]
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, setup["workspace"])
+    code = Line(fd).hear()[1].decode()
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+    status = _run(code)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            continue
+    os._exit(status)
+
+
+def _run(code: str) -> int:
+    try:
+        exec(compile(code, NAME, "exec"), {"__name__": "__main__", "__file__": NAME})  # noqa: S102 - that is what it is for
+    except SystemExit as end:
+        if isinstance(end.code, int):
+            return end.code & 0xFF
+        if end.code is not None:
+            print(end.code, file=sys.stderr)  # noqa: T201
+        return 0 if end.code is None else 1
+    except BaseException:  # noqa: BLE001 - it is told
+        import traceback
+
+        traceback.print_exc()
+        return 1
+    return 0

@@ -1,0 +1,294 @@
+"""How context is written for a model, in each format, so that content cannot pass for anything else (seed 0 §9)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from cairn.definitions.enums import ContentFormat
+from cairn.definitions.model import Example
+from cairn.documents import DocumentError, Value, decode_json, encode_json
+
+
+class BlockKind(StrEnum):
+    PREVIOUS_VERSION = "previous_version"  # the same checkpoint in the previous run
+    PREVIOUS_PASS = "previous_pass"  # noqa: S105 - the same checkpoint in the earlier pass
+    CHECKPOINT_OUTPUT = "checkpoint_output"  # another checkpoint of this run
+    REWORK = "rework"  # why the work was sent back, and what whoever asked has made so far
+    REVISION_FEEDBACK = "revision_feedback"  # what people asked to change
+    ORIGINAL_PROMPT = "original_prompt"  # what the run was started for
+    INPUT = "input"  # what the checkpoint takes from the run's input and context
+    VALIDATION_FINDINGS = "validation_findings"  # why the last result was not taken
+
+
+TEXTS = frozenset(
+    {BlockKind.REVISION_FEEDBACK, BlockKind.ORIGINAL_PROMPT, BlockKind.INPUT, BlockKind.VALIDATION_FINDINGS}
+)  # whose heading says all of what they are
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One file, or one text of people's or of another checkpoint's, in the context."""
+
+    kind: BlockKind
+    heading: str
+    checkpoint_name: str
+    run_version: int | None
+    artifact_name: str | None  # None: a text
+    file_name: str | None
+    file_path: str | None
+    format: str
+    content: str | None  # None: not shown
+    size_bytes: int
+    omitted: str | None = None  # why it is not shown, if it should be
+    label: str = "feedback"  # what a text is
+    is_summary: bool = False  # the content stands for a longer one
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The blocks that stand under one heading."""
+
+    kind: BlockKind
+    heading: str
+    labels: dict[str, str | int] = field(default_factory=dict[str, "str | int"])  # where it comes from
+    blocks: tuple[Block, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What somebody has said in a discussion."""
+
+    speaker: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """One format: how sections are written, and the prompts that stand beside them."""
+
+    sections: Callable[[Sequence[Section]], str]
+    titled: Callable[[str, str], str]  # a title, and the author's own words as they are
+    examples: Callable[[Sequence[Example]], str]
+    statements: Callable[[Sequence[Statement]], str]
+    where: str  # content stands, in words for a model
+
+
+# ---- markdown ----------------------------------------------------------------------------------
+
+_LANGUAGES = {"md": "markdown", "mmd": "mermaid", "py": "python", "txt": "text"}
+_BACKTICKS = re.compile("`+")
+
+
+def fenced(content: str, language: str) -> str:
+    """The content between fences that are longer than any run of backticks in it."""
+    fence = "`" * max(3, 1 + max((len(run) for run in _BACKTICKS.findall(content)), default=0))
+    end = "" if content.endswith("\n") else "\n"
+    return f"{fence}{language}\n{content}{end}{fence}"
+
+
+def _heading(text: str) -> str:
+    return f"=== {text} ==="
+
+
+def _markdown(sections: Sequence[Section]) -> str:
+    return "\n\n".join(
+        f"{_heading(section.heading)}\n" + ("\n\n".join(map(_markdown_block, section.blocks)) or "No files.")
+        for section in sections
+    )
+
+
+def _markdown_block(block: Block) -> str:
+    if block.kind in TEXTS:
+        return fenced(block.content or "", _LANGUAGES.get(block.format, block.format))
+    if block.file_name is None:
+        return f"{block.label.capitalize()}:\n{fenced(block.content or '', 'text')}"
+    lines = [f"File: {one_line(block.file_name)}"]
+    if block.file_path is not None:
+        lines.append(f"Path: {one_line(block.file_path)}")
+    if block.omitted is not None:
+        lines.append(f"Size: {block.size_bytes:,} bytes, not shown: {block.omitted}")
+    if block.content is not None:
+        title = "Content, summarised:" if block.is_summary else "Content:"
+        lines += ["", title, fenced(block.content, _LANGUAGES.get(block.format, block.format))]
+    return "\n".join(lines)
+
+
+def _markdown_examples(examples: Sequence[Example]) -> str:
+    parts = [_heading("EXAMPLES")]
+    for number, example in enumerate(examples, 1):
+        for name, value in _sides(example):
+            told = encode_json(value, indent=True).decode()
+            parts.append(f"Example {number}, {name}:\n{fenced(told, 'json')}")
+    return "\n\n".join(parts)
+
+
+def _sides(example: Example) -> list[tuple[str, dict[str, Any]]]:
+    sides = (("input", example.input), ("output", example.output))
+    return [(name, value) for name, value in sides if value is not None]
+
+
+def _markdown_statements(statements: Sequence[Statement]) -> str:
+    return "\n\n".join(f"{one_line(one.speaker)}:\n{fenced(one.text, 'text')}" for one in statements)
+
+
+def _markdown_titled(title: str, text: str) -> str:
+    return f"{_heading(title)}\n{text}"
+
+
+def one_line(text: str) -> str:
+    return _BREAKS.sub(" ", text)
+
+
+def shown(name: str) -> str:
+    """The name of a file without what cannot be shown, or makes it look like another."""
+    return _UNSHOWN.sub("\ufffd", name)
+
+
+_BREAKS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+# ---- xml -----------------------------------------------------------------------------------------
+
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def _xml(sections: Sequence[Section]) -> str:
+    return "\n\n".join(map(_xml_section, sections))
+
+
+def _xml_section(section: Section) -> str:
+    name = section.kind.value
+    lines = [f"<{name}{_attributes(section.labels)}>", *map(_xml_block, section.blocks), f"</{name}>"]
+    return "\n".join(lines)
+
+
+def _xml_block(block: Block) -> str:
+    if block.file_name is None:
+        return f"<{block.label}>{_text(block.content or '')}</{block.label}>"
+    file: dict[str, str | int] = {"name": block.file_name}
+    if block.file_path is not None:
+        file["path"] = block.file_path
+    if block.omitted is not None:
+        file |= {"size_bytes": block.size_bytes, "not_shown": block.omitted}
+    if block.content is None:
+        return f"<file{_attributes(file)}/>"
+    name = "summary" if block.is_summary else "content"
+    return f"<file{_attributes(file)}>\n<{name}>{_text(block.content)}</{name}>\n</file>"
+
+
+def _xml_examples(examples: Sequence[Example]) -> str:
+    lines = ["<examples>"]
+    for example in examples:
+        lines.append("<example>")
+        lines += [f"<{name}>{_text(encode_json(value).decode())}</{name}>" for name, value in _sides(example)]
+        lines.append("</example>")
+    return "\n".join([*lines, "</examples>"])
+
+
+def _attributes(values: dict[str, str | int]) -> str:
+    return "".join(f" {name}={quoteattr(_possible(str(value)))}" for name, value in values.items())
+
+
+def _text(content: str) -> str:
+    # A carriage return would be read as a line feed.
+    return escape(_possible(content), {"\r": "&#13;"})
+
+
+def _possible(text: str) -> str:
+    """The text without the characters that XML has no way to write."""
+    return _NOT_IN_XML.sub("\ufffd", text)
+
+
+def _xml_statements(statements: Sequence[Statement]) -> str:
+    return "\n".join(
+        f"<statement{_attributes({'speaker': one.speaker})}>{_text(one.text)}</statement>" for one in statements
+    )
+
+
+def _xml_titled(title: str, text: str) -> str:
+    """In an element that no content can close."""
+    name = title.lower().replace(" ", "_")
+    return f"<{name}>\n{text}\n</{name}>"
+
+
+# ---- json ----------------------------------------------------------------------------------------
+
+
+def _json(sections: Sequence[Section]) -> str:
+    value: Value = {"context": [_json_section(section) for section in sections]}
+    return encode_json(value, indent=True).decode()
+
+
+def _json_section(section: Section) -> Value:
+    told: dict[str, Value] = {"kind": section.kind.value, **section.labels}
+    if section.kind is BlockKind.REVISION_FEEDBACK:
+        told["feedback"] = [block.content for block in section.blocks]
+        return told
+    told |= {block.label: _json_content(block) for block in section.blocks if block.file_name is None}
+    if section.kind in TEXTS:
+        return told
+    told["files"] = [_json_block(block) for block in section.blocks if block.file_name is not None]
+    return told
+
+
+def _json_block(block: Block) -> Value:
+    told: dict[str, Value] = {"file": block.file_name}
+    if block.file_path is not None:
+        told["path"] = block.file_path
+    if block.omitted is not None:
+        told |= {"size_bytes": block.size_bytes, "not_shown": block.omitted}
+    if block.content is not None:
+        told["summary" if block.is_summary else "content"] = _json_content(block)
+    return told
+
+
+def _json_examples(examples: Sequence[Example]) -> str:
+    value: Value = {"examples": [dict(_sides(example)) for example in examples]}
+    return encode_json(value, indent=True).decode()
+
+
+def _json_content(block: Block) -> Value:
+    """JSON as it is, anything else as a text."""
+    if block.format == "json" and block.content is not None:
+        try:
+            return decode_json(block.content, max_depth=100)
+        except DocumentError:
+            pass
+    return block.content
+
+
+def _json_statements(statements: Sequence[Statement]) -> str:
+    value: Value = {"statements": [{"speaker": one.speaker, "text": one.text} for one in statements]}
+    return encode_json(value, indent=True).decode()
+
+
+LAYOUTS = {
+    ContentFormat.MARKDOWN: Layout(
+        _markdown,
+        _markdown_titled,
+        _markdown_examples,
+        _markdown_statements,
+        "between fences of backticks, and so does what tools return",
+    ),
+    ContentFormat.XML: Layout(
+        _xml,
+        _xml_titled,
+        _xml_examples,
+        _xml_statements,
+        "inside of XML elements other than those of your instructions and your task, and what tools return between"
+        " fences of backticks",
+    ),
+    # Content stands inside of JSON texts, where a line cannot begin.
+    ContentFormat.JSON: Layout(
+        _json,
+        _markdown_titled,
+        _json_examples,
+        _json_statements,
+        'inside of JSON objects with "context" or "statements", and what tools return between fences of backticks',
+    ),
+}

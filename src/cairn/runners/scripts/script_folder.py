@@ -1,0 +1,52 @@
+"""The folder that a script is read from: the files of its own definition, written anew for each dispatch."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from cairn.core.execution import Fault
+from cairn.definitions.execution_config import ScriptConfig
+from cairn.definitions.script_files import plain_path
+from cairn.ports import Work
+
+FOLDER = "scripts"
+INLINE = "script_source.py"
+
+
+def find_script(config: ScriptConfig, work: Work) -> str | Fault:
+    """The path of the file that is run."""
+    if config.script_source is not None:
+        return INLINE
+    path = plain_path(config.script_path or "")
+    if path in work.scripts:
+        return path
+    known = ", ".join(sorted(work.scripts)[:10]) or "none at all"
+    return Fault("script_missing", f"The pipeline has no script {path!r}. Its scripts: {known}.")
+
+
+def furnish(config: ScriptConfig, work: Work) -> Path:
+    """Write the files beside the workspace. Nothing in there is followed or kept from before."""
+    folder = work.workspace.parent / FOLDER
+    if folder.is_symlink() or folder.is_file():
+        folder.unlink()
+    elif folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(mode=0o755)
+    folder.chmod(0o755)
+    for path, stored in work.scripts.items():
+        _write(folder, path, stored.read())
+    if config.script_source is not None:
+        _write(folder, INLINE, config.script_source.encode(errors="replace"))
+    return folder
+
+
+def _write(folder: Path, path: str, content: bytes) -> None:
+    place = folder
+    *steps, name = path.split("/")
+    for step in steps:
+        place /= step
+        place.mkdir(mode=0o755, exist_ok=True)
+        place.chmod(0o755)
+    (place / name).write_bytes(content)
+    (place / name).chmod(0o644)

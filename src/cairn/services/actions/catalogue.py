@@ -1,0 +1,115 @@
+"""The catalogue: types of actions with the schemas of their parameters (D28)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cairn.core.rule_verdict import Risk
+from cairn.definitions import PipelineDefinition, check_value
+from cairn.definitions.frozen_model import JsonSchema
+from cairn.documents import Value
+
+ADDRESS = {"type": "string", "format": "email", "maxLength": 320}
+ADDRESSES: dict[str, Any] = {
+    "anyOf": [ADDRESS, {"type": "array", "items": ADDRESS, "minItems": 1, "maxItems": 100, "uniqueItems": True}]
+}
+LINE = {"type": "string", "pattern": r"^[^\r\n]*$", "maxLength": 998}
+
+SEND_EMAIL: dict[str, Any] = {
+    "title": "Send an email",
+    "type": "object",
+    "required": ["to", "subject"],
+    "properties": {
+        "to": {**ADDRESSES, "title": "To"},
+        "cc": {**ADDRESSES, "title": "Copy"},
+        "subject": {**LINE, "title": "Subject", "minLength": 1},
+        "body": {"type": "string", "title": "Text", "default": "", "contentMediaType": "text/plain"},
+        "amount": {"type": "number", "title": "Amount", "exclusiveMinimum": 0},
+        "attachments": {
+            "type": "array",
+            "title": "Attachments",
+            "items": {"type": "string", "minLength": 1},
+            "description": "Artifacts of this run, by name.",
+        },
+    },
+}
+HTTP_REQUEST: dict[str, Any] = {
+    "title": "Call an API",
+    "type": "object",
+    "required": ["url"],
+    "properties": {
+        "method": {"enum": ["GET", "POST", "PUT", "PATCH", "DELETE"], "default": "POST", "title": "Method"},
+        "url": {"type": "string", "format": "uri", "pattern": "^https?://", "title": "Address", "maxLength": 4000},
+        "headers": {
+            "type": "object",
+            "title": "Headers",
+            "propertyNames": {"pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"},
+            "additionalProperties": {"type": "string", "pattern": r"^[^\r\n]*$"},
+        },
+        "json": {"title": "JSON body"},
+        "body": {"type": "string", "title": "Text body"},
+        "timeout_seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 120, "default": 30},
+    },
+    "not": {"required": ["json", "body"]},
+}
+FINANCIAL_TRANSACTION: dict[str, Any] = {
+    "title": "Move money",
+    "type": "object",
+    "required": ["amount"],
+    "properties": {
+        "amount": {"type": "number", "exclusiveMinimum": 0, "title": "Amount"},
+        "currency": {"type": "string", "pattern": "^[A-Z]{3}$", "title": "Currency"},
+        "account": {"type": "string", "minLength": 1, "title": "Account"},
+    },
+}
+DATABASE_UPDATE: dict[str, Any] = {
+    "title": "Change data",
+    "type": "object",
+    "required": ["table", "values"],
+    "properties": {
+        "table": {"type": "string", "minLength": 1, "title": "Table"},
+        "where": {"type": "object", "title": "Where"},
+        "values": {"type": "object", "minProperties": 1, "title": "Values"},
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ActionType:
+    name: str
+    schema: JsonSchema | None = None
+    risk: Risk = Risk.HIGH  # what nobody has declared is high
+    is_declared: bool = False  # by the pipeline
+    description: str = ""
+
+    @property
+    def is_carried_out(self) -> bool:
+        """By Cairn itself; of the others the approved parameters go back to whoever has proposed them."""
+        return self.name in CARRIED_OUT
+
+
+CARRIED_OUT = frozenset({"send_email", "http_request"})
+BUILT_IN: Mapping[str, dict[str, Any]] = {
+    "send_email": SEND_EMAIL,
+    "http_request": HTTP_REQUEST,
+    "financial_transaction": FINANCIAL_TRANSACTION,
+    "database_update": DATABASE_UPDATE,
+}
+
+
+def type_of(definition: PipelineDefinition, name: str) -> ActionType:
+    """As the pipeline declares it, or as Cairn knows it."""
+    declared = definition.actions.get(name)
+    if declared is None:
+        return ActionType(name, BUILT_IN.get(name))
+    schema = declared.parameters_schema if declared.parameters_schema is not None else BUILT_IN.get(name)
+    return ActionType(name, schema, Risk(declared.risk_level.value), True, declared.description)
+
+
+def find_faults(kind: ActionType, parameters: Value) -> list[tuple[str, str]]:
+    """Where the parameters do not fit: what Cairn carries out has to fit its own schema as well."""
+    schemas = [kind.schema, BUILT_IN[kind.name]] if kind.is_carried_out else [kind.schema]
+    found = [fault for schema in schemas if schema is not None for fault in check_value(schema, parameters)]
+    return [(fault.path, fault.message) for fault in dict.fromkeys(found)]

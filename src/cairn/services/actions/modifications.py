@@ -1,0 +1,94 @@
+"""Approving an action with other parameters: shown as a diff first, checked, kept beside the original (H3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.core.commands import Decide
+from cairn.core.errors import Refused
+from cairn.core.states import ApprovalStatus
+from cairn.documents import encode_json
+from cairn.services.actions.catalogue import ActionType, type_of
+from cairn.services.actions.corrections import Learnt
+from cairn.services.actions.parameter_changes import changes, merge
+from cairn.services.actions.proposals import LARGEST, approved, digest_of, problems_of
+from cairn.services.dispatch.results import NOTHING, Brought
+from cairn.services.engine.plans import Plans
+from cairn.services.errors import NotFound, WrongInput
+from cairn.store import Database, blobs
+from cairn.store import tables as t
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A proposed action, as far as it is needed to change it."""
+
+    operation_type: str
+    parameters: dict[str, Any]  # as they stand: proposed, or modified by somebody before
+    kind: ActionType
+    status: ApprovalStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Modified:
+    """What a modification would make of an action."""
+
+    parameters: dict[str, Any]
+    changes: tuple[dict[str, Any], ...]
+    problems: tuple[tuple[str, str], ...]
+
+
+class Modifying:
+    def __init__(self, database: Database, plans: Plans) -> None:
+        self._database = database
+        self._plans = plans
+
+    def preview(self, connection: sa.Connection, approval_id: str, patch: Mapping[str, Any]) -> Modified:
+        """Without doing it."""
+        return _modified(self._find(connection, approval_id), patch)
+
+    async def modify(self, approval_id: str, command: Decide, patch: Mapping[str, Any]) -> tuple[Decide, Brought]:
+        """The decision that approves the modified parameters, and what it brings."""
+        proposed = await self._database.aread(lambda c: self._find(c, approval_id))
+        if proposed.status is not ApprovalStatus.PENDING:
+            raise Refused(f"It is not asked any more: the approval is {proposed.status.value}.")
+        modified = _modified(proposed, patch)
+        if modified.problems:
+            raise WrongInput([(f"/modified_params{path}", message) for path, message in modified.problems])
+        if not modified.changes:
+            return command, NOTHING
+        content = encode_json(modified.parameters)
+        checksum = await self._database.transact(lambda c: blobs.put(c, content))
+        made = digest_of(proposed.operation_type, modified.parameters)
+        learnt = Learnt(
+            approval_id, proposed.operation_type, proposed.parameters, modified.parameters, modified.changes
+        )
+        return replace(command, decision="modify", answer=checksum, modified=made), replace(NOTHING, learnt=learnt)
+
+    def _find(self, connection: sa.Connection, approval_id: str) -> Proposed:
+        a, p, e = t.actions.c, t.approvals.c, t.checkpoint_executions.c
+        row = connection.execute(
+            sa.select(a.operation_type, a.parameters, p.status, p.pipeline_id, e.definition_revision)
+            .join(t.approvals, p.approval_id == a.approval_id)
+            .join(t.checkpoint_executions, e.execution_id == a.execution_id)
+            .where(a.approval_id == approval_id)
+        ).one_or_none()
+        if row is None:
+            raise NotFound("proposed action", approval_id)
+        definition = self._plans.definition(connection, row.pipeline_id, row.definition_revision)
+        parameters = approved(connection, approval_id, row.parameters)
+        return Proposed(
+            row.operation_type, parameters, type_of(definition, row.operation_type), ApprovalStatus(row.status)
+        )
+
+
+def _modified(proposed: Proposed, patch: Mapping[str, Any]) -> Modified:
+    merged = merge(proposed.parameters, dict(patch))
+    problems = problems_of(proposed.kind, merged)
+    if len(encode_json(merged)) > LARGEST:
+        problems = [("", f"The parameters have more than {LARGEST // 1024} KB.")]
+    return Modified(merged, tuple(changes(proposed.parameters, merged)), tuple(problems))

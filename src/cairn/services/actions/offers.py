@@ -1,0 +1,32 @@
+"""Which actions an agent is told of, and why one that it proposes cannot be decided about (D28, H9)."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from cairn.core.execution import Fault
+from cairn.definitions import PipelineDefinition
+from cairn.ports import Correction, Operation, ProposesAction
+from cairn.services.actions import corrections as learning
+from cairn.services.actions.catalogue import CARRIED_OUT, type_of
+from cairn.services.actions.proposals import weigh
+
+CORRECTIONS = 3  # of each operation
+
+
+def offered(connection: sa.Connection, definition: PipelineDefinition) -> tuple[Operation, ...]:
+    """What the pipeline declares; where it declares nothing, what Cairn carries out itself."""
+    found: list[Operation] = []
+    for name in definition.actions or sorted(CARRIED_OUT):
+        kind = type_of(definition, name)
+        corrections = tuple(
+            Correction(row.original, row.modified, row.feedback)
+            for row in learning.similar(connection, name, {}, CORRECTIONS)
+        )
+        found.append(Operation(name, kind.risk.value, kind.description, kind.schema, corrections))
+    return tuple(found)
+
+
+def objection(definition: PipelineDefinition, proposed: ProposesAction) -> str | None:
+    weighed = weigh(definition, proposed)
+    return weighed.message if isinstance(weighed, Fault) else None

@@ -1,0 +1,160 @@
+"""The agent library: agents that came with Cairn and those that people save, as they are and as they were (P6)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+import sqlalchemy as sa
+
+from cairn.core.errors import Refused
+from cairn.definitions import (
+    AgentError,
+    Finding,
+    Library,
+    LibraryAgent,
+    PipelineDefinition,
+    read_agent,
+    ready_agents,
+    refers,
+    resolve,
+)
+from cairn.documents import Positions, Value
+from cairn.services.actors import Actor
+from cairn.services.engine.admin_changes import Act, Acts
+from cairn.services.errors import NotFound, PreconditionFailed
+from cairn.store import Kept, Loaded, library
+
+SHOWN = 20  # pipelines that an answer names
+WHAT = "agent in the library"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An agent as it stands now."""
+
+    agent: LibraryAgent
+    revision: int = 0  # 0: as it came with Cairn
+    changed_at: datetime | None = None
+    changed_by: str | None = None
+
+
+class AgentLibrary:
+    def __init__(self, acts: Acts, servers: Collection[str]) -> None:
+        """`servers`: of tools, that the settings name."""
+        self._acts = acts
+        self._database = acts.database
+        self._servers = servers
+        self._now: Library | None = None
+        self._generation = 0
+        self._changing = asyncio.Lock()
+        self._of_runs = Kept[tuple[str, int], PipelineDefinition]()
+        acts.forget_with(self._forget)
+
+    # ---- for definitions -----------------------------------------------------------------------------
+    def now(self) -> Library:
+        """Every agent by name: people's own stand before those that came with Cairn."""
+        if (known := self._now) is not None:
+            return known
+        generation = self._generation
+        read = self._database.read(as_it_stood)
+        if generation == self._generation:
+            self._now = read
+        return read
+
+    def _forget(self) -> None:
+        self._generation += 1
+        self._now = None
+
+    # ---- for runs ------------------------------------------------------------------------------------
+    def of_run(
+        self, connection: sa.Connection, loaded: Loaded, definition: PipelineDefinition, revision: int
+    ) -> PipelineDefinition:
+        """The definition with the agents put in as they stood when the run was made: it never sees others."""
+        if not refers(definition):
+            return definition
+        at = loaded.facts.created_at
+        return self._of_runs.get(
+            (loaded.facts.run_id, revision), lambda: resolve(definition, as_it_stood(connection, at))
+        )
+
+    def known_of_run(self, loaded: Loaded, definition: PipelineDefinition, revision: int) -> PipelineDefinition | None:
+        """The same, if it takes no reading."""
+        return self._of_runs.find((loaded.facts.run_id, revision)) if refers(definition) else definition
+
+    # ---- changes -------------------------------------------------------------------------------------
+    async def save(
+        self, name: str, document: Value, *, positions: Positions | None, if_match: int | None = None, by: Actor
+    ) -> None:
+        """The next revision; the same again changes nothing."""
+        agent = read_agent(_named(name, document), positions=positions, servers=self._servers)
+        if agent.name != name:
+            raise AgentError([Finding("/name", f"it is saved as {name!r}: say the same, or leave the name out")])
+
+        def write(act: Act) -> None:
+            row = library.of(act.connection, name)
+            _expect(name, row, if_match)
+            kept = cast("dict[str, Any]", agent.document)
+            if row is not None and row.document == kept:
+                return
+            revision = row.revision + 1 if row is not None else 1
+            library.add(act.connection, name, revision, kept, act.at, act.by.name)
+            act.record("library_agent_saved", agent=name, revision=revision)
+
+        async with self._changing:
+            await self._acts.carry_out(write, by)
+
+    async def remove(self, name: str, *, if_match: int | None = None, by: Actor) -> None:
+        """One that stood before an agent of Cairn's gives its place back; any other is refused while it is used."""
+
+        def write(act: Act) -> None:
+            row = library.of(act.connection, name)
+            is_there = row is not None and row.document is not None
+            if not is_there and name in ready_agents():
+                raise Refused(f"{name} comes with Cairn: it cannot be removed. Save your own under its name instead.")
+            if row is None or not is_there:
+                raise NotFound(WHAT, name)
+            _expect(name, row, if_match)
+            users = [use for use in library.uses(act.connection) if use.agent == name]
+            if users and name not in ready_agents():
+                raise Refused(_used(name, [use.pipeline_name for use in users]), ("change the pipelines first",))
+            library.add(act.connection, name, row.revision + 1, None, act.at, act.by.name)
+            act.record("library_agent_removed", agent=name)
+
+        async with self._changing:
+            await self._acts.carry_out(write, by)
+
+
+def as_it_stood(connection: sa.Connection, at: datetime | None = None) -> Library:
+    """What could be used then; without a time, now."""
+    return {name: standing.agent for name, standing in standings(connection, at).items()}
+
+
+def standings(connection: sa.Connection, at: datetime | None = None) -> dict[str, Standing]:
+    found = {name: Standing(agent) for name, agent in ready_agents().items()}
+    for row in library.newest(connection, at):
+        if row.document is not None:
+            agent = LibraryAgent.parse(row.document)
+            found[row.name] = Standing(agent, row.revision, row.changed_at, row.changed_by)
+    return dict(sorted(found.items()))
+
+
+def _named(name: str, document: Value) -> Value:
+    """The name may be left out, where the address says it."""
+    return {"name": name, **document} if isinstance(document, dict) else document
+
+
+def _expect(name: str, row: Any | None, if_match: int | None) -> None:
+    revision = row.revision if row is not None and row.document is not None else 0
+    if if_match is not None and if_match != revision:
+        raise PreconditionFailed(
+            f"Somebody has changed {name} since: it is at revision {revision}, not {if_match}.", revision
+        )
+
+
+def _used(name: str, pipelines: list[str]) -> str:
+    shown = ", ".join(pipelines[:SHOWN]) + (f" and {len(pipelines) - SHOWN} more" if len(pipelines) > SHOWN else "")
+    return f"{name} is used by {shown}: it cannot be removed."

@@ -1,0 +1,128 @@
+"""One approval with everything that its page shows (H1)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.core.approval import Approval
+from cairn.core.rule_verdict import Risk
+from cairn.core.states import AGREED, ExecutionStatus
+from cairn.services.actions.catalogue import type_of
+from cairn.services.actions.proposals import approved
+from cairn.services.actors import Actor
+from cairn.services.approvals.queries import lists as approvals
+from cairn.services.approvals.views import Action, ApprovalDetail, Comment, Step, Terms
+from cairn.services.engine.plans import Plans
+from cairn.services.runs.queries import executions
+from cairn.store import Loaded
+from cairn.store import tables as t
+
+
+def get_detail(
+    connection: sa.Connection, plans: Plans, loaded: Loaded, approval_id: str, by: Actor | None, now: datetime
+) -> ApprovalDetail:
+    """`by` is whoever asks."""
+    found = approvals.get_approval(connection, approval_id, approvals.Seen(now, by))
+    row = executions.find(connection, found.execution_id)
+    execution = executions.get_execution(connection, plans, loaded, row, now, by)
+    approval = loaded.run.approvals[approval_id]
+    return ApprovalDetail(
+        **dict(found),
+        started_by=loaded.facts.created_by,
+        checkpoint_description=execution.checkpoint_description,
+        rule_scope=approval.scope or None,
+        rules_revision=approval.rules_revision or None,
+        terms=_terms(approval),
+        action=_action(connection, plans, loaded, approval, row.definition_revision),
+        artifacts=execution.artifacts_generated,
+        form=execution.form,
+        steps=_steps(connection, found.run_id),
+        comments=list_comments(connection, approval_id),
+        context_available=True,
+    )
+
+
+def _terms(a: Approval) -> Terms:
+    terms = a.terms
+    return Terms(
+        on_timeout=terms.on_expiry if terms.period is not None else None,
+        period_seconds=terms.period,
+        escalate_after_seconds=terms.escalate_after,
+        escalate_to=list(terms.escalate_to),
+        not_by_starter=terms.not_by_starter,
+        channels=list(terms.channels),
+    )
+
+
+def _action(connection: sa.Connection, plans: Plans, loaded: Loaded, a: Approval, revision: int) -> Action | None:
+    row = connection.execute(sa.select(t.actions).where(t.actions.c.approval_id == a.id)).one_or_none()
+    if row is None:
+        return None
+    definition = plans.definition(connection, loaded.facts.pipeline_id, revision)
+    kind = type_of(definition, row.operation_type)
+    current = approved(connection, a.id, row.parameters)
+    schema: Any = kind.schema
+    return Action(
+        operation_type=row.operation_type,
+        parameters=row.parameters,
+        current_parameters=current,
+        approved_parameters=current if a.status in AGREED else None,
+        parameters_schema=schema,
+        reasoning=row.reasoning,
+        confidence=row.confidence,
+        risk_level=Risk(row.risk_level),
+        claimed_risk=Risk(row.claimed_risk) if row.claimed_risk else None,
+        risk_reasons=row.risk_reasons,
+        supporting_data=row.supporting_data,
+        is_carried_out=kind.is_carried_out,
+        outcome=row.outcome,
+        result=row.result,
+        begun_at=row.begun_at,
+        ended_at=row.ended_at,
+    )
+
+
+def _steps(connection: sa.Connection, run_id: str) -> list[Step]:
+    """What the run has done so far, in its order."""
+    e, r = t.checkpoint_executions.c, t.pipeline_runs.c
+    rows = connection.execute(
+        sa.select(
+            e.execution_id,
+            e.checkpoint_id,
+            e.checkpoint_name,
+            e.checkpoint_position,
+            e.status,
+            e.started_at,
+            e.completed_at,
+            e.failed_at,
+        )
+        .join(t.pipeline_runs, r.run_id == e.run_id)
+        .where(e.run_id == run_id, e.archived_by.is_(None), e.pass_number == r.pass_number)
+        .order_by(e.ordinal)
+    )
+    return [
+        Step(
+            execution_id=row.execution_id,
+            checkpoint_id=row.checkpoint_id,
+            checkpoint_name=row.checkpoint_name,
+            checkpoint_position=row.checkpoint_position,
+            status=ExecutionStatus(row.status),
+            seconds=_seconds(row.started_at, row.completed_at or row.failed_at),
+        )
+        for row in rows
+    ]
+
+
+def _seconds(begun: datetime | None, ended: datetime | None) -> float | None:
+    return (ended - begun).total_seconds() if begun is not None and ended is not None else None
+
+
+def list_comments(connection: sa.Connection, approval_id: str) -> list[Comment]:
+    c = t.approval_comments.c
+    rows = connection.execute(
+        sa.select(t.approval_comments).where(c.approval_id == approval_id).order_by(c.at, c.comment_id)
+    )
+    return [Comment(comment_id=row.comment_id, by=row.by, at=row.at, text=row.text) for row in rows]

@@ -1,0 +1,77 @@
+"""The form that an execution waits for, with what was answered before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import sqlalchemy as sa
+
+from cairn.core.states import WaitingOn
+from cairn.definitions import CheckpointDefinition, InputField, script_forms
+from cairn.documents import decode_json
+from cairn.services.approvals.form_views import Form, FormField
+from cairn.services.approvals.questions import open_question
+from cairn.services.paging import Row
+from cairn.store import blobs
+from cairn.store import tables as t
+
+ASKING = frozenset({WaitingOn.QUESTION.value, WaitingOn.SCRIPT_INPUT.value})  # when people may be asked in words
+
+
+def form_of(connection: sa.Connection, checkpoint: CheckpointDefinition, row: Row) -> Form | None:
+    execution_id, answer_checksum = row.execution_id, row.answer_checksum
+    question = open_question(connection, execution_id) if row.waiting_on in ASKING else None
+    asked = (question.text, question.fields) if question is not None else _asked(checkpoint)
+    if asked is None:
+        return None
+    instructions, input_fields = asked
+    fields = [
+        FormField(
+            field_id=field.field_id or field.name,
+            name=field.name,
+            type=field.type.value,
+            label=field.label or field.name,
+            required=field.required,
+            default=field.default,
+            validation=field.validation,
+        )
+        for field in input_fields
+    ]
+    return Form(
+        instructions=instructions,
+        fields=fields,
+        values=_answers(connection, answer_checksum) if question is None else None,
+        feedback=_feedback(connection, execution_id) if answer_checksum is not None else None,
+    )
+
+
+def _asked(checkpoint: CheckpointDefinition) -> tuple[str, Sequence[InputField]] | None:
+    """What a person fills in: a form, or the parameters of a script that asks for them."""
+    form, script = checkpoint.execution.human_only_config, checkpoint.execution.script_config
+    if form is not None:
+        return form.instructions, form.input_fields
+    if script is not None and script.requires_user_input:
+        return script.user_input_prompt or "", script_forms.fields_of(script)
+    return None
+
+
+def _answers(connection: sa.Connection, checksum: str | None) -> dict[str, Any] | None:
+    if checksum is None:
+        return None
+    answer: Any = decode_json(blobs.read(connection, checksum))
+    return cast("dict[str, Any]", answer) if isinstance(answer, dict) else None
+
+
+def _feedback(connection: sa.Connection, execution_id: str) -> str | None:
+    """What was last asked to be done better; none once that has been approved."""
+    a, d = t.approvals.c, t.approval_decisions.c
+    query = (
+        sa.select(d.decision, d.feedback)
+        .join_from(t.approval_decisions, t.approvals, a.approval_id == d.approval_id)
+        .where(a.execution_id == execution_id, a.kind.in_(("completion", "validation")))
+        .order_by(d.at.desc(), d.position.desc())
+        .limit(1)
+    )
+    row = connection.execute(query).one_or_none()
+    return row.feedback if row is not None and row.decision in ("revise", "feedback") else None

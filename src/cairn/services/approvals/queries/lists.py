@@ -1,0 +1,207 @@
+"""Approvals: the queue, and one with its decisions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from cairn.core.approval import AGREEING
+from cairn.core.available_commands import for_approval
+from cairn.core.rule_verdict import Risk
+from cairn.core.states import ApprovalStatus, Kind
+from cairn.documents import encode_json
+from cairn.services.actions import summaries
+from cairn.services.actors import Actor
+from cairn.services.approvals.eligibility import Wanted
+from cairn.services.approvals.views import Approval, ApprovalPage, Vote
+from cairn.services.errors import NotFound
+from cairn.services.filters import ApprovalFilter
+from cairn.services.identity.directory import Roll, roll
+from cairn.services.paging import Order, Query, Row, page
+from cairn.store import tables as t
+from cairn.store.runs.approval_rows import terms_from
+
+A, D, E, R, P = (
+    t.approvals.c,
+    t.approval_decisions.c,
+    t.checkpoint_executions.c,
+    t.pipeline_runs.c,
+    t.pipelines.c,
+)
+TITLES: Mapping[Kind, str] = {
+    Kind.START: "Let {name} start",
+    Kind.COMPLETION: "Approve {name}",
+    Kind.ACTION: "Approve an action of {name}",
+    Kind.VALIDATION: "Check the result of {name}",
+    Kind.ESCALATION: "Decide how {name} goes on",
+    Kind.INPUT: "Fill in {name}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """When approvals are looked at, and by whom."""
+
+    at: datetime
+    by: Actor | None = None
+
+
+_SELECT: Query = (
+    sa.select(
+        *(column for column in A if column is not A.considered),  # which may be long, and is told where it is explained
+        t.actions.c.summary,
+        R.run_version,
+        R.created_by,
+        P.pipeline_name,
+        E.checkpoint_id,
+        E.checkpoint_name,
+        E.checkpoint_position,
+        E.outputs,
+        sa.or_(R.archived_by.is_not(None), E.archived_by.is_not(None)).label("is_archived"),
+    )
+    .join_from(t.approvals, t.checkpoint_executions, E.execution_id == A.execution_id)
+    .join(t.pipeline_runs, R.run_id == A.run_id)
+    .join(t.pipelines, P.pipeline_id == A.pipeline_id)
+    .outerjoin(t.actions, t.actions.c.approval_id == A.approval_id)
+)
+_ORDERS = {
+    "age": Order((A.asked_at, A.approval_id)),
+    "risk": Order((A.risk_order, A.asked_at, A.approval_id)),
+    "priority": Order((A.priority, A.asked_at, A.approval_id)),
+    "deadline": Order((A.expires_at, A.asked_at, A.approval_id), may_lack_first=True),
+}
+
+
+def list_approvals(
+    connection: sa.Connection, wanted: ApprovalFilter, limit: int, cursor: str | None, seen: Seen
+) -> ApprovalPage:
+    conditions: list[sa.ColumnElement[bool]] = []
+    statuses = [status.value for status in wanted.statuses]
+    # Spelled as in the partial indexes, so that a long history does not slow the queue down.
+    conditions.append(A.status == sa.literal_column("'pending'") if statuses == ["pending"] else A.status.in_(statuses))
+    if wanted.kinds:
+        conditions.append(A.kind.in_([kind.value for kind in wanted.kinds]))
+    if wanted.pipeline_id is not None:
+        conditions.append(A.pipeline_id == wanted.pipeline_id)
+    if wanted.run_id is not None:
+        conditions.append(A.run_id == wanted.run_id)
+    if wanted.risks:
+        conditions.append(A.risk_level.in_([risk.value for risk in wanted.risks]))
+    if wanted.operation_type is not None:
+        conditions.append(A.operation_type == wanted.operation_type)
+    if wanted.rule is not None:
+        conditions.append(A.rule == wanted.rule)
+    if wanted.answers_to is not None:
+        conditions.append(_put_to(wanted.answers_to))
+    if wanted.decided_by is not None:
+        conditions.append(_not_barred(wanted.decided_by))
+    found = page(connection, _SELECT.where(*conditions), _ORDERS[wanted.sort], limit, cursor)
+    return ApprovalPage(items=_views(connection, found.rows, seen), next_cursor=found.next_cursor)
+
+
+def _put_to(names: Collection[str]) -> sa.ColumnElement[bool]:
+    """It is put to everybody, or to somebody of such a name."""
+    spelled = sa.func.lower(sa.cast(A.asked_of, sa.Text))
+    named = (spelled.contains(encode_json(name).decode(), autoescape=True) for name in sorted(names))
+    return sa.or_(A.asked_of.is_(None), *named)
+
+
+def _not_barred(name: str) -> sa.ColumnElement[bool]:
+    """It is no run of their own, or that does not matter."""
+    matters = sa.cast(A.terms, sa.Text).contains('"not_by_starter":')  # terms hold only what differs
+    return sa.or_(R.created_by != name, A.terms.is_(None), sa.not_(matters))
+
+
+def run_of(connection: sa.Connection, approval_id: str) -> str:
+    run_id = connection.execute(sa.select(A.run_id).where(A.approval_id == approval_id)).scalar()
+    if run_id is None:
+        raise NotFound("approval", approval_id)
+    return run_id
+
+
+def get_approval(connection: sa.Connection, approval_id: str, seen: Seen) -> Approval:
+    rows = connection.execute(_SELECT.where(A.approval_id == approval_id)).all()
+    if not rows:
+        raise NotFound("approval", approval_id)
+    return _views(connection, rows, seen)[0]
+
+
+def pending_of_run(connection: sa.Connection, run_id: str, seen: Seen) -> list[Approval]:
+    query = _SELECT.where(A.run_id == run_id, A.status == ApprovalStatus.PENDING.value).order_by(A.ordinal)
+    return _views(connection, connection.execute(query).all(), seen)
+
+
+def _views(connection: sa.Connection, rows: Sequence[Row], seen: Seen) -> list[Approval]:
+    votes: defaultdict[str, list[Vote]] = defaultdict(list)
+    if rows:
+        query = sa.select(t.approval_decisions).where(D.approval_id.in_([row.approval_id for row in rows]))
+        for vote in connection.execute(query.order_by(D.approval_id, D.position)):
+            votes[vote.approval_id].append(_vote(vote))
+    wanted = [_wanted(row, votes[row.approval_id]) for row in rows]
+    # People are looked up once for all, and only where not everybody will do.
+    asks = any(_is_asked(row) and not each.is_anybody for row, each in zip(rows, wanted, strict=True))
+    people = roll(connection, seen.at) if asks else None
+    return [_view(row, votes[row.approval_id], each, seen.by, people) for row, each in zip(rows, wanted, strict=True)]
+
+
+def _vote(row: Row) -> Vote:
+    return Vote(by=row.by, at=row.at, decision=row.decision, feedback=row.feedback, digest=row.digest)
+
+
+def _wanted(row: Row, votes: list[Vote]) -> Wanted:
+    barred = row.created_by if terms_from(row).not_by_starter else None
+    agreed = frozenset(vote.by for vote in votes if vote.decision in AGREEING and vote.digest == row.digest)
+    return Wanted(Kind(row.kind), tuple(row.asked_of or ()), barred, row.needed, agreed)
+
+
+def _is_asked(row: Row) -> bool:
+    return row.status == ApprovalStatus.PENDING.value and not row.is_archived
+
+
+def _title(kind: Kind, row: Row) -> str:
+    if kind is Kind.ACTION and row.operation_type is not None:
+        return row.summary or summaries.short(row.operation_type)
+    return TITLES[kind].format(name=row.checkpoint_name)
+
+
+def _view(row: Row, votes: list[Vote], wanted: Wanted, by: Actor | None, people: Roll | None) -> Approval:
+    kind, status, terms = wanted.kind, ApprovalStatus(row.status), terms_from(row)
+    return Approval(
+        approval_id=row.approval_id,
+        title=_title(kind, row),
+        kind=kind,
+        status=status,
+        digest=row.digest,
+        run_id=row.run_id,
+        run_version=row.run_version,
+        pipeline_id=row.pipeline_id,
+        pipeline_name=row.pipeline_name,
+        execution_id=row.execution_id,
+        checkpoint_id=row.checkpoint_id,
+        checkpoint_name=row.checkpoint_name,
+        checkpoint_position=row.checkpoint_position,
+        asked_at=row.asked_at,
+        expires_at=row.expires_at,
+        on_timeout=terms.on_expiry if row.expires_at is not None else None,
+        escalate_to=list(terms.escalate_to),
+        closed_at=row.closed_at,
+        needed=row.needed,
+        given=len(wanted.agreed),
+        reason=row.reason,
+        decisions=votes,
+        possible=for_approval(kind, status, row.is_archived),
+        rule=row.rule,
+        priority=row.priority,
+        asked_of=row.asked_of or [],
+        may_decide=by is not None and wanted.may_decide(by),
+        warning=wanted.warning(people) if people is not None and _is_asked(row) else None,
+        escalated=row.escalated,
+        operation_type=row.operation_type,
+        risk_level=Risk(row.risk_level) if row.risk_level else None,
+        confidence=row.confidence,
+        artifact_count=len(row.outputs),
+    )

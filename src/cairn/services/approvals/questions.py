@@ -1,0 +1,73 @@
+"""What agents ask people: the form that it is answered by, and what came of it (A3, D68)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+import sqlalchemy as sa
+
+from cairn.core.states import AGREED, ApprovalStatus, Kind
+from cairn.definitions import InputField
+from cairn.definitions.enums import FieldType
+from cairn.documents import decode_json
+from cairn.store import blobs
+from cairn.store import tables as t
+
+ANSWER = "answer"  # the one field
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    text: str
+    options: tuple[str, ...] = ()
+
+    @property
+    def fields(self) -> tuple[InputField, ...]:
+        if self.options:
+            chosen: dict[str, Any] = {"enum": list(self.options)}
+            return (InputField(name=ANSWER, type=FieldType.TEXT, label="Answer", validation=chosen),)
+        return (InputField(name=ANSWER, type=FieldType.MULTILINE_TEXT, label="Answer"),)
+
+
+def open_question(connection: sa.Connection, execution_id: str) -> Question | None:
+    """The one that waits for an answer now."""
+    c, a = t.execution_calls.c, t.approvals.c
+    arguments: Any = connection.execute(
+        sa.select(c.arguments)
+        .join(t.approvals, sa.and_(a.execution_id == c.execution_id, a.asked_at == c.asked_at))
+        .where(
+            c.execution_id == execution_id,
+            c.kind == "question",
+            a.kind == Kind.INPUT.value,
+            a.status == ApprovalStatus.PENDING.value,
+        )
+    ).scalar()
+    if arguments is None:
+        return None
+    said = cast("Mapping[str, Any]", arguments.get("said", {}))
+    if "question" not in said:
+        return None  # the plain form of a script's parameters
+    return Question(str(said["question"]), tuple(map(str, said.get("options") or ())))
+
+
+def answer_of(connection: sa.Connection, execution_id: str, asked_at: datetime) -> dict[str, Any] | None:
+    """What people have answered to what was asked then; None while they have not. Declining is an answer, too."""
+    a, d = t.approvals.c, t.approval_decisions.c
+    row = connection.execute(
+        sa.select(a.status, d.by, d.feedback, d.answer_checksum)
+        .join(t.approval_decisions, d.approval_id == a.approval_id)
+        .where(a.execution_id == execution_id, a.kind == Kind.INPUT.value, a.asked_at == asked_at)
+        .order_by(d.position.desc())
+        .limit(1)
+    ).one_or_none()
+    if row is None:
+        return None
+    if row.status == ApprovalStatus.REJECTED.value:
+        return {"declined": True, "reason": row.feedback, "by": row.by}
+    if row.status not in {status.value for status in AGREED} or row.answer_checksum is None:
+        return None
+    fields = cast("dict[str, Any]", decode_json(blobs.read(connection, row.answer_checksum)))
+    return {"answer": fields.get(ANSWER), "fields": fields, "by": row.by}

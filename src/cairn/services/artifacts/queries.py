@@ -1,0 +1,109 @@
+"""Artifacts: what stands for an execution, and its content."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Mapping, Sequence
+
+import sqlalchemy as sa
+
+from cairn.services.artifacts.views import Artifact, ArtifactPage
+from cairn.services.errors import NotFound
+from cairn.services.filters import ArtifactFilter
+from cairn.services.paging import Order, Query, Row, page
+from cairn.services.rework import staleness
+from cairn.store import tables as t
+
+F, E, R = t.artifacts.c, t.checkpoint_executions.c, t.pipeline_runs.c
+MEDIA_TYPES = {
+    "json": "application/json",
+    "md": "text/markdown",
+    "mmd": "text/vnd.mermaid",
+    "txt": "text/plain",
+    "py": "text/x-python",
+    "html": "text/html",
+    "csv": "text/csv",
+    "yaml": "application/yaml",
+    "xml": "application/xml",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "jpg": "image/jpeg",
+    "pdf": "application/pdf",
+}
+_SELECT: Query = (
+    sa.select(
+        t.artifacts,
+        R.run_version,
+        E.checkpoint_id,
+        E.checkpoint_name,
+        E.checkpoint_position,
+    )
+    .join_from(t.artifacts, t.checkpoint_executions, E.execution_id == F.execution_id)
+    .join(t.pipeline_runs, R.run_id == F.run_id)
+)
+_OLDEST = Order((F.created_at, F.artifact_record_id))
+
+
+def list_artifacts(connection: sa.Connection, wanted: ArtifactFilter, limit: int, cursor: str | None) -> ArtifactPage:
+    """Those that stand: not replaced by a later attempt, and not taken away by a rollback."""
+    conditions: list[sa.ColumnElement[bool]] = [
+        F.superseded_at.is_(None),
+        E.archived_by.is_(None),
+        R.archived_by.is_(None),
+    ]
+    if wanted.pipeline_id is not None:
+        conditions.append(F.pipeline_id == wanted.pipeline_id)
+    if wanted.run_id is not None:
+        conditions.append(F.run_id == wanted.run_id)
+    if wanted.execution_id is not None:
+        # Its own result, also when another execution stands in its place.
+        conditions = [sa.type_coerce(E.outputs, sa.Text).contains(F.artifact_record_id)]
+        conditions.append(F.execution_id == wanted.execution_id)
+    found = page(connection, _SELECT.where(*conditions), _OLDEST, limit, cursor)
+    stale = staleness.of_executions(connection, list({row.execution_id for row in found.rows}))
+    items = [artifact(row, is_stale=row.execution_id in stale) for row in found.rows]
+    return ArtifactPage(items=items, next_cursor=found.next_cursor)
+
+
+def of_executions(
+    connection: sa.Connection, outputs: Mapping[str, Sequence[str]], stale: Container[str]
+) -> dict[str, list[Artifact]]:
+    """What each of the executions has put out last, whether it stands or not."""
+    found: defaultdict[str, list[Artifact]] = defaultdict(list)
+    if outputs:
+        query = _SELECT.where(F.execution_id.in_(tuple(outputs)))
+        for row in connection.execute(query.order_by(*_OLDEST.columns)):
+            if row.artifact_record_id in outputs[row.execution_id]:
+                found[row.execution_id].append(artifact(row, is_stale=row.execution_id in stale))
+    return found
+
+
+def get_artifact(connection: sa.Connection, record_id: str) -> Artifact:
+    row = connection.execute(_SELECT.where(F.artifact_record_id == record_id)).one_or_none()
+    if row is None:
+        raise NotFound("artifact", record_id)
+    return artifact(row, is_stale=row.execution_id in staleness.of_executions(connection, [row.execution_id]))
+
+
+def artifact(row: Row, *, is_stale: bool) -> Artifact:
+    return Artifact(
+        artifact_record_id=row.artifact_record_id,
+        artifact_id=row.artifact_id,
+        execution_id=row.execution_id,
+        run_id=row.run_id,
+        run_version=row.run_version,
+        checkpoint_id=row.checkpoint_id,
+        checkpoint_name=row.checkpoint_name,
+        checkpoint_position=row.checkpoint_position,
+        artifact_name=row.artifact_name,
+        format=row.format,
+        media_type=MEDIA_TYPES.get(row.format, "application/octet-stream"),
+        artifact_type=row.artifact_type,
+        file_path=row.file_path,
+        size_bytes=row.size_bytes,
+        checksum=row.checksum,
+        created_at=row.created_at,
+        promoted_to_permanent_at=row.promoted_to_permanent_at,
+        superseded_at=row.superseded_at,
+        stale=is_stale,
+    )

@@ -1,0 +1,181 @@
+"""Conversations as people see them: whole by pages, and as they happen (A1, X12)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.core.execution import scope_of
+from cairn.definitions import CheckpointDefinition
+from cairn.services.actors import Actor, Allowed, Role, Scope
+from cairn.services.conversations.views import Message, MessagePage, ToolCall, ToolResult
+from cairn.services.costs.usage import usage
+from cairn.services.engine.plans import Plans
+from cairn.services.paging import Order, Query, Row, page
+from cairn.services.runs.queries.executions import definition_of, find
+from cairn.store import tables as t
+from cairn.store.column_types import BigInteger, Instant, Text
+from cairn.store.model_usage import NANO, Used
+from cairn.store.prepared_statements import PreparedQuery
+
+M, C, E, R = t.messages.c, t.model_calls.c, t.checkpoint_executions.c, t.pipeline_runs.c
+_OLDEST = Order((M.message_id,))
+_NEWEST = Order((M.message_id,), newest_first=True)
+_SHOWN = [column for column in M if column.name != "message"]  # that one is for the agent library
+_MESSAGES: Query = sa.select(
+    *_SHOWN,
+    C.input_tokens,
+    C.output_tokens,
+    C.cache_read_tokens,
+    C.cache_write_tokens,
+    C.cost_nano_usd,
+    E.attempt_number,
+    E.retries_used,
+    E.validations_used,
+    E.revision_iteration,
+).select_from(
+    t.messages.join(t.checkpoint_executions, E.execution_id == M.execution_id).outerjoin(
+        t.model_calls,
+        sa.and_(
+            C.execution_id == M.execution_id,
+            C.scope == M.scope,
+            C.turn == M.turn,
+            C.number == M.number,
+            C.dispatch_number == M.dispatch_number,
+        ),
+    )
+)
+
+# Who sees a conversation that its definition does not show: it is for the audit.
+AUDIT = Allowed(frozenset({Role.ADMIN.value}), frozenset({Scope.ADMIN.value}))
+CURRENT = "current"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFilter:
+    scope: str | None = None  # its name, or CURRENT; None is all
+    before: int | None = None
+    after: int | None = None
+    newest_first: bool = False
+
+
+def list_messages(
+    connection: sa.Connection,
+    plans: Plans,
+    execution_id: str,
+    wanted: MessageFilter,
+    by: Actor,
+    limit: int,
+    cursor: str | None,
+) -> MessagePage:
+    row = find(connection, execution_id)
+    pipeline_id = connection.execute(sa.select(R.pipeline_id).where(R.run_id == row.run_id)).scalar_one()
+    is_hidden = not is_shown(definition_of(connection, plans, pipeline_id, row))
+    if is_hidden and not by.may(AUDIT):
+        return MessagePage(items=[], next_cursor=None, is_hidden=True)
+    query = _MESSAGES.where(M.execution_id == execution_id)
+    if wanted.scope is not None:
+        query = query.where(M.scope == (_scope(row) if wanted.scope == CURRENT else wanted.scope))
+    if wanted.before is not None:
+        query = query.where(M.message_id < wanted.before)
+    if wanted.after is not None:
+        query = query.where(M.message_id > wanted.after)
+    found = page(connection, query, _NEWEST if wanted.newest_first else _OLDEST, limit, cursor)
+    return MessagePage(items=[message(one) for one in found.rows], next_cursor=found.next_cursor, is_hidden=is_hidden)
+
+
+def is_shown(checkpoint: CheckpointDefinition) -> bool:
+    agents = checkpoint.execution.agent_config
+    return agents is None or agents.show_conversation
+
+
+def _scope(row: Row) -> str:
+    return scope_of(row.attempt_number, row.retries_used, row.validations_used, row.revision_iteration)
+
+
+def message(row: Row) -> Message:
+    beside: list[dict[str, Any]] = row.tools or []
+    return Message(
+        message_id=row.message_id,
+        execution_id=row.execution_id,
+        timestamp=row.said_at,
+        agent_name=row.speaker,
+        role=row.role,
+        content=row.text,
+        scope=row.scope,
+        is_current=row.scope == _scope(row),
+        turn=row.turn,
+        number=row.number,
+        purpose=row.purpose,
+        thinking="\n\n".join(part["text"] for part in beside if part["kind"] == "thinking"),
+        tool_calls=[ToolCall(**_fields(part)) for part in beside if part["kind"] == "call"],
+        tool_results=[ToolResult(**_fields(part)) for part in beside if part["kind"] == "result"],
+        model=row.model,
+        is_simulated=row.is_simulated,
+        is_last=row.is_last,
+        usage=usage(_used(row)) if row.input_tokens is not None else None,
+    )
+
+
+def _fields(part: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in part.items() if name != "kind"}
+
+
+def _used(row: Row) -> Used:
+    tokens = row.input_tokens + row.output_tokens
+    return Used(
+        calls=1,
+        input_tokens=row.input_tokens,
+        output_tokens=row.output_tokens,
+        cache_read_tokens=row.cache_read_tokens,
+        cache_write_tokens=row.cache_write_tokens,
+        cost=(row.cost_nano_usd or 0) * NANO,
+        unpriced_calls=int(row.cost_nano_usd is None),
+        simulated_calls=int(row.is_simulated),
+        simulated_tokens=tokens if row.is_simulated else 0,
+        seconds=row.seconds,
+    )
+
+
+# ---- as they happen --------------------------------------------------------------------------------------
+_LATER = (
+    _MESSAGES.where(
+        M.run_id == sa.bindparam("run_id", type_=Text()), M.message_id > sa.bindparam("message_id", type_=BigInteger)
+    )
+    .order_by(M.message_id)
+    .limit(sa.bindparam("limit", type_=sa.Integer()))
+)
+_AFTER = PreparedQuery(_LATER)
+_AFTER_UNTIL = PreparedQuery(_LATER.where(M.kept_at <= sa.bindparam("until", type_=Instant())))
+
+
+def messages_after(
+    connection: sa.Connection, run_id: str, message_id: int, limit: int, until: datetime | None
+) -> list[tuple[Message, datetime]]:
+    """Each with when it was kept."""
+    of: dict[str, Any] = {"run_id": run_id, "message_id": message_id, "limit": limit}
+    rows = _AFTER.all(connection, of) if until is None else _AFTER_UNTIL.all(connection, {**of, "until": until})
+    return [(message(row), row.kept_at) for row in rows]
+
+
+def last_message(connection: sa.Connection, run_id: str, until: datetime | None) -> int:
+    query = sa.select(sa.func.max(M.message_id)).where(*_of_run(run_id, until))
+    return connection.execute(query).scalar_one() or 0
+
+
+def _of_run(run_id: str, until: datetime | None) -> list[sa.ColumnElement[bool]]:
+    return [M.run_id == run_id, *([] if until is None else [M.kept_at <= until])]
+
+
+def hidden_in(connection: sa.Connection, plans: Plans, run_id: str) -> frozenset[str]:
+    """Executions of a run whose conversation is not shown."""
+    query = sa.select(E.execution_id, E.key, E.definition_revision, R.pipeline_id).join_from(
+        t.checkpoint_executions, t.pipeline_runs, R.run_id == E.run_id
+    )
+    rows = connection.execute(query.where(E.run_id == run_id))
+    return frozenset(
+        row.execution_id for row in rows if not is_shown(definition_of(connection, plans, row.pipeline_id, row))
+    )

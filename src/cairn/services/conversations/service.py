@@ -1,0 +1,202 @@
+"""What is said with models: kept message by message, heard while it is said, and paid for once (A1, A6)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Any, Protocol, cast
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
+
+from cairn.core.commands import WarnOfBudget
+from cairn.core.errors import Refused
+from cairn.core.execution import Execution
+from cairn.ports import BudgetSpent, Conversation, ConversationOver, Heard, Purpose, Said
+from cairn.ports.models import Tokens
+from cairn.services.conversations.live_messages import OnAir
+from cairn.services.conversations.message_parts import told_beside
+from cairn.services.engine.engine import Engine
+from cairn.services.engine.event_bus import Hub
+from cairn.services.engine.retry import patiently
+from cairn.services.events.views import Change
+from cairn.services.logs.log_writer import plain
+from cairn.store import Loaded, messages
+from cairn.store.messages import Place
+from cairn.store.model_usage import NANO
+
+BY = "worker"  # who tells that the budget is nearly spent
+SAID = "message"  # the hint that there is another one
+OVER = "The execution was stopped, or another dispatch carries it on."
+
+
+class Masks(Protocol):
+    """The secret store, as far as it hides what it knows."""
+
+    def mask_remembered(self, text: str) -> str: ...
+    def begun(self, text: str) -> int: ...
+
+
+class Conversations:
+    def __init__(self, engine: Engine, hub: Hub, masks: Masks) -> None:
+        self.engine = engine
+        self.database = engine.database
+        self.hub = hub
+        self.hide = masks.mask_remembered
+        self.on_air = OnAir(hub, masks.mask_remembered, masks.begun)
+
+    def of(self, loaded: Loaded, e: Execution) -> Conversation:
+        """That of one dispatch."""
+        facts = loaded.facts
+        checkpoint_id = loaded.places[e.key].checkpoint_id
+        place = Place(facts.pipeline_id, facts.run_id, e.id, e.dispatch, e.scope, checkpoint_id, e.key, facts.is_test)
+        return _Held(self, place)
+
+    def end(self, run_id: str, execution_id: str) -> None:
+        """Nobody speaks in this execution any more; what was cut off does not come."""
+        self.on_air.whole(run_id, execution_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A conversation as its runner has it."""
+
+    _all: Conversations
+    _place: Place
+
+    async def said(self) -> Sequence[Said]:
+        place = self._place
+        rows = await patiently(
+            lambda: self._all.database.aread(lambda c: messages.said(c, place.execution_id, place.scope))
+        )
+        return [_said(row) for row in rows]
+
+    async def keep(self, *said: Said) -> None:
+        place, shared = self._place, self._all
+        now = shared.engine.clock.now()
+        rows = [({**_message_values(one, shared.hide), "kept_at": now}, _call_values(one)) for one in said]
+
+        def store(connection: Connection) -> bool:
+            stands = [messages.keep(connection, place, message, call) for message, call in rows]
+            return all(stands)
+
+        try:
+            counts = await patiently(lambda: shared.database.transact(store))
+        except IntegrityError:  # the run is gone
+            counts = False
+        for one in said:
+            shared.on_air.whole(place.run_id, place.execution_id, one.turn, one.number)
+        if not counts:
+            raise ConversationOver(OVER)
+        shared.hub.whisper(Change(place.pipeline_id, place.run_id, SAID))
+
+    def hear(self, heard: Heard) -> None:
+        self._all.on_air.hear(self._place.run_id, self._place.execution_id, self._place.scope, heard)
+
+    async def afford(self) -> None:
+        """What others have under way is not known: it may go a little beyond the budget."""
+        engine, run_id = self._all.engine, self._place.run_id
+        budgets = engine.budgets
+        if budgets.is_unbounded(run_id):
+            return
+        as_of = budgets.changes
+        stands = await patiently(lambda: engine.database.aread(lambda c: engine.budgets.of_run(c, run_id)))
+        budgets.note(run_id, stands, as_of)
+        if (spent := stands.spent) is not None:
+            raise BudgetSpent(spent.words)
+        if (near := stands.near) is not None and not stands.is_warned:
+            with suppress(Refused):  # somebody else has told it
+                await engine.send(run_id, WarnOfBudget(near.words), engine.given(BY))
+
+
+# ---- as rows -------------------------------------------------------------------------------------------
+def _message_values(said: Said, hide: Callable[[str], str]) -> dict[str, Any]:
+    message = storable(said.message, hide)
+    return {
+        "turn": plain(said.turn),
+        "number": said.number,
+        "speaker": hide(plain(said.speaker)),
+        "role": said.role,
+        "purpose": said.purpose.value,
+        "model": said.model,
+        "is_simulated": said.is_simulated,
+        "is_last": said.is_last,
+        "said_at": said.at,
+        "seconds": said.seconds,
+        "text": hide(plain(said.text)),
+        "tools": told_beside(message) or None,
+        "message": message,
+    }
+
+
+def _call_values(said: Said) -> dict[str, Any] | None:
+    """An answer is one that names the model that gave it."""
+    if said.model is None:
+        return None
+    used = said.tokens or Tokens()
+    return {
+        "turn": plain(said.turn),
+        "number": said.number,
+        "purpose": said.purpose.value,
+        "model": said.model,
+        "is_simulated": said.is_simulated,
+        "input_tokens": used.input,
+        "output_tokens": used.output,
+        "cache_read_tokens": used.cache_read,
+        "cache_write_tokens": used.cache_write,
+        "cost_nano_usd": None if said.cost is None else in_nano(said.cost),
+        "day": said.at.astimezone(UTC).date().isoformat(),
+        "called_at": said.at,
+        "seconds": said.seconds,
+    }
+
+
+def in_nano(cost: Decimal) -> int:
+    """US dollars as whole billionths: their sums are exact."""
+    return int((cost / NANO).to_integral_value(ROUND_HALF_EVEN))
+
+
+def in_dollars(nano: int) -> Decimal:
+    return nano * NANO
+
+
+def storable(value: Any, hide: Callable[[str], str]) -> Any:
+    """What every database can hold, without any secret; a number that JSON cannot write is left out."""
+    match value:
+        case str():
+            return hide(plain(value))
+        case dict():
+            given = cast("Mapping[str, Any]", value)
+            return {hide(plain(name)): storable(inner, hide) for name, inner in given.items()}
+        case list() | tuple():
+            return [storable(inner, hide) for inner in cast("Sequence[Any]", value)]
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value
+
+
+def _said(row: Any) -> Said:
+    is_call = row.input_tokens is not None
+    return Said(
+        turn=row.turn,
+        number=row.number,
+        speaker=row.speaker,
+        role=row.role,
+        purpose=Purpose(row.purpose),
+        message=row.message,
+        text=row.text,
+        at=row.said_at,
+        seconds=row.seconds,
+        model=row.model,
+        is_simulated=row.is_simulated,
+        tokens=Tokens(row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens)
+        if is_call
+        else None,
+        cost=in_dollars(row.cost_nano_usd) if row.cost_nano_usd is not None else None,
+        is_last=row.is_last,
+    )

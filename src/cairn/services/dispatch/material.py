@@ -1,0 +1,215 @@
+"""What one execution may read: found already, brought together when it is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from cairn.core.execution import Execution
+from cairn.core.states import Mode, State
+from cairn.definitions import CheckpointDefinition
+from cairn.definitions.input_paths import INPUT
+from cairn.documents import Value, decode_json
+from cairn.ports import Rework, Stored
+from cairn.runners import CannotBegin, Limits
+from cairn.runners.agents import opening_text
+from cairn.runners.input_mapping import map_input, read_value, run_context, sources, values_of
+from cairn.runners.prompt_context import Assembled, Resolved, Source, assemble, referenced
+from cairn.runners.result_checks import INVALID
+from cairn.services.dispatch import summaries
+from cairn.services.engine.plans import Plans
+from cairn.store import Database, Loaded, blobs
+
+MOST_KEPT = 1024 * 1024  # bytes of input that are stored with a context
+
+
+class Gathered:
+    """The material of one dispatch."""
+
+    def __init__(
+        self,
+        database: Database,
+        plans: Plans,
+        limits: Limits,
+        loaded: Loaded,
+        checkpoint: CheckpointDefinition,
+        found: Resolved,
+    ) -> None:
+        self._database = database
+        self._plans = plans
+        self._limits = limits
+        self._loaded = loaded
+        self._checkpoint = checkpoint
+        self._found = found
+        self._taken = 0  # bytes of what joins the input
+        self._read_of: dict[str, Stored] = {}  # what was given to read, by record
+        self._summaries = dict(found.summaries)
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether the definition says what it needs: then that has to be there before it begins."""
+        c = self._checkpoint
+        return bool(c.input_mapping or c.input_schema is not None or c.inputs.include_checkpoint_outputs)
+
+    @property
+    def size(self) -> int:
+        return sum(stored.size for source in self._found.completed.values() for stored in source.artifacts)
+
+    def gather(self) -> None:
+        _ = self.input, self.references
+
+    @property
+    def input(self) -> Any:
+        return self._input
+
+    @cached_property
+    def _input(self) -> Any:
+        """Mapped from the run's input and the outputs of what is complete (P8, D8)."""
+        wanted = sources(self._checkpoint)
+        values: dict[str, Value] = {}
+        for key, source in self._found.completed.items():
+            if wanted is None or key in wanted:
+                values[key] = self._value(key, source)
+        run_input = self._read(self._loaded.facts.input_checksum) if wanted is None or "input" in wanted else None
+        return map_input(self._checkpoint, run_context(run_input, values))
+
+    @property
+    def previous(self) -> tuple[Stored, ...]:
+        return self._given(self._found.previous.artifacts) if self._found.previous is not None else ()
+
+    @property
+    def references(self) -> Mapping[str, tuple[Stored, ...]]:
+        found = referenced(self._checkpoint, self._found.completed)
+        return {key: self._given(source.artifacts) for key, source in found.items()}
+
+    @property
+    def rework(self) -> Rework | None:
+        """Why the work was sent back."""
+        return self._found.rework
+
+    @property
+    def consumed(self) -> tuple[str, ...]:
+        """The artifacts that it was given to read (R3): those of its asker always, others when it wanted them."""
+        if self._found.rework is not None:
+            self._given(self._found.rework.artifacts)
+        return tuple(self._read_of)
+
+    def _given(self, artifacts: tuple[Stored, ...]) -> tuple[Stored, ...]:
+        self._read_of.update((one.record_id, one) for one in artifacts)
+        return artifacts
+
+    @property
+    def assembled(self) -> Assembled:
+        if self._checkpoint.execution.mode is Mode.AGENTIC:
+            return opening_text(self._checkpoint, self.found, self._limits)
+        return assemble(self._checkpoint, self.found, limits=self._limits)
+
+    @property
+    def found(self) -> Resolved:
+        _ = self.references
+        if self._checkpoint.inputs.include_previous_version:
+            _ = self.previous
+        if self._found.previous_pass is not None:
+            self._given(self._found.previous_pass.artifacts)
+        if self._checkpoint.execution.mode is not Mode.AGENTIC:
+            return self._found
+        prompt = self._loaded.facts.original_prompt
+        return replace(self._found, input=self._shown_input, original_prompt=prompt, summaries=self._summaries)
+
+    @cached_property
+    def _shown_input(self) -> Any:
+        """Of the input what an agent is shown: what is mapped; else the run's own, and without references all of it."""
+        given = dict(self.input)
+        if self._checkpoint.input_mapping:
+            return given
+        if self._checkpoint.inputs.include_checkpoint_outputs:
+            given = {INPUT: given.get(INPUT)}
+        if given.get(INPUT) is None:
+            given.pop(INPUT, None)
+        return given or None
+
+    async def shorten(self, checksum: str, model: str, summary: str) -> None:
+        known = dict(self._summaries.get(checksum, {}))
+        if known.pop(model, None) != summary:
+            now = datetime.now(UTC)
+            await self._database.transact(lambda c: summaries.keep(c, checksum, model, summary, now))
+        self._summaries[checksum] = {**known, model: summary}
+
+    @property
+    def prompt(self) -> str:
+        return self.assembled.text
+
+    def _value(self, key: str, source: Source) -> Value:
+        e = standing(self._loaded, None)[key]
+        facts = self._loaded.facts
+        definition = self._plans.known(facts.pipeline_id, e.definition) or self._database.read(
+            lambda c: self._plans.definition(c, facts.pipeline_id, e.definition)
+        )
+        self._taken += sum(stored.size for stored in source.artifacts)
+        answer = self._read(e.answer) if e.policy.mode is Mode.HUMAN_ONLY else None
+        checkpoint = definition.checkpoint(key)
+        self._given(values_of(checkpoint, source.artifacts))
+        return read_value(checkpoint, source.artifacts, answer)
+
+    def _read(self, checksum: str | None) -> Value:
+        if checksum is None:
+            return None
+        content = self._database.read(lambda c: blobs.read(c, checksum))
+        self._taken += len(content)
+        return decode_json(content, max_bytes=max(len(content), 1))
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the definition says anything of the context: then it is stored with the execution (X9).
+
+        Of more than is ever put before a model, the outputs that it was taken from are record enough.
+        """
+        c = self._checkpoint
+        says = c.inputs.include_previous_version or c.instructions.system_prompt or c.instructions.task_prompt
+        says = says or c.execution.mode is Mode.AGENTIC
+        return (bool(says) or self.is_declared or self.rework is not None) and self._taken <= MOST_KEPT
+
+    def told(self) -> bytes | None:
+        """The context as it is stored."""
+        from cairn.services.dispatch.contexts import laid_out  # which reads what is stored here
+
+        try:
+            context = laid_out(self._checkpoint, self.input, self.assembled, stored=True)
+        except CannotBegin:
+            return None  # whoever wants it as a prompt fails with it; the others do without
+        return context.model_dump_json().encode()
+
+
+def standing(loaded: Loaded, e: Execution | None) -> dict[str, Execution]:
+    """The completed execution that stands for each checkpoint in this pass, other than the one that asks."""
+    return {
+        other.key: other
+        for other in loaded.run.current
+        if other.state is State.COMPLETED and (e is None or other.id != e.id)
+    }
+
+
+def feedback_of(loaded: Loaded, e: Execution) -> tuple[str, ...]:
+    """What people said when they asked for revisions, oldest first."""
+    return tuple(
+        vote.feedback
+        for approval in loaded.run.approvals.values()
+        if approval.execution == e.id
+        for vote in approval.votes
+        if vote.decision in ("revise", "feedback") and vote.feedback
+    )
+
+
+def findings_of(e: Execution) -> str:
+    """Why the last result was not taken, while it is being done again for that (A5)."""
+    last = e.last_error
+    return last.message if e.validations_used and last is not None and last.type == INVALID else ""
+
+
+def sent_back(e: Execution, of_asker: tuple[Stored, ...]) -> Rework | None:
+    """Why the work of an execution was sent back, with what its asker has made so far."""
+    why = e.rework
+    return Rework(why.prompt, why.reason, why.requested_by, e.asked_by, of_asker) if why is not None else None

@@ -1,0 +1,69 @@
+"""Calls of scripts and agents that waited for others: recorded with the report, given back with their answers (X11)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.core.commands import Given
+from cairn.core.execution import Execution
+from cairn.ports import Asks, Call, ProposesAction, WantsRework
+from cairn.services.actions import proposals
+from cairn.services.approvals.questions import answer_of
+from cairn.store import blobs, scripts
+from cairn.store import tables as t
+
+ANSWERED = ("ended", "reason", "execution_id", "artifacts")
+
+
+def keep_call(
+    connection: sa.Connection, e: Execution, wanted: WantsRework | ProposesAction | Asks, given: Given
+) -> None:
+    """In the transaction of the report."""
+    call = wanted.call
+    if call is not None:
+        content = None if isinstance(wanted, Asks) else wanted.seen
+        seen = blobs.put(connection, content) if content is not None else None
+        scripts.write_call(connection, e.id, e.revision, call.number, call.kind, call.arguments, seen, given.at)
+
+
+def read_calls(connection: sa.Connection, e: Execution) -> tuple[Call, ...]:
+    """Those of this revision, each with its answer: reworks are told of in the order in which they were asked for."""
+    rows = scripts.calls_of(connection, e.id, e.revision)
+    if not rows:
+        return ()
+    v = t.events.c
+    told = connection.execute(
+        sa.select(v.metadata)
+        .where(v.execution_id == e.id, v.event_type == "rework_told", v.timestamp >= rows[0].asked_at)
+        .order_by(v.seq)
+    ).scalars()
+    own = [event for event in told if event.get("requested_by") == e.key]
+    answers = [{name: event.get(name) for name in ANSWERED} for event in own]
+    of_reworks = iter(answers)
+    of_actions = _of_actions(connection, e) if any(row.kind == "action" for row in rows) else {}
+
+    def answer(row: Any) -> Mapping[str, Any] | None:
+        match row.kind:
+            case "action":
+                return of_actions.get(row.number)
+            case "question":
+                return answer_of(connection, e.id, row.asked_at)
+            case _:
+                return next(of_reworks, None)
+
+    return tuple(Call(row.number, row.kind, row.arguments, answer(row), row.seen_checksum) for row in rows)
+
+
+def _of_actions(connection: sa.Connection, e: Execution) -> dict[int, Mapping[str, Any] | None]:
+    """By the number of the call; the last proposal counts, where one was asked for twice."""
+    a, p = t.actions.c, t.approvals.c
+    rows = connection.execute(
+        sa.select(t.actions, p.status)
+        .join(t.approvals, p.approval_id == a.approval_id)
+        .where(a.execution_id == e.id, a.revision_iteration == e.revision, a.call_number.is_not(None))
+        .order_by(p.ordinal)
+    )
+    return {row.call_number: proposals.answer_of(connection, row) for row in rows}

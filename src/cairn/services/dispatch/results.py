@@ -1,0 +1,130 @@
+"""What a runner has made, ready to be saved: records, checksums and the digest that approvals bind to."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from uuid import NAMESPACE_OID
+
+import sqlalchemy as sa
+
+from cairn.core.commands import Output
+from cairn.core.execution import Execution
+from cairn.core.frozen import Changing
+from cairn.core.ids import id_of
+from cairn.definitions import CheckpointDefinition
+from cairn.documents import DocumentError, Value, decode_json, digest
+from cairn.files import layout
+from cairn.ports import Asks, Content, ProposesAction, Stored, Verdict, WantsRework
+from cairn.runners import artifact_id
+from cairn.services.actions.corrections import Learnt
+from cairn.services.actions.proposals import Weighed
+from cairn.store import Database, NewArtifact, blobs
+from cairn.store import tables as t
+
+AT_ONCE = 256 * 1024  # more than this is hashed beside the event loop
+LONGEST = 16 * 1024 * 1024  # more than this is not read to tell what it means
+LARGE = 1024 * 1024  # contents from this size on go in earlier transactions (D47)
+
+
+@dataclass(frozen=True, slots=True)
+class Products:
+    outputs: tuple[Output, ...]
+    artifacts: tuple[NewArtifact, ...]
+    digest: str
+
+
+@dataclass(frozen=True)
+class Brought(Changing):
+    """What comes with a report, to be saved in its transaction."""
+
+    artifacts: tuple[NewArtifact, ...] = ()
+    context: bytes | None = None  # that the execution was given
+    consumed: tuple[str, ...] = ()  # artifacts that it was given to read
+    wanted: WantsRework | ProposesAction | Asks | None = None  # with the call that is recorded
+    weighed: Weighed | None = None  # the action that it proposes
+    learnt: Learnt | None = None  # what a decision has corrected
+    verdicts: tuple[Verdict, ...] = ()  # of those who have looked at the result
+
+
+NOTHING = Brought()
+
+
+def keep_context(connection: sa.Connection, execution_id: str, content: bytes) -> None:
+    """The exact context stays with the execution (X9)."""
+    e = t.checkpoint_executions
+    checksum = blobs.put(connection, content)
+    connection.execute(sa.update(e).where(e.c.execution_id == execution_id).values(context_checksum=checksum))
+
+
+class Storing:
+    """Makes products of what a runner hands over; large contents are stored ahead of the decision."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def store(
+        self, execution: Execution, checkpoint: CheckpointDefinition, contents: Sequence[Content | Stored]
+    ) -> Products:
+        if sum(content.size for content in contents) <= AT_ONCE:
+            return prepare(execution, checkpoint, contents)
+        products = await asyncio.to_thread(prepare, execution, checkpoint, contents)
+        artifacts = [await self._ahead(artifact) for artifact in products.artifacts]
+        return replace(products, artifacts=tuple(artifacts))
+
+    async def _ahead(self, artifact: NewArtifact) -> NewArtifact:
+        """In transactions of its own, so that it does not hold the writer while the decision is saved."""
+        if artifact.content is None or artifact.size < LARGE:
+            return artifact
+        await self.put_ahead(artifact.content)
+        return artifact.changed(content=None)
+
+    async def put_ahead(self, content: bytes) -> None:
+        """Stored again with the decision, it is there already."""
+        if len(content) >= LARGE:
+            await asyncio.to_thread(blobs.put_stream, self._database, _pieces(content))
+
+
+def _pieces(content: bytes) -> Iterator[bytes]:
+    return (content[start : start + LARGE] for start in range(0, len(content), LARGE))
+
+
+def prepare(execution: Execution, checkpoint: CheckpointDefinition, contents: Sequence[Content | Stored]) -> Products:
+    """Record ids follow from the dispatch: prepared twice, they are the same."""
+    artifacts = tuple(_record(execution, checkpoint, content) for content in contents)
+    meanings: list[Value] = [
+        [content.name, content.format, _meaning(content, artifact.checksum)]
+        for content, artifact in sorted(zip(contents, artifacts, strict=True), key=lambda pair: pair[0].name)
+    ]
+    outputs = tuple(Output(a.record_id, a.name, a.checksum, a.size) for a in artifacts)
+    return Products(outputs, artifacts, digest(meanings))
+
+
+def _record(execution: Execution, checkpoint: CheckpointDefinition, content: Content | Stored) -> NewArtifact:
+    declared = artifact_id(checkpoint, content.name)
+    staged = layout.staged_name(content.name, declared, content.format)
+    return NewArtifact(
+        record_id=id_of(NAMESPACE_OID, f"{execution.id}:{execution.dispatch}:{content.name}.{content.format}"),
+        execution_id=execution.id,
+        artifact_id=declared,
+        name=content.name,
+        format=content.format,
+        artifact_type="file",
+        checksum=content.checksum if isinstance(content, Stored) else hashlib.sha256(content.data).hexdigest(),
+        size=content.size,
+        file_path=f"{layout.staging_folder(execution.id)}/{staged}",
+        promoted=False,
+        content=None if isinstance(content, Stored) else content.data,
+    )
+
+
+def _meaning(content: Content | Stored, checksum: str) -> str:
+    """Equal JSON is equal content, however it is spelled (H3a); what is no JSON counts byte by byte."""
+    if content.format != "json" or content.size > LONGEST:
+        return checksum
+    try:
+        return digest(decode_json(content.read(), max_bytes=max(content.size, 1)))
+    except DocumentError:
+        return checksum

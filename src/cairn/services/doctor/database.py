@@ -1,0 +1,84 @@
+"""The database: schema, integrity, rows, contents, jobs, trail."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import sqlalchemy as sa
+
+from cairn.ports import JobEngine
+from cairn.services.dispatch.orphans import working
+from cairn.services.doctor.views import HealthCheck
+from cairn.services.reading import Reading
+from cairn.store import Database
+from cairn.store import integrity as store
+
+SHOWN = 5
+SWEPT = timedelta(days=2)  # contents that nothing refers to are removed every day
+
+
+def schema(database: Database) -> list[HealthCheck]:
+    seen = database.read(store.schema)
+    if seen.is_right:
+        return [_ok("schema", f"at {seen.found}, the newest")]
+    detail = f"at {seen.found}, and this Cairn wants {seen.wanted}"
+    return [HealthCheck(what="schema", verdict="fault", detail=detail, remedy="start this version of the server")]
+
+
+def integrity(database: Database) -> list[HealthCheck]:
+    faults = database.read(store.faults)
+    if not faults:
+        return [_ok("database", f"{database.kind}, sound")]
+    remedy = "stop the server, copy the folder, and go back to a backup"
+    return [HealthCheck(what="database", verdict="fault", detail=_some(faults), remedy=remedy)]
+
+
+def rows(database: Database) -> list[HealthCheck]:
+    found = database.read(store.orphans)
+    if not found:
+        return [_ok("rows", "every one has what it refers to")]
+    remedy = "somebody has changed the database: compare with a backup"
+    return [HealthCheck(what="rows", verdict="fault", detail=_some(found), remedy=remedy)]
+
+
+def contents(database: Database, now: datetime) -> list[HealthCheck]:
+    left = database.read(lambda c: store.unused(c, now - SWEPT))
+    if not left.count:
+        return [_ok("contents", "nothing is left over")]
+    detail = f"{left.count} that nothing refers to, {left.size / 1_000_000:.1f} MB"
+    return [HealthCheck(what="contents", verdict="warning", detail=detail, remedy="cairn doctor --repair removes them")]
+
+
+def engine(database: Database, jobs: JobEngine) -> list[HealthCheck]:
+    """Executions at work, and whether a job drives each."""
+
+    def look(connection: sa.Connection) -> tuple[int, list[str]]:
+        rows = working(connection)
+        drivers = tuple({row.driver for row in rows if row.driver is not None})
+        over = jobs.over(connection, drivers)
+        return len(rows), [row.execution_id for row in rows if row.driver is None or row.driver in over]
+
+    at_work, left = database.read(look)
+    if not left:
+        return [_ok("jobs", f"{at_work} executions at work, each with its job")]
+    remedy = "a running server takes them up within 15 seconds; if it does not, start it again"
+    detail = f"nobody drives {_some(left)}"
+    return [HealthCheck(what="jobs", verdict="warning", detail=detail, remedy=remedy)]
+
+
+def trail(reading: Reading) -> list[HealthCheck]:
+    verdict = reading.verify(None, None)
+    if verdict.valid:
+        return [_ok("trail", f"{verdict.events} events in {verdict.chains} chains")]
+    broken = _some([f"{link.chain} at {link.seq}: {link.reason}" for link in verdict.broken])
+    remedy = "somebody has changed the database: compare with a backup"
+    return [HealthCheck(what="trail", verdict="fault", detail=broken, remedy=remedy)]
+
+
+def _ok(what: str, detail: str) -> HealthCheck:
+    return HealthCheck(what=what, verdict="ok", detail=detail, remedy="")
+
+
+def _some(found: list[str]) -> str:
+    more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    return "; ".join(found[:SHOWN]) + more

@@ -1,0 +1,73 @@
+"""The folders: equal to the database, and nothing in them that belongs to nobody."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from cairn.files import Drift, layout, shown
+from cairn.services.doctor.views import HealthCheck
+from cairn.services.folders.folder_repair import Keeper
+from cairn.store import Database
+from cairn.store import tables as t
+
+SHOWN = 5
+
+
+def folders(database: Database, keeper: Keeper) -> list[HealthCheck]:
+    found: list[HealthCheck] = []
+    for pipeline_id in database.read(_standing):
+        drift = keeper.look(pipeline_id)
+        if not drift.is_clean:
+            remedy = "cairn doctor --repair puts it right; so does a start of the server"
+            what = f"folder of pipeline {pipeline_id}"
+            found.append(HealthCheck(what=what, verdict="fault", detail=_told(drift), remedy=remedy))
+    if not found:
+        found.append(HealthCheck(what="folders", verdict="ok", detail="equal to the database", remedy=""))
+    return found
+
+
+def strangers(database: Database, keeper: Keeper) -> list[HealthCheck]:
+    """What lies among the pipelines' folders, and in their archive, and belongs to none."""
+    known = frozenset(database.read(lambda c: c.execute(sa.select(t.pipelines.c.pipeline_id)).scalars().all()))
+    found = _strangers(keeper.root, known)
+    if not found:
+        return [HealthCheck(what="other files", verdict="ok", detail="none among the folders", remedy="")]
+    more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    remedy = "they belong to no pipeline of this database: move them away if you do not know them"
+    detail = "; ".join(found[:SHOWN]) + more
+    return [HealthCheck(what="other files", verdict="warning", detail=detail, remedy=remedy)]
+
+
+async def mend(keeper: Keeper) -> list[HealthCheck]:
+    """What was missing or changed is written again; what is a user's is moved aside, never deleted."""
+    await keeper.mend_unfinished()
+    report = await keeper.mend_all()
+    detail = f"{report.repaired} files written again, {report.moved_aside} moved aside"
+    verdict = "fault" if report.failed else "ok" if report.is_clean else "repaired"
+    remedy = "look at the disk and its permissions, then repair again" if report.failed else ""
+    return [HealthCheck(what="folders", verdict=verdict, detail="; ".join((detail, *report.failed)), remedy=remedy)]
+
+
+def _standing(connection: sa.Connection) -> list[str]:
+    p = t.pipelines.c
+    return list(connection.execute(sa.select(p.pipeline_id).where(p.deleted_at.is_(None))).scalars())
+
+
+def _strangers(root: Path, known: frozenset[str]) -> list[str]:
+    """Entries of the pipelines' folder, and of its archive, that no pipeline has."""
+    archive = root / layout.ARCHIVED
+    standing = [entry.name for entry in _entries(root) if entry.name not in known and not entry.name.startswith(".")]
+    archived = [entry.name for entry in _entries(archive) if entry.name.rpartition("_")[0] not in known]
+    return [shown(name) for name in standing] + [shown(f"{layout.ARCHIVED}/{name}") for name in archived]
+
+
+def _entries(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _told(drift: Drift) -> str:
+    kinds = {"missing": drift.missing, "changed": drift.changed, "extra": drift.extra, "left over": drift.left}
+    told = [f"{kind}: {', '.join(map(shown, paths[:SHOWN]))}" for kind, paths in kinds.items() if paths]
+    return "; ".join(told) or "latest"

@@ -1,0 +1,33 @@
+"""Models: whether the default and the fallbacks can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cairn.ports.models import Models
+from cairn.services.doctor.views import HealthCheck
+
+
+def models(known: Models, fallbacks: Sequence[str]) -> list[HealthCheck]:
+    """Nobody is asked: that would cost."""
+    default = known.default
+    states = {one.name: one for one in known.providers()}
+    found: list[HealthCheck] = []
+    for name, what in ((default, "the default model"), *((other, "the fallback") for other in fallbacks)):
+        state = states.get(name.partition(":")[0])
+        if state is None:
+            detail = f"{what} {name}: there is no provider of this name"
+            found.append(_warning(detail, "see docs/guide/models.md, and cairn models list"))
+        elif not state.is_ready:
+            found.append(_warning(f"{what} {name} cannot be asked", state.remedy))
+        elif (end := known.ends_on(name)) is not None:
+            found.append(_warning(f"{what} {name} ends on {end}", "set another one: CAIRN_DEFAULT_MODEL"))
+    if found:
+        return found
+    is_simulated = default.startswith("simulated:")
+    detail = "no key for any provider: agents are simulated" if is_simulated else f"{default}; {known.prices}"
+    return [HealthCheck(what="models", verdict="ok", detail=detail, remedy="")]
+
+
+def _warning(detail: str, remedy: str) -> HealthCheck:
+    return HealthCheck(what="models", verdict="warning", detail=detail, remedy=remedy)

@@ -1,0 +1,42 @@
+"""Rules: whether the file is what holds, and whether what holds can be met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import sqlalchemy as sa
+
+from cairn.core.rules import GLOBAL
+from cairn.definitions import DefinitionError
+from cairn.services.doctor.views import HealthCheck
+from cairn.services.rules.service import Rules
+from cairn.store import Database
+from cairn.store import rules as rule_rows
+
+WELL = HealthCheck(what="rules", verdict="ok", detail="what is written is in force", remedy="")
+
+
+def rules(database: Database, service: Rules) -> list[HealthCheck]:
+    found = [*_file(service), *database.read(lambda c: list(_in_force(c, service)))]
+    return found or [WELL]
+
+
+def _file(service: Rules) -> Iterator[HealthCheck]:
+    path = service.file.path
+    for fault in service.file.faults[:1]:
+        detail = f"{path.name} is not in force, what was before still is: {fault}"
+        yield _warning(detail, f"correct {path}, or save the rules anew")
+
+
+def _in_force(connection: sa.Connection, service: Rules) -> Iterator[HealthCheck]:
+    """A rule may want people who have gone since it was saved (D70)."""
+    for head in rule_rows.all_heads(connection):
+        try:
+            service.read(connection, rule_rows.text(connection, head.scope, head.revision) or "")
+        except DefinitionError as error:
+            whose = "the global rules" if head.scope == GLOBAL else f"the rules of pipeline {head.scope}"
+            yield _warning(f"{whose} could not be saved today: {error.findings[0]}", "save them anew")
+
+
+def _warning(detail: str, remedy: str) -> HealthCheck:
+    return HealthCheck(what="rules", verdict="warning", detail=detail, remedy=remedy)

@@ -1,0 +1,100 @@
+"""Looks at everything that can be wrong, says how it stands and what to do; puts right what is safe to (X8)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from cairn.ports import Clock, JobEngine
+from cairn.services.doctor import database, machine
+from cairn.services.doctor import folders as files
+from cairn.services.doctor import notifications as notices
+from cairn.services.doctor.machine import Machine
+from cairn.services.doctor.models import models as look_at_models
+from cairn.services.doctor.rules import rules as look_at_rules
+from cairn.services.doctor.secrets import secrets as look_at_secrets
+from cairn.services.doctor.views import Diagnosis, HealthCheck
+from cairn.services.folders.folder_repair import Keeper
+from cairn.services.models import KnownModels
+from cairn.services.reading import Reading
+from cairn.services.retention import Retention
+from cairn.services.rules.service import Rules
+from cairn.services.secrets import Secrets
+from cairn.store import Database
+
+log = logging.getLogger(__name__)
+Look = Callable[[], Sequence[HealthCheck]]
+
+
+@dataclass(frozen=True)
+class Doctor:
+    """Safe beside everything else: looking only reads, and repairing waits for whoever acts on a pipeline."""
+
+    database: Database
+    keeper: Keeper
+    reading: Reading
+    retention: Retention
+    jobs: JobEngine
+    clock: Clock
+    machine: Machine
+    rules: Rules
+    secrets: Secrets
+    known_models: KnownModels
+
+    async def examine(self) -> Diagnosis:
+        """Nothing is changed."""
+        looks = (*self._around(), *self._in_database(), lambda: files.folders(self.database, self.keeper))
+        return self._diagnosis([found for look in looks for found in await asyncio.to_thread(_looked, look)])
+
+    async def repair(self) -> Diagnosis:
+        """Put right what differs and can be put right without a loss, and say what is left."""
+        done = [
+            *await asyncio.to_thread(_looked, lambda: machine.close_to_others(self.machine)),
+            *await files.mend(self.keeper),
+        ]
+        await self.retention.sweep_contents()
+        looks = (*self._around(), *self._in_database())
+        found = [one for look in looks for one in await asyncio.to_thread(_looked, look)]
+        repaired = {one.what for one in done}
+        return self._diagnosis([*done, *(one for one in found if one.what not in repaired or one.verdict != "ok")])
+
+    def _around(self) -> tuple[Look, ...]:
+        return (
+            lambda: machine.settings(self.machine),
+            lambda: machine.disk(self.machine),
+            lambda: machine.permissions(self.machine),
+            lambda: machine.sandbox(self.machine),
+            lambda: look_at_rules(self.database, self.rules),
+            lambda: look_at_secrets(self.secrets),
+            lambda: look_at_models(self.known_models.models, self.known_models.fallbacks),
+            lambda: machine.clock(self.database, self.clock.now()),
+        )
+
+    def _in_database(self) -> tuple[Look, ...]:
+        return (
+            lambda: database.schema(self.database),
+            lambda: database.integrity(self.database),
+            lambda: database.rows(self.database),
+            lambda: database.contents(self.database, self.clock.now()),
+            lambda: database.engine(self.database, self.jobs),
+            lambda: database.trail(self.reading),
+            lambda: notices.deliveries(self.database, self.clock.now()),
+            lambda: files.strangers(self.database, self.keeper),
+        )
+
+    def _diagnosis(self, findings: list[HealthCheck]) -> Diagnosis:
+        well = all(found.verdict != "fault" for found in findings)
+        return Diagnosis(checked_at=self.clock.now(), well=well, findings=findings)
+
+
+def _looked(look: Look) -> Sequence[HealthCheck]:
+    """What cannot be looked at is a fault of its own, and the rest is looked at all the same."""
+    try:
+        return look()
+    except Exception as error:
+        log.exception("a check could not be made")
+        told = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        remedy = "see the server's log"
+        return [HealthCheck(what="doctor", verdict="fault", detail=f"a check could not be made: {told}", remedy=remedy)]

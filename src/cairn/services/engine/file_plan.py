@@ -1,0 +1,224 @@
+"""Where the files of a decision go: decided in its transaction, so that rows and folders tell the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property, partial
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.core.commands import Given
+from cairn.core.decide import Decision
+from cairn.core.effects import Archive, Promote, SetPassAside, Unarchive
+from cairn.core.execution import Execution
+from cairn.core.run import Run
+from cairn.core.states import State
+from cairn.files import layout
+from cairn.store import Loaded, NewArtifact
+from cairn.store import tables as t
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """An artifact's file that changes its place. Paths are relative to the pipeline's folder."""
+
+    record_id: str
+    artifact_id: str
+    execution_id: str
+    name: str
+    checksum: str
+    size: int
+    original: str
+    to: str
+    superseded: bool = False
+
+
+@dataclass(frozen=True)
+class Filing:
+    artifacts: tuple[NewArtifact, ...]  # those that are new, with their final paths
+    promoted: Mapping[str, str] = field(default_factory=dict[str, str])  # earlier ones that take their permanent names
+    moved: tuple[Moved, ...] = ()
+
+
+def plan(
+    connection: sa.Connection, before: Loaded, decision: Decision, given: Given, artifacts: Sequence[NewArtifact]
+) -> Filing:
+    desk = _Desk(connection, before, decision.run, tuple(artifacts))
+    for effect in decision.effects:
+        match effect:
+            case Promote():
+                desk.promote(decision.run.executions[effect.execution])
+            case Archive():
+                desk.archive(effect.rollback, given.at, whole_run=decision.run.archived_by == effect.rollback)
+            case Unarchive():
+                desk.unarchive(effect.rollback)
+            case SetPassAside():
+                desk.set_aside(effect.pass_number)
+            case _:
+                pass
+    return desk.filing()
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    record_id: str
+    artifact_id: str
+    execution_id: str
+    name: str
+    format: str
+    checksum: str
+    size: int
+    path: str
+    promoted: bool
+
+
+class _Desk:
+    """The run's artifacts while their paths change; earlier ones are read only when they have to move."""
+
+    def __init__(
+        self,
+        connection: sa.Connection,
+        before: Loaded,
+        run: Run,
+        new: tuple[NewArtifact, ...],
+    ) -> None:
+        self._connection = connection
+        self._facts = before.facts
+        self._run = run
+        self._folders = before.folders  # of executions, fixed when they were made (D38)
+        self._new = {a.record_id: a for a in new}
+        self._promoted: dict[str, str] = {}
+        self._moved: dict[str, Moved] = {}
+
+    @cached_property
+    def _known(self) -> dict[str, _Item]:
+        a = t.artifacts.c
+        query = sa.select(t.artifacts).where(a.run_id == self._facts.run_id)
+        rows = self._connection.execute(query.order_by(a.created_at, a.artifact_record_id))
+        return {row.artifact_record_id: _item(row) for row in rows}
+
+    @property
+    def _run_folder(self) -> str:
+        return layout.run_folder(self._facts.run_version, self._facts.run_id)
+
+    def promote(self, e: Execution) -> None:
+        self._supersede(e)
+        for record_id in e.outputs:
+            new = self._new.get(record_id)
+            of = new or self._known[record_id]
+            facts = self._facts
+            file = layout.permanent_name(of.name, of.artifact_id, of.format, facts.run_version, facts.run_id)
+            path = f"{self._run_folder}/{self._folders[e.id]}/{layout.OUTPUTS}/{file}"
+            if new is not None:
+                self._new[record_id] = new.changed(promoted=True, file_path=path)
+            else:
+                self._promoted[record_id] = path
+
+    def _supersede(self, e: Execution) -> None:
+        """What stood at its place goes to `superseded/` (D31)."""
+        for other in self._run.current:
+            if other.key == e.key and other.id != e.id and other.state is State.COMPLETED:
+                folder = f"{self._run_folder}/{self._folders[other.id]}"
+                aside = layout.superseded_folder(folder, other.id)
+                standing = [item for item in self._of([other.id]) if not item.path.startswith(f"{aside}/")]
+                self._move(standing, partial(_into, aside), superseded=True)
+
+    def archive(self, rollback: str, at: datetime, *, whole_run: bool) -> None:
+        into = layout.rollback_folder(rollback, at)
+        if whole_run:
+            base = f"{into}/{layout.archived_run(self._facts.run_version, self._facts.run_id)}"
+            self._move(self._all_promoted(), partial(_rebase, f"{self._run_folder}/", f"{base}/"))
+            return
+        for e in self._run.executions.values():
+            if e.archived_by == rollback:
+                position = layout.archived_execution(self._facts.run_version, self._facts.run_id, e.position)
+                folder = f"{self._run_folder}/{self._folders[e.id]}/"
+                self._move(self._of([e.id]), partial(_rebase, folder, f"{into}/{position}/"))
+
+    def unarchive(self, rollback: str) -> None:
+        i = t.archived_items.c
+        rows = self._connection.execute(
+            sa.select(i.item_id, i.original_path).where(i.rollback_id == rollback, i.item_type == "artifact")
+        )
+        back = {row.item_id: row.original_path for row in rows}
+        for item in [item for item in self._all_promoted() if item.record_id in back]:
+            self._move([item], partial(_become, back[item.record_id]))
+
+    def set_aside(self, pass_number: int) -> None:
+        into = layout.pass_folder(self._run_folder, pass_number)
+        ids = {e.id for e in self._run.executions.values() if e.pass_number == pass_number and e.archived_by is None}
+        self._move(self._of(ids), partial(_rebase, f"{self._run_folder}/", f"{into}/"))
+        for record_id, new in self._new.items():
+            if new.promoted and new.execution_id in ids:
+                self._new[record_id] = new.changed(
+                    file_path=f"{into}/{new.file_path.removeprefix(self._run_folder + '/')}"
+                )
+        for record_id, path in self._promoted.items():
+            if self._known[record_id].execution_id in ids:
+                self._promoted[record_id] = f"{into}/{path.removeprefix(self._run_folder + '/')}"
+
+    def _all_promoted(self) -> list[_Item]:
+        return [item for item in self._known.values() if item.promoted]
+
+    def _of(self, executions: Iterable[str]) -> list[_Item]:
+        wanted = set(executions)
+        return [item for item in self._all_promoted() if item.execution_id in wanted]
+
+    def _move(self, items: Sequence[_Item], rename: Callable[[str], str], *, superseded: bool = False) -> None:
+        for item in items:
+            earlier = self._moved.get(item.record_id)
+            at = earlier.to if earlier else item.path
+            self._moved[item.record_id] = Moved(
+                item.record_id,
+                item.artifact_id,
+                item.execution_id,
+                item.name,
+                item.checksum,
+                item.size,
+                item.path,
+                rename(at),
+                superseded or (earlier is not None and earlier.superseded),
+            )
+
+    def filing(self) -> Filing:
+        return Filing(tuple(self._new.values()), self._promoted, tuple(self._moved.values()))
+
+
+def _into(folder: str, path: str) -> str:
+    return f"{folder}/{path.rpartition('/')[2]}"
+
+
+def _rebase(cut: str, onto: str, path: str) -> str:
+    return onto + path.removeprefix(cut)
+
+
+def _become(path: str, _: str) -> str:
+    return path
+
+
+def _item(row: sa.Row[Any]) -> _Item:
+    return _Item(
+        row.artifact_record_id,
+        row.artifact_id,
+        row.execution_id,
+        row.artifact_name,
+        row.format,
+        row.checksum,
+        row.size_bytes,
+        row.file_path,
+        row.promoted_to_permanent_at is not None,
+    )
+
+
+def write_moves(connection: sa.Connection, filing: Filing, given: Given) -> None:
+    """The rows of files that move say where they are from now on."""
+    for moved in filing.moved:
+        values: dict[str, Any] = {"file_path": moved.to}
+        if moved.superseded:
+            values["superseded_at"] = given.at
+        connection.execute(
+            sa.update(t.artifacts).where(t.artifacts.c.artifact_record_id == moved.record_id).values(values)
+        )

@@ -1,0 +1,35 @@
+"""What a run is carried out by: stored definitions, read and compiled once each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.core.plan import Plan
+from cairn.definitions import PipelineDefinition, compile_plan, parse
+from cairn.files import layout
+from cairn.store import Kept, document
+from cairn.store import Plans as StoredPlans
+
+
+class Plans(StoredPlans):
+    """Compiled plans and policies, and the definitions they come from; a revision never changes."""
+
+    def __init__(self) -> None:
+        super().__init__(_compile_plan, layout)
+        self._definitions = Kept[tuple[str, int], PipelineDefinition]()
+
+    def definition(self, connection: sa.Connection, pipeline_id: str, revision: int) -> PipelineDefinition:
+        return self._definitions.get(
+            (pipeline_id, revision), lambda: parse(dict(document(connection, pipeline_id, revision)))
+        )
+
+    def known(self, pipeline_id: str, revision: int) -> PipelineDefinition | None:
+        """The definition, if it has been read before."""
+        return self._definitions.find((pipeline_id, revision))
+
+
+def _compile_plan(graph_of: Mapping[str, Any], newest: Mapping[str, Any], revision: int) -> Plan:
+    return compile_plan(parse(dict(graph_of)), parse(dict(newest)), revision=revision)

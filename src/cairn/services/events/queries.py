@@ -1,0 +1,121 @@
+"""The trail, as a list and as a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from cairn.services.errors import NotFound
+from cairn.services.events.views import BrokenLink, Change, Event, EventPage, Verdict
+from cairn.services.filters import EventFilter
+from cairn.services.paging import Order, Row, page
+from cairn.store import tables as t
+from cairn.store.column_types import Text
+from cairn.store.events.chain import NO_PIPELINE
+from cairn.store.events.verification import verify
+from cairn.store.prepared_statements import PreparedQuery
+
+V, E = t.events.c, t.checkpoint_executions.c
+_NEWEST = Order((V.id,), newest_first=True)
+
+
+def list_events(connection: sa.Connection, wanted: EventFilter, limit: int, cursor: str | None) -> EventPage:
+    conditions: list[sa.ColumnElement[bool]] = []
+    if wanted.run_id is not None:
+        conditions.append(V.chain == wanted.run_id)  # a run's events are one chain
+    if wanted.pipeline_id is not None:
+        conditions.append(V.pipeline_id == wanted.pipeline_id)
+    if wanted.is_global:
+        conditions.append(V.pipeline_id == NO_PIPELINE)
+    if wanted.execution_id is not None:
+        conditions.append(V.execution_id == wanted.execution_id)
+        query = sa.select(E.run_id).where(E.execution_id == wanted.execution_id)
+        if (run_id := connection.execute(query).scalar_one_or_none()) is not None:
+            conditions.append(V.chain == run_id)  # which is indexed, as its executions are not
+    if wanted.types:
+        conditions.append(V.event_type.in_(wanted.types))
+    if wanted.since is not None:
+        conditions.append(V.timestamp >= wanted.since)
+    if wanted.until is not None:
+        conditions.append(V.timestamp < wanted.until)
+    found = page(connection, sa.select(t.events).where(*conditions), _NEWEST, limit, cursor)
+    return EventPage(items=[event(row) for row in found.rows], next_cursor=found.next_cursor)
+
+
+def event(row: Row) -> Event:
+    return Event(
+        event_id=row.event_id,
+        event_type=row.event_type,
+        pipeline_id=row.pipeline_id or None,
+        run_id=row.run_id,
+        execution_id=row.execution_id,
+        checkpoint_id=row.checkpoint_id,
+        approval_id=row.approval_id,
+        rollback_id=row.rollback_id,
+        timestamp=row.timestamp,
+        actor=row.actor,
+        description=row.description,
+        metadata=row.metadata,
+        seq=row.seq,
+        hash=row.hash,
+    )
+
+
+def verify_events(connection: sa.Connection, pipeline_id: str | None, run_id: str | None) -> Verdict:
+    """Whether what was written is what is there: a run's chain, a pipeline's with all its runs, or everything."""
+    if run_id is not None:
+        chains: Sequence[str] | None = [known(connection, t.pipeline_runs.c.run_id, "run", run_id)]
+    elif pipeline_id is not None:
+        own = known(connection, t.pipelines.c.pipeline_id, "pipeline", pipeline_id)
+        r = t.pipeline_runs.c
+        chains = [own, *connection.execute(sa.select(r.run_id).where(r.pipeline_id == pipeline_id)).scalars()]
+    else:
+        chains = None
+    verdicts = [verify(connection, chain) for chain in chains] if chains is not None else [verify(connection, None)]
+    broken = [
+        BrokenLink(chain=link.chain, seq=link.seq, reason=link.reason)
+        for verdict in verdicts
+        for link in verdict.broken
+    ]
+    return Verdict(
+        valid=not broken,
+        chains=sum(verdict.chains for verdict in verdicts),
+        events=sum(verdict.events for verdict in verdicts),
+        broken=broken,
+    )
+
+
+def known(connection: sa.Connection, column: sa.ColumnElement[str], what: str, id: str) -> str:
+    if connection.execute(sa.select(column).where(column == id)).first() is None:
+        raise NotFound(what, id)
+    return id
+
+
+# ---- streams -----------------------------------------------------------------------------------------
+_AFTER = PreparedQuery(  # every watcher asks whenever something happens
+    sa.select(t.events)
+    .where(V.chain == sa.bindparam("run_id", type_=Text()), V.seq > sa.bindparam("seq", type_=sa.Integer()))
+    .order_by(V.seq)
+    .limit(sa.bindparam("limit", type_=sa.Integer()))
+)
+
+
+def events_after(connection: sa.Connection, run_id: str, seq: int, limit: int) -> list[Event]:
+    return [event(row) for row in _AFTER.all(connection, {"run_id": run_id, "seq": seq, "limit": limit})]
+
+
+def last_of_run(connection: sa.Connection, run_id: str) -> int:
+    """The number of the run's newest event."""
+    return connection.execute(sa.select(sa.func.max(V.seq)).where(V.chain == run_id)).scalar_one() or 0
+
+
+def last_event(connection: sa.Connection) -> int:
+    return connection.execute(sa.select(sa.func.max(V.id))).scalar_one() or 0
+
+
+def changes_after(connection: sa.Connection, last: int, limit: int) -> tuple[int, list[Change]]:
+    query = sa.select(V.id, V.pipeline_id, V.run_id, V.event_type).where(V.id > last).order_by(V.id).limit(limit)
+    rows = connection.execute(query).all()
+    changes = [Change(row.pipeline_id or None, row.run_id, row.event_type) for row in rows]
+    return (rows[-1].id if rows else last), changes

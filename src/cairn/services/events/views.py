@@ -1,0 +1,66 @@
+"""The trail and the logs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from cairn.services.view import Checksum, Document, Id, Instant, Page, View
+
+
+class Event(View):
+    event_id: Id
+    event_type: str
+    pipeline_id: Id | None
+    run_id: Id | None
+    execution_id: Id | None
+    checkpoint_id: Id | None
+    approval_id: Id | None
+    rollback_id: Id | None
+    timestamp: Instant
+    actor: str
+    description: str
+    metadata: Document
+    seq: int
+    hash: Checksum
+
+
+class EventPage(Page[Event]):
+    """Events, newest first."""
+
+
+class BrokenLink(View):
+    chain: Annotated[str, Field(description="Id of the run or the pipeline, or `global`.")]
+    seq: int
+    reason: str
+
+
+class Verdict(View):
+    """Whether the chain of events is as it was written."""
+
+    valid: bool
+    chains: int
+    events: int
+    broken: list[BrokenLink]
+
+
+class LogLine(View):
+    log_id: int
+    execution_id: Id
+    timestamp: Instant
+    level: Literal["debug", "info", "warning", "error"]
+    message: str
+    details: Any = None
+
+
+class LogPage(Page[LogLine]):
+    """Log lines, in the order that was asked for."""
+
+
+class Change(NamedTuple):
+    """A hint that something has changed; what it is now has to be read."""
+
+    pipeline_id: str | None
+    run_id: str | None
+    event_type: str

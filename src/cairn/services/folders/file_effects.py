@@ -1,0 +1,172 @@
+"""The file effects of one decision, carried out one by one; each may be repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from cairn.core.commands import Given
+from cairn.core.effects import (
+    Archive,
+    DropWorkspaces,
+    FileEffect,
+    MakeWorkspace,
+    MoveToErrored,
+    Promote,
+    SetPassAside,
+    Stage,
+    Unarchive,
+)
+from cairn.core.execution import Execution
+from cairn.core.run import Run
+from cairn.core.states import Mode
+from cairn.documents import encode_json
+from cairn.files import FileContent, Move, Tree, layout
+from cairn.services.engine.file_plan import Filing
+from cairn.services.folders import expected_files
+from cairn.services.folders.rollback_folders import RollbackFiles
+from cairn.store import Database, NewArtifact, RunFacts
+from cairn.store import tables as t
+
+
+def is_in_process(e: Execution) -> bool:
+    """Nobody but Cairn itself has been let into its workspace."""
+    return e.policy.mode in (Mode.HUMAN_ONLY, Mode.FUNCTION)
+
+
+@dataclass(frozen=True, slots=True)
+class HandOver:
+    """The workspace of one execution becomes that of the next."""
+
+    old: str
+    new: str
+
+
+class FileWork:
+    """The file effects of one decision."""
+
+    def __init__(self, database: Database, tree: Tree, facts: RunFacts, run: Run, given: Given, filing: Filing) -> None:
+        self._database = database
+        self._tree = tree
+        self._facts = facts
+        self._pipeline = facts.pipeline_id
+        self._run = run
+        self._given = given
+        self._filing = filing
+        self._new = {a.record_id: a for a in filing.artifacts}
+
+    def joined(self, effects: Sequence[FileEffect]) -> list[FileEffect | HandOver]:
+        """One workspace that goes and one that comes, both of Cairn alone, are one: as from each step to the next."""
+        made = [effect for effect in effects if isinstance(effect, MakeWorkspace)]
+        dropped = [effect for effect in effects if isinstance(effect, DropWorkspaces)]
+        if len(made) != 1 or len(dropped) != 1 or len(dropped[0].executions) != 1:
+            return list(effects)
+        (old,), new = dropped[0].executions, made[0].execution
+        if old == new or not is_in_process(self._run.executions[old]):
+            return list(effects)
+        return [HandOver(old, new) if effect is made[0] else effect for effect in effects if effect is not dropped[0]]
+
+    def carry_out(self, effect: FileEffect | HandOver) -> None:
+        match effect:
+            case HandOver():
+                self._tree.hand_over(self._pipeline, effect.old, effect.new)
+            case MakeWorkspace():
+                self._tree.make_workspace(self._pipeline, effect.execution)
+            case Stage():
+                self._tree.stage(self._pipeline, effect.execution, self._outputs(effect.execution))
+            case Promote():
+                self._promote(self._run.executions[effect.execution])
+            case MoveToErrored():
+                self._move_to_errored(self._run.executions[effect.execution])
+            case DropWorkspaces():
+                for execution in effect.executions:
+                    reusable = is_in_process(self._run.executions[execution])
+                    self._tree.drop_workspace(self._pipeline, execution, reusable=reusable)
+            case Archive() | Unarchive():
+                RollbackFiles(self._database, self._tree).follow(effect.rollback)
+            case SetPassAside():
+                self._set_pass_aside(effect.pass_number)
+
+    # ---- contents ---------------------------------------------------------------------------------------
+    def _outputs(self, execution: str) -> list[FileContent]:
+        e = self._run.executions[execution]
+        if all(record in self._new for record in e.outputs):
+            return [self._of_new(self._new[record]) for record in e.outputs]
+        return self._database.read(lambda c: self._of_rows(c, e.outputs))
+
+    def _of_new(self, a: NewArtifact) -> FileContent:
+        # One that is promoted in the decision that brought it was never staged.
+        staged = None if a.promoted else layout.staged_name(a.name, a.artifact_id, a.format)
+        if a.content is None:
+            return expected_files.of_blob(self._database, a.file_path, a.checksum, a.size, staged)
+        content = a.content
+        return FileContent(a.file_path, a.checksum, a.size, lambda: content, staged)
+
+    def _of_rows(self, connection: sa.Connection, records: tuple[str, ...]) -> list[FileContent]:
+        a = t.artifacts.c
+        rows = connection.execute(sa.select(t.artifacts).where(a.artifact_record_id.in_(records)))
+        return [
+            expected_files.of_blob(
+                self._database,
+                row.file_path,
+                row.checksum,
+                row.size_bytes,
+                layout.staged_name(row.artifact_name, row.artifact_id, row.format),
+            )
+            for row in rows
+        ]
+
+    # ---- one effect each ----------------------------------------------------------------------------------
+    def _promote(self, e: Execution) -> None:
+        files = self._outputs(e.id)
+        if not files:
+            return
+        folder = files[0].path.rpartition("/")[0].rpartition("/")[0]
+        superseded = [
+            Move(m.original, m.to, expected_files.of_blob(self._database, m.to, m.checksum, m.size))
+            for m in self._filing.moved
+            if m.superseded
+        ]
+        self._tree.promote(self._pipeline, e.id, folder, files, superseded)
+
+    def _move_to_errored(self, e: Execution) -> None:
+        logs = self._database.read(lambda c: _log_text(c, e.id))
+        self._tree.move_to_errored(self._pipeline, e.id, self._given.at, error_info(self._facts, e), logs)
+
+    def _set_pass_aside(self, pass_number: int) -> None:
+        folder = layout.run_folder(self._facts.run_version, self._facts.run_id)
+        aside = layout.pass_folder(folder, pass_number)
+        paths = [a.file_path for a in self._filing.artifacts if a.promoted] + [m.to for m in self._filing.moved]
+        names = {path.removeprefix(f"{aside}/").partition("/")[0] for path in paths if path.startswith(f"{aside}/")}
+        self._tree.set_pass_aside(self._pipeline, folder, pass_number, sorted(names))
+
+
+def error_info(facts: RunFacts, e: Execution) -> bytes:
+    error = e.last_error
+    return encode_json(
+        {
+            "execution_id": e.id,
+            "run_id": facts.run_id,
+            "run_version": facts.run_version,
+            "checkpoint": e.key,
+            "checkpoint_position": e.position,
+            "status": e.status.value,
+            "attempt_number": e.attempt,
+            "revision_iteration": e.revision,
+            "error_count": e.errors,
+            "error_type": error.type if error else None,
+            "error_message": error.message if error else None,
+            "stack_trace": error.trace if error else None,
+        },
+        indent=True,
+    )
+
+
+def _log_text(connection: sa.Connection, execution: str) -> bytes:
+    c = t.execution_logs.c
+    rows = connection.execute(
+        sa.select(c.timestamp, c.level, c.message).where(c.execution_id == execution).order_by(c.log_id)
+    )
+    return "".join(f"{row.timestamp.isoformat()} {row.level} {row.message}\n" for row in rows).encode()

@@ -1,0 +1,90 @@
+"""Delegations: while somebody is away, somebody else decides for them (H3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import cast
+from uuid import uuid4
+
+import sqlalchemy as sa
+
+from cairn.core.errors import Refused
+from cairn.services.actors import Actor
+from cairn.services.engine.admin_changes import Act, Acts
+from cairn.services.errors import Forbidden, NotFound, WrongInput
+from cairn.services.identity.directory import DECIDERS
+from cairn.services.identity.name_rules import line_of
+from cairn.services.identity.users import standing
+from cairn.store import tables as t
+
+D = t.delegations
+LONGEST = timedelta(days=366)
+
+
+@dataclass(frozen=True, slots=True)
+class NewDelegation:
+    from_user: str
+    to_user: str
+    until: datetime
+    starts_at: datetime | None = None  # None is now
+    reason: str = ""
+
+
+class Delegations:
+    def __init__(self, acts: Acts) -> None:
+        self._acts = acts
+
+    async def create(self, wanted: NewDelegation, by: Actor) -> str:
+        """For oneself, or for anybody by an admin. Who stands for somebody must be allowed to decide anyway."""
+        return await self._acts.carry_out(lambda act: _create(act, wanted), by)
+
+    async def end(self, delegation_id: str, by: Actor) -> None:
+        """Before its time: by who gave it, by who has it, or by an admin."""
+        await self._acts.carry_out(lambda act: _end(act, delegation_id), by)
+
+
+def _create(act: Act, wanted: NewDelegation) -> str:
+    if wanted.from_user != act.by.name and not act.by.is_admin:
+        raise Forbidden("You can let somebody decide for yourself only; an admin can for others.")
+    starts_at = wanted.starts_at or act.at
+    if wanted.from_user == wanted.to_user:
+        raise WrongInput([("/to_user", "Nobody stands for themselves.")])
+    if wanted.until <= max(starts_at, act.at):
+        raise WrongInput([("/until", "It ends before it begins.")])
+    if wanted.until - starts_at > LONGEST:
+        raise WrongInput([("/until", "A delegation lasts a year at most.")])
+    standing(act.connection, wanted.from_user)
+    other = standing(act.connection, wanted.to_user)
+    if DECIDERS.isdisjoint(cast("list[str]", other.roles)):
+        raise Refused(f"{wanted.to_user} may not decide: it takes the role approver.")
+    delegation_id = str(uuid4())
+    row = {
+        "delegation_id": delegation_id,
+        "from_user": wanted.from_user,
+        "to_user": wanted.to_user,
+        "reason": line_of(wanted.reason, "/reason", 500),
+        "starts_at": starts_at,
+        "until": wanted.until,
+        "created_at": act.at,
+        "created_by": act.by.name,
+    }
+    act.connection.execute(sa.insert(D).values(row))
+    said = {"from_user": wanted.from_user, "to_user": wanted.to_user}
+    act.record("delegation_created", **said, delegation_id=delegation_id, until=_text(wanted.until))
+    return delegation_id
+
+
+def _end(act: Act, delegation_id: str) -> None:
+    row = act.connection.execute(sa.select(D).where(D.c.delegation_id == delegation_id).with_for_update()).one_or_none()
+    if row is None or not (act.by.is_admin or act.by.name in (row.from_user, row.to_user)):
+        raise NotFound("delegation", delegation_id)
+    if row.ended_at is not None or row.until <= act.at:
+        return
+    ended = {"ended_at": act.at, "ended_by": act.by.name}
+    act.connection.execute(sa.update(D).where(D.c.delegation_id == delegation_id).values(ended))
+    act.record("delegation_ended", delegation_id=delegation_id, from_user=row.from_user, to_user=row.to_user)
+
+
+def _text(at: datetime) -> str:
+    return at.isoformat()

@@ -1,0 +1,85 @@
+"""Groups of users, named where people are asked (H3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.services.actors import Actor
+from cairn.services.engine.admin_changes import Act, Acts
+from cairn.services.errors import NotFound, WrongInput
+from cairn.services.identity.name_rules import line_of, name_of
+from cairn.services.identity.users import check_free
+from cairn.store import tables as t
+
+G, M, U = t.groups.c, t.group_members.c, t.users.c
+LONGEST = 500  # characters of a description
+
+
+class Groups:
+    def __init__(self, acts: Acts) -> None:
+        self._acts = acts
+
+    async def create(self, name: str, description: str, members: Sequence[str], by: Actor) -> str:
+        return await self._acts.carry_out(lambda act: _create(act, name, description, members), by)
+
+    async def change(
+        self, name: str, by: Actor, *, description: str | None = None, members: Sequence[str] | None = None
+    ) -> None:
+        """What is None stays as it is."""
+        await self._acts.carry_out(lambda act: _change(act, name, description, members), by)
+
+    async def remove(self, name: str, by: Actor) -> None:
+        """Its members stay. Who is asked by its name is asked no more."""
+        await self._acts.carry_out(lambda act: _remove(act, name), by)
+
+
+def _create(act: Act, name: str, description: str, members: Sequence[str]) -> str:
+    name = name_of(name, "group")
+    check_free(act.connection, name)
+    row = {"name": name, "description": line_of(description, "/description", LONGEST)}
+    act.connection.execute(sa.insert(t.groups).values(**row, created_at=act.at, created_by=act.by.name))
+    kept, _ = _set_members(act, name, members)
+    act.record("group_created", group=name, members=kept)
+    return name
+
+
+def _change(act: Act, name: str, description: str | None, members: Sequence[str] | None) -> None:
+    row = find(act.connection, name)
+    if description is not None and (text := line_of(description, "/description", LONGEST)) != row.description:
+        act.connection.execute(sa.update(t.groups).where(G.name == name).values(description=text))
+        act.record("group_changed", group=name)
+    if members is not None:
+        kept, earlier = _set_members(act, name, members)
+        if kept != earlier:
+            act.record("group_members_changed", group=name, members=kept, earlier_members=earlier)
+
+
+def _remove(act: Act, name: str) -> None:
+    find(act.connection, name)
+    act.connection.execute(sa.delete(t.group_members).where(M.group_name == name))
+    act.connection.execute(sa.delete(t.groups).where(G.name == name))
+    act.record("group_removed", group=name)
+
+
+def _set_members(act: Act, name: str, members: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Those it has then, and those it had."""
+    wanted = {member.strip().lower() for member in members}
+    known = set(act.connection.execute(sa.select(U.name).where(U.name.in_(wanted), U.removed_at.is_(None))).scalars())
+    if unknown := sorted(wanted - known):
+        raise WrongInput([("/members", f"There is no user {', '.join(unknown)[:200]}.")])
+    has = set(act.connection.execute(sa.select(M.user_name).where(M.group_name == name)).scalars())
+    for member in sorted(known - has):
+        act.connection.execute(sa.insert(t.group_members).values(group_name=name, user_name=member))
+    if left := has - known:
+        act.connection.execute(sa.delete(t.group_members).where(M.group_name == name, M.user_name.in_(left)))
+    return sorted(known), sorted(has)
+
+
+def find(connection: sa.Connection, name: str) -> Any:
+    row = connection.execute(sa.select(t.groups).where(G.name == name).with_for_update()).one_or_none()
+    if row is None:
+        raise NotFound("group", repr(name)[:80])
+    return row

@@ -1,0 +1,173 @@
+"""Users: made, changed, removed, restored. A name is never given to somebody else (S1, D29)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import sqlalchemy as sa
+
+from cairn.core.errors import Refused
+from cairn.services.actors import ADMIN, Actor
+from cairn.services.engine.admin_changes import Act, Acts
+from cairn.services.errors import NotFound, WrongInput
+from cairn.services.identity.name_rules import email_of, line_of, name_of, roles_of
+from cairn.store import tables as t
+
+U = t.users.c
+_OWNER = "admin is who the start link and CAIRN_ADMIN_TOKEN sign in as: it keeps its roles and cannot be removed."
+
+
+@dataclass(frozen=True, slots=True)
+class NewUser:
+    name: str
+    display_name: str = ""
+    email: str = ""
+    roles: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UserChange:
+    """What is None stays as it is."""
+
+    display_name: str | None = None
+    email: str | None = None
+    roles: tuple[str, ...] | None = None
+    groups: tuple[str, ...] | None = None
+
+
+class Users:
+    def __init__(self, acts: Acts) -> None:
+        self._acts = acts
+
+    async def create(self, wanted: NewUser, by: Actor) -> str:
+        """Somebody new, who cannot sign in before an invitation, a provider or a token lets them."""
+        return await self._acts.carry_out(lambda act: make_user(act, wanted), by)
+
+    async def change(self, name: str, wanted: UserChange, by: Actor) -> None:
+        await self._acts.carry_out(lambda act: change_user(act, name, wanted), by)
+
+    async def remove(self, name: str, by: Actor) -> None:
+        """At once: sessions end, tokens and invitations are revoked, delegations end. The name stays taken."""
+        await self._acts.carry_out(lambda act: _remove(act, name), by)
+
+    async def restore(self, name: str, by: Actor) -> None:
+        """Somebody who was removed is back, without groups, tokens and sessions."""
+        await self._acts.carry_out(lambda act: _restore(act, name), by)
+
+
+def make_user(act: Act, wanted: NewUser) -> str:
+    name, email = name_of(wanted.name), email_of(wanted.email)
+    check_free(act.connection, name)
+    check_email(act.connection, email, name)
+    row = {
+        "name": name,
+        "display_name": line_of(wanted.display_name, "/display_name"),
+        "email": email,
+        "roles": roles_of(list(wanted.roles)),
+        "created_at": act.at,
+        "created_by": act.by.name,
+    }
+    act.connection.execute(sa.insert(t.users).values(row))
+    put_into_groups(act.connection, name, wanted.groups)
+    act.record("user_created", user=name, roles=row["roles"], groups=sorted(wanted.groups))
+    return name
+
+
+def change_user(act: Act, name: str, wanted: UserChange) -> None:
+    row = standing(act.connection, name)
+    changes: dict[str, Any] = {}
+    if wanted.display_name is not None:
+        changes["display_name"] = line_of(wanted.display_name, "/display_name")
+    if wanted.email is not None:
+        changes["email"] = email_of(wanted.email)
+        check_email(act.connection, changes["email"], name)
+    if wanted.roles is not None:
+        changes["roles"] = roles_of(list(wanted.roles))
+        if name == ADMIN.name and frozenset(changes["roles"]) != ADMIN.roles:
+            raise Refused(_OWNER)
+    changes = {field: value for field, value in changes.items() if value != getattr(row, field)}
+    if changes:
+        act.connection.execute(sa.update(t.users).where(U.name == name).values(changes))
+        said: dict[str, Any] = {"user": name, "changed": sorted(changes)}
+        if "roles" in changes:
+            said |= {"roles": changes["roles"], "earlier_roles": cast("list[str]", row.roles)}
+        act.record("user_changed", **said)
+    if wanted.groups is not None and put_into_groups(act.connection, name, wanted.groups, only=True):
+        act.record("user_groups_changed", user=name, groups=sorted(wanted.groups))
+
+
+def _remove(act: Act, name: str) -> None:
+    standing(act.connection, name)
+    if name == ADMIN.name:
+        raise Refused(_OWNER)
+    if name == act.by.name:
+        raise Refused("You cannot remove yourself: ask another admin to do so.")
+    act.connection.execute(sa.update(t.users).where(U.name == name).values(removed_at=act.at, password_hash=None))
+    s, a, i, d = t.sessions, t.api_tokens, t.invitations, t.delegations
+    ended = sa.or_(d.c.from_user == name, d.c.to_user == name)
+    for statement in (
+        sa.delete(s).where(s.c.user_name == name),
+        sa.delete(t.group_members).where(t.group_members.c.user_name == name),
+        sa.update(a).where(a.c.user_name == name, a.c.revoked_at.is_(None)).values(revoked_at=act.at),
+        sa.update(i).where(i.c.user_name == name, i.c.revoked_at.is_(None)).values(revoked_at=act.at),
+        sa.update(d).where(ended, d.c.ended_at.is_(None)).values(ended_at=act.at, ended_by=act.by.name),
+    ):
+        act.connection.execute(statement)
+    act.record("user_removed", user=name)
+
+
+def _restore(act: Act, name: str) -> None:
+    row = find(act.connection, name)
+    if row.removed_at is None:
+        raise Refused(f"{name} has not been removed.")
+    act.connection.execute(sa.update(t.users).where(U.name == name).values(removed_at=None))
+    act.record("user_restored", user=name, roles=cast("list[str]", row.roles))
+
+
+# ---- rows ------------------------------------------------------------------------------------------------
+def find(connection: sa.Connection, name: str) -> Any:
+    row = connection.execute(sa.select(t.users).where(U.name == name).with_for_update()).one_or_none()
+    if row is None:
+        raise NotFound("user", repr(name)[:80])
+    return row
+
+
+def standing(connection: sa.Connection, name: str) -> Any:
+    """A user who has not been removed."""
+    row = find(connection, name)
+    if row.removed_at is not None:
+        raise Refused(f"{name} has been removed.", ("restore",))
+    return row
+
+
+def check_free(connection: sa.Connection, name: str, path: str = "/name") -> None:
+    """Names of users and groups, and addresses, are told apart nowhere: each means one."""
+    users = sa.select(U.name).where(sa.or_(U.name == name, U.email == name))
+    groups = sa.select(t.groups.c.name).where(t.groups.c.name == name)
+    if connection.execute(users.union_all(groups)).first() is not None:
+        raise WrongInput([(path, f"{name} is taken: by a user, also one who was removed, or by a group.")])
+
+
+def check_email(connection: sa.Connection, email: str, name: str) -> None:
+    if not email:
+        return
+    others = sa.select(U.name).where(U.name != name, sa.or_(U.email == email, U.name == email))
+    if connection.execute(others).first() is not None:
+        raise WrongInput([("/email", "Another user has this address.")])
+
+
+def put_into_groups(connection: sa.Connection, name: str, wanted: tuple[str, ...], *, only: bool = False) -> bool:
+    """Whether anything changed; with `only`, groups that are not wanted are left."""
+    m = t.group_members
+    known = set(connection.execute(sa.select(t.groups.c.name).where(t.groups.c.name.in_(wanted))).scalars())
+    if unknown := sorted(set(wanted) - known):
+        raise WrongInput([("/groups", f"There is no group {', '.join(unknown)[:200]}.")])
+    has = set(connection.execute(sa.select(m.c.group_name).where(m.c.user_name == name)).scalars())
+    for group in sorted(known - has):
+        connection.execute(sa.insert(m).values(group_name=group, user_name=name))
+    left = has - known if only else set[str]()
+    if left:
+        connection.execute(sa.delete(m).where(m.c.user_name == name, m.c.group_name.in_(left)))
+    return bool(known - has or left)

@@ -1,0 +1,110 @@
+"""What executions logged: as pages from either end, as a whole text, and as a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.services.events.queries import known
+from cairn.services.events.views import LogLine, LogPage
+from cairn.services.filters import LogFilter
+from cairn.services.paging import Order, Row, page
+from cairn.services.view import write_instant
+from cairn.store import Database
+from cairn.store import tables as t
+from cairn.store.column_types import BigInteger, Instant, Text
+from cairn.store.prepared_statements import PreparedQuery
+
+L, E = t.execution_logs.c, t.checkpoint_executions.c
+_OLDEST = Order((L.log_id,))
+_NEWEST = Order((L.log_id,), newest_first=True)
+AT_ONCE = 1000  # lines of a whole text that are read together
+
+
+def list_logs(
+    connection: sa.Connection, execution_id: str, wanted: LogFilter, limit: int, cursor: str | None
+) -> LogPage:
+    known(connection, E.execution_id, "execution", execution_id)
+    query = sa.select(t.execution_logs).where(L.execution_id == execution_id, *_conditions(wanted))
+    found = page(connection, query, _NEWEST if wanted.newest_first else _OLDEST, limit, cursor)
+    return LogPage(items=[log_line(row) for row in found.rows], next_cursor=found.next_cursor)
+
+
+def _conditions(wanted: LogFilter) -> list[sa.ColumnElement[bool]]:
+    conditions: list[sa.ColumnElement[bool]] = []
+    if wanted.levels:
+        conditions.append(L.level.in_(wanted.levels))
+    if wanted.search:
+        conditions.append(sa.func.lower(L.message).contains(wanted.search.lower(), autoescape=True))
+    if wanted.before is not None:
+        conditions.append(L.log_id < wanted.before)
+    if wanted.after is not None:
+        conditions.append(L.log_id > wanted.after)
+    return conditions
+
+
+def log_line(row: Row) -> LogLine:
+    return LogLine(
+        log_id=row.log_id,
+        execution_id=row.execution_id,
+        timestamp=row.timestamp,
+        level=row.level,
+        message=row.message,
+        details=row.details,
+    )
+
+
+# ---- the whole of it ---------------------------------------------------------------------------------
+def whole_text(database: Database, execution_id: str) -> Iterator[bytes]:
+    """Every line, however many there are: so many are read at a time."""
+    last = 0
+    while rows := database.read(lambda c, last=last: _read_on(c, execution_id, last)):
+        yield "".join(map(_written, rows)).encode()
+        last = rows[-1].log_id
+
+
+def _read_on(connection: sa.Connection, execution_id: str, last: int) -> list[Row]:
+    query = sa.select(L.log_id, L.timestamp, L.level, L.message, L.details)
+    query = query.where(L.execution_id == execution_id, L.log_id > last).order_by(L.log_id).limit(AT_ONCE)
+    return list(connection.execute(query))
+
+
+def _written(row: Row) -> str:
+    details: dict[str, Any] = row.details or {}  # of what a script prints, they name the stream
+    return f"{write_instant(row.timestamp)} {details.get('stream') or row.level} {row.message}\n"
+
+
+# ---- as it comes ---------------------------------------------------------------------------------------
+_LINES = (
+    sa.select(t.execution_logs)
+    .where(
+        L.execution_id.in_(sa.select(E.execution_id).where(E.run_id == sa.bindparam("run_id", type_=Text()))),
+        L.log_id > sa.bindparam("log_id", type_=BigInteger),
+    )
+    .order_by(L.log_id)
+    .limit(sa.bindparam("limit", type_=sa.Integer()))
+)
+_AFTER = PreparedQuery(_LINES)
+_AFTER_UNTIL = PreparedQuery(_LINES.where(L.timestamp <= sa.bindparam("until", type_=Instant())))
+
+
+def logs_after(
+    connection: sa.Connection, run_id: str, log_id: int, limit: int, until: datetime | None
+) -> list[LogLine]:
+    of: dict[str, Any] = {"run_id": run_id, "log_id": log_id, "limit": limit}
+    if until is None:
+        return [log_line(row) for row in _AFTER.all(connection, of)]
+    return [log_line(row) for row in _AFTER_UNTIL.all(connection, {**of, "until": until})]
+
+
+def last_log(connection: sa.Connection, run_id: str, until: datetime | None) -> int:
+    """The number of the run's newest line."""
+    return connection.execute(sa.select(sa.func.max(L.log_id)).where(*_of_run(run_id, until))).scalar_one() or 0
+
+
+def _of_run(run_id: str, until: datetime | None) -> list[sa.ColumnElement[bool]]:
+    executions = sa.select(E.execution_id).where(E.run_id == run_id)
+    return [L.execution_id.in_(executions), *([] if until is None else [L.timestamp <= until])]

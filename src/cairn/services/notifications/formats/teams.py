@@ -1,0 +1,81 @@
+"""An Adaptive Card 1.5 in the envelope that a Teams workflow takes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from cairn.services.notifications.content import Content, Section
+
+STYLES = {"good": "good", "warning": "warning", "attention": "attention"}
+MARKS = re.compile(r"([\\`*_\[\]()#<>~|!])")
+
+LISTS = re.compile(r"^(\d*)([-+.])(?=\s)")
+
+
+def message(content: Content, base: str) -> dict[str, Any]:
+    return {
+        "type": "message",
+        "attachments": [
+            {
+                "contentType": "application/vnd.microsoft.card.adaptive",
+                "contentUrl": None,
+                "content": card(content, base),
+            }
+        ],
+    }
+
+
+def card(content: Content, base: str) -> dict[str, Any]:
+    body: list[dict[str, Any]] = [
+        {
+            "type": "Container",
+            "style": STYLES[content.tone],
+            "bleed": True,
+            "items": [
+                {
+                    "type": "TextBlock",
+                    "text": escape(content.title),
+                    "weight": "bolder",
+                    "size": "large",
+                    "wrap": True,
+                    "style": "heading",
+                }
+            ],
+        }
+    ]
+    if content.text:
+        body.append({"type": "TextBlock", "text": escape(content.text), "wrap": True})
+    if content.facts:
+        facts = [{"title": escape(fact.name), "value": escape(fact.value)} for fact in content.facts]
+        body.append({"type": "FactSet", "facts": facts})
+    for section in content.sections:
+        body += _section(section)
+    return {
+        "type": "AdaptiveCard",
+        "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
+        "version": "1.5",
+        "fallbackText": escape(content.title),
+        "msteams": {"width": "Full"},
+        "body": body,
+        "actions": [{"type": "Action.OpenUrl", "title": b.label, "url": base + b.path} for b in content.buttons],
+    }
+
+
+def _section(section: Section) -> list[dict[str, Any]]:
+    heading = {
+        "type": "TextBlock",
+        "text": escape(section.heading),
+        "weight": "bolder",
+        "spacing": "medium",
+        "wrap": True,
+    }
+    lines = [{"type": "TextBlock", "text": escape(line), "wrap": True, "spacing": "small"} for line in section.lines]
+    return [heading, *lines]
+
+
+def escape(text: str) -> str:
+    """Text stays text: neither Markdown nor the cards' own functions and templates are read in it."""
+    text = MARKS.sub(r"\\\1", text)
+    text = LISTS.sub(r"\1\\\2", text)
+    return text.replace("{{", "{\u200b{").replace("${", "$\u200b{")

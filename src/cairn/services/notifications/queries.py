@@ -1,0 +1,113 @@
+"""Channels, the log of deliveries, and one's own wishes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.services.errors import NotFound
+from cairn.services.filters import DeliveryFilter
+from cairn.services.notifications.channels import find
+from cairn.services.notifications.views import (
+    AvailableChannel,
+    Channel,
+    ChannelPage,
+    Delivery,
+    DeliveryDetail,
+    DeliveryPage,
+    DeliveryTry,
+    Preferences,
+    QuietHours,
+)
+from cairn.services.paging import Order, Query, Row, page
+from cairn.store import tables as t
+from cairn.store.tables.notifications import ChannelKind, DeliveryStatus, NoticeKind, TryOutcome
+
+C, N, D, T = t.channels.c, t.notices.c, t.deliveries.c, t.delivery_tries.c
+_DELIVERIES: Query = sa.select(
+    t.deliveries, N.kind, N.pipeline_id, N.run_id, N.execution_id, N.approval_id, N.content
+).join_from(t.deliveries, t.notices, N.notice_id == D.notice_id)
+_NEWEST = Order((D.made_at, D.delivery_id), newest_first=True)
+
+
+def list_channels(connection: sa.Connection, limit: int, cursor: str | None) -> ChannelPage:
+    found = page(connection, sa.select(t.channels), Order((C.name,)), limit, cursor)
+    return ChannelPage(items=[_channel(row) for row in found.rows], next_cursor=found.next_cursor)
+
+
+def get_channel(connection: sa.Connection, channel_id: str) -> Channel:
+    return _channel(find(connection, channel_id))
+
+
+def _channel(row: Row) -> Channel:
+    return Channel(
+        channel_id=row.channel_id,
+        name=row.name,
+        kind=ChannelKind(row.kind),
+        is_enabled=row.is_enabled,
+        shows_details=row.shows_details,
+        kinds=[NoticeKind(kind) for kind in row.kinds],
+        pipelines=row.pipelines,
+        recipients=row.recipients,
+        host=row.host,
+        fallback=row.fallback,
+        revision=row.revision,
+        created_at=row.created_at,
+        created_by=row.created_by,
+        updated_at=row.updated_at,
+    )
+
+
+def list_deliveries(connection: sa.Connection, wanted: DeliveryFilter, limit: int, cursor: str | None) -> DeliveryPage:
+    equal = {
+        D.channel_id: wanted.channel_id,
+        N.pipeline_id: wanted.pipeline_id,
+        N.run_id: wanted.run_id,
+        N.approval_id: wanted.approval_id,
+    }
+    conditions = [column == value for column, value in equal.items() if value is not None]
+    if wanted.statuses:
+        conditions.append(D.status.in_([status.value for status in wanted.statuses]))
+    if wanted.kinds:
+        conditions.append(N.kind.in_([kind.value for kind in wanted.kinds]))
+    found = page(connection, _DELIVERIES.where(*conditions), _NEWEST, limit, cursor)
+    return DeliveryPage(items=[Delivery(**_delivery(row)) for row in found.rows], next_cursor=found.next_cursor)
+
+
+def get_delivery(connection: sa.Connection, delivery_id: str) -> DeliveryDetail:
+    row = connection.execute(_DELIVERIES.where(D.delivery_id == delivery_id)).one_or_none()
+    if row is None:
+        raise NotFound("delivery", delivery_id)
+    tries = connection.execute(sa.select(t.delivery_tries).where(T.delivery_id == delivery_id).order_by(T.number))
+    history = [
+        DeliveryTry(
+            number=one.number,
+            began_at=one.began_at,
+            ended_at=one.ended_at,
+            outcome=TryOutcome(one.outcome) if one.outcome is not None else None,
+            told=one.told,
+        )
+        for one in tries
+    ]
+    return DeliveryDetail(**_delivery(row), content=row.content, history=history)
+
+
+def _delivery(row: Row) -> dict[str, Any]:
+    names = [name for name in Delivery.model_fields if name not in ("kind", "status")]
+    plain = {name: getattr(row, name) for name in names}
+    return {**plain, "kind": NoticeKind(row.kind), "status": DeliveryStatus(row.status)}
+
+
+def get_preferences(connection: sa.Connection, user: str) -> Preferences:
+    p = t.notice_preferences
+    row = connection.execute(sa.select(p).where(p.c.user == user)).one_or_none()
+    personal = sa.select(C.name, C.kind).where(C.kind == ChannelKind.EMAIL.value, C.is_enabled == sa.true())
+    channels = connection.execute(personal.order_by(C.name))
+    return Preferences(
+        user=user,
+        channels=row.channels if row is not None else None,
+        kinds=[NoticeKind(kind) for kind in row.kinds] if row is not None and row.kinds is not None else None,
+        quiet=QuietHours(**row.quiet) if row is not None and row.quiet else None,
+        available=[AvailableChannel(name=one.name, kind=ChannelKind(one.kind)) for one in channels],
+    )

@@ -1,0 +1,119 @@
+"""Which channels a notice goes to, and on those that reach single persons, to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from cairn.services.notifications.recipients import ALL, People, Preference, named, preferences
+from cairn.services.notifications.subjects import Subject
+from cairn.store import tables as t
+from cairn.store.tables.notifications import ChannelKind
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """As it is set up; its address is a secret of its own."""
+
+    channel_id: str
+    name: str
+    kind: ChannelKind
+    shows_details: bool
+    kinds: frozenset[str]
+    pipelines: frozenset[str]
+    recipients: tuple[str, ...]
+    fallback: str | None
+
+    def is_named(self, wanted: str) -> bool:
+        return wanted.casefold() in (self.name.casefold(), self.kind.value)
+
+    def takes(self, kind: str, pipeline_id: str) -> bool:
+        """Without a rule that names it."""
+        return kind in self.kinds and (not self.pipelines or pipeline_id in self.pipelines)
+
+
+@dataclass(frozen=True, slots=True)
+class Addressed:
+    """One delivery to be made."""
+
+    channel: Channel | None
+    name: str
+    kind: str
+    recipient: str = ""
+    due_at: datetime | None = None  # None: at once
+    problem: str = ""  # why nothing can be sent there
+
+
+def channels(connection: sa.Connection) -> list[Channel]:
+    """Those that are in use."""
+    query = sa.select(t.channels).where(t.channels.c.is_enabled == sa.true()).order_by(t.channels.c.name)
+    return [read(row) for row in connection.execute(query)]
+
+
+def read(row: sa.Row[tuple[object, ...]]) -> Channel:
+    return Channel(
+        row.channel_id,
+        row.name,
+        ChannelKind(row.kind),
+        row.shows_details,
+        frozenset(row.kinds),
+        frozenset(row.pipelines),
+        tuple(row.recipients),
+        row.fallback,
+    )
+
+
+class Routing:
+    def __init__(self, people: People) -> None:
+        self._people = people
+
+    def route(self, connection: sa.Connection, subject: Subject, now: datetime) -> list[Addressed]:
+        """By the rule's channels where it names some, otherwise by what each channel takes."""
+        known = channels(connection)
+        wanted = subject.terms.channels
+        if not wanted:
+            pipeline = subject.loaded.facts.pipeline_id
+            chosen = [channel for channel in known if channel.takes(subject.kind.value, pipeline)]
+            return self.address(connection, subject, chosen, now)
+        chosen = [channel for channel in known if any(channel.is_named(name) for name in wanted)]
+        missing = [name for name in wanted if not any(channel.is_named(name) for channel in known)]
+        lost = [Addressed(None, name, name, problem="No channel of this name or kind is set up.") for name in missing]
+        return [*self.address(connection, subject, chosen, now), *lost]
+
+    def address(
+        self, connection: sa.Connection, subject: Subject, chosen: Sequence[Channel], now: datetime
+    ) -> list[Addressed]:
+        found: list[Addressed] = []
+        for channel in chosen:
+            if channel.kind is ChannelKind.EMAIL:
+                found += self._persons(connection, subject, channel, now)
+            else:
+                found.append(Addressed(channel, channel.name, channel.kind.value))
+        return found
+
+    def _persons(
+        self, connection: sa.Connection, subject: Subject, channel: Channel, now: datetime
+    ) -> Iterable[Addressed]:
+        everybody = (*named(subject), *(() if subject.terms.recipients else channel.recipients))
+        people = list(self._people.people(connection, everybody))
+        wishes = preferences(connection, {person.name for person in people})
+        reached = {person.email.casefold(): person for person in people if person.email}
+        if not reached:
+            yield Addressed(channel, channel.name, channel.kind.value, problem="Nobody who is told has an address.")
+        for person in reached.values():
+            wish = wishes.get(person.name, ALL)
+            if wish.wants(subject.kind.value, channel.name, channel.kind.value):
+                yield Addressed(channel, channel.name, channel.kind.value, person.email, _due(wish, now))
+
+
+def _due(wish: Preference, now: datetime) -> datetime | None:
+    due = wish.quiet.over_at(now) if wish.quiet is not None else now
+    return due if due > now else None
+
+
+def fallback_of(known: Iterable[Channel], channel: Channel | None) -> Channel | None:
+    by_name: Mapping[str, Channel] = {one.name: one for one in known}
+    return by_name.get(channel.fallback) if channel is not None and channel.fallback is not None else None

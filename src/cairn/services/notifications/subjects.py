@@ -1,0 +1,108 @@
+"""What a notice is about, read when it is known that somebody is told: a moment after the commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+import sqlalchemy as sa
+
+from cairn.core.approval import Approval
+from cairn.core.execution import Execution
+from cairn.core.rule_verdict import Terms
+from cairn.core.states import ApprovalStatus
+from cairn.services.approvals.eligibility import wanted_for
+from cairn.services.identity.directory import roll
+from cairn.store import Loaded
+from cairn.store import tables as t
+from cairn.store.tables.notifications import NoticeKind
+
+Load = Callable[[sa.Connection, str], Loaded]
+Row = sa.Row[tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What was proposed to be done outside."""
+
+    parameters: Mapping[str, Any]
+    reasoning: str
+    risk_reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    kind: NoticeKind
+    row: Row  # of the notice
+    loaded: Loaded
+    execution: Execution | None = None
+    approval: Approval | None = None
+    action: Action | None = None
+    considered: tuple[Mapping[str, Any], ...] = ()  # the rules that were looked at
+    warning: str = ""  # that too few people may decide
+
+    @property
+    def terms(self) -> Terms:
+        return self.approval.terms if self.approval is not None else Terms()
+
+    @property
+    def detail(self) -> Mapping[str, Any]:
+        return self.row.detail
+
+    @property
+    def checkpoint(self) -> str:
+        """The name that people gave it."""
+        if self.execution is None:
+            return ""
+        place = self.loaded.places.get(self.execution.key)
+        return place.name if place is not None else self.execution.key
+
+    @property
+    def step(self) -> str:
+        """Its place among all of them."""
+        return f"{self.execution.position + 1} of {len(self.loaded.places)}" if self.execution is not None else ""
+
+    @property
+    def run(self) -> str:
+        version = self.loaded.facts.run_version
+        return f"v{version}" if version is not None else "test run"
+
+
+def read(connection: sa.Connection, row: Row, load: Load, now: datetime) -> Subject:
+    loaded = load(connection, row.run_id)
+    run = loaded.run
+    approval = run.approvals.get(row.approval_id) if row.approval_id else None
+    name = row.execution_id or (approval.execution if approval else None)
+    return Subject(
+        NoticeKind(row.kind),
+        row,
+        loaded,
+        run.executions.get(name) if name else None,
+        approval,
+        _action(connection, row.approval_id),
+        _considered(connection, row.approval_id),
+        _warning(connection, approval, loaded.facts.created_by, now) if approval else "",
+    )
+
+
+def _warning(connection: sa.Connection, a: Approval, starter: str, now: datetime) -> str:
+    """Told when it is met (D70)."""
+    wanted = wanted_for(a, starter)
+    if a.status is not ApprovalStatus.PENDING or wanted.is_anybody:
+        return ""
+    return wanted.warning(roll(connection, now)) or ""
+
+
+def _action(connection: sa.Connection, approval_id: str | None) -> Action | None:
+    a = t.actions.c
+    query = sa.select(a.parameters, a.reasoning, a.risk_reasons).where(a.approval_id == approval_id)
+    row = connection.execute(query).one_or_none() if approval_id else None
+    return Action(row.parameters, row.reasoning, tuple(map(str, row.risk_reasons))) if row is not None else None
+
+
+def _considered(connection: sa.Connection, approval_id: str | None) -> tuple[Mapping[str, Any], ...]:
+    query = sa.select(t.approvals.c.considered).where(t.approvals.c.approval_id == approval_id)
+    found = connection.execute(query).scalar_one_or_none() if approval_id else None
+    return tuple(cast("list[Mapping[str, Any]]", found or []))

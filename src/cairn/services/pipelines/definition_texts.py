@@ -1,0 +1,89 @@
+"""Definitions as texts: to be kept in git, compared, and begun from."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Literal
+from uuid import uuid4
+
+import sqlalchemy as sa
+
+from cairn.definitions import PipelineDefinition, assign_ids, diff, templates, text_diff, to_yaml, without_ids
+from cairn.definitions import Template as Ready
+from cairn.definitions.script_files import with_texts
+from cairn.documents import encode_json
+from cairn.services.engine.plans import Plans
+from cairn.services.errors import NotFound
+from cairn.services.pipelines import queries as pipelines
+from cairn.services.pipelines.views import DefinitionChange, DefinitionDiff, Template, TemplatePage
+from cairn.store import blobs
+
+
+def definition_text(
+    connection: sa.Connection, plans: Plans, pipeline_id: str, format: Literal["yaml", "json"]
+) -> tuple[str, int]:
+    """The newest definition without ids and versions, and its revision."""
+    revision: int = pipelines.find(connection, pipeline_id).revision
+    definition = plans.definition(connection, pipeline_id, revision)
+    scripts = script_texts(connection, definition)
+    if format == "yaml":
+        return to_yaml(definition, scripts), revision
+    document = with_texts(without_ids(definition).document, scripts)
+    return encode_json(document, indent=True).decode() + "\n", revision
+
+
+def script_texts(connection: sa.Connection, definition: PipelineDefinition) -> dict[str, str]:
+    """The texts of its scripts that are kept, by path."""
+    return {
+        path: blobs.read(connection, file.checksum).decode(errors="replace")
+        for path, file in definition.scripts.items()
+        if blobs.size_of(connection, file.checksum) is not None
+    }
+
+
+def compare(connection: sa.Connection, plans: Plans, pipeline_id: str, before: int, after: int) -> DefinitionDiff:
+    newest = pipelines.find(connection, pipeline_id).revision
+    for revision in (before, after):
+        if revision > newest:
+            raise NotFound("revision", f"{revision} of pipeline {pipeline_id}")
+    old, new = (plans.definition(connection, pipeline_id, revision) for revision in (before, after))
+    return _compared(connection, old, new, (f"revision {before}", f"revision {after}"))
+
+
+def compare_with(
+    connection: sa.Connection, plans: Plans, pipeline_id: str, definition: PipelineDefinition
+) -> DefinitionDiff:
+    """A part is the same if it has the name of one that is there, as when it is saved."""
+    newest = pipelines.find(connection, pipeline_id).revision
+    old = plans.definition(connection, pipeline_id, newest)
+    new = assign_ids(definition, old, lambda: str(uuid4())).model_copy(update={"pipeline_id": pipeline_id})
+    return _compared(connection, old, new, (f"revision {newest}", "given"))
+
+
+def _compared(
+    connection: sa.Connection, old: PipelineDefinition, new: PipelineDefinition, names: tuple[str, str]
+) -> DefinitionDiff:
+    changes = [
+        DefinitionChange(path=change.path, kind=change.kind.value, before=change.before, after=change.after)
+        for change in diff(old, new)
+    ]
+    scripts = script_texts(connection, old), script_texts(connection, new)
+    return DefinitionDiff(changes=changes, text=text_diff(old, new, names, scripts))
+
+
+def list_templates() -> TemplatePage:
+    return TemplatePage(items=[_template(found) for found in templates()], next_cursor=None)
+
+
+def _template(found: Ready) -> Template:
+    return Template.model_validate(
+        {
+            "name": found.name,
+            "title": found.title,
+            "description": found.description,
+            "uses": found.uses,
+            "checkpoints": [asdict(step) for step in found.steps],
+            "sample_input": found.sample_input,
+            "text": found.text,
+        }
+    )

@@ -1,0 +1,281 @@
+"""Pipelines: defined, edited, reordered, deleted, restored, reverted; every change is kept (P1 to P5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID, uuid4, uuid5
+
+import sqlalchemy as sa
+
+from cairn.core.commands import Given
+from cairn.core.errors import Refused
+from cairn.definitions import Library, Limits, PipelineDefinition, load, ready_agents, resolve, templates
+from cairn.definitions import Loaded as Read
+from cairn.definitions.script_files import texts_of
+from cairn.documents import Positions
+from cairn.files import layout
+from cairn.runners.agents.policy import AgentRules
+from cairn.runners.scripts.policy import ScriptRules
+from cairn.services.actors import Actor
+from cairn.services.engine.engine import Engine, Step
+from cairn.services.engine.event_bus import Hub
+from cairn.services.errors import NotFound, WrongInput
+from cairn.services.folders.folder_repair import Keeper
+from cairn.services.folders.folder_sync import Projection
+from cairn.services.folders.recovery import Mending
+from cairn.services.pipelines import edits
+from cairn.services.pipelines import pipeline_rows as rows
+from cairn.services.pipelines.agent_users import unfit
+from cairn.services.pipelines.definition_writer import Saved, Saving, Wanted, identified, new_id
+from cairn.services.pipelines.scripts import Scripts, doubts
+from cairn.services.pipelines.warnings import not_carried_out
+from cairn.store import pipelines as stored
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedOut:
+    """What this server carries out: the modes that have a runner, and what scripts and agents may do."""
+
+    modes: Collection[str]
+    scripts: ScriptRules = field(default_factory=ScriptRules)
+    agents: AgentRules = field(default_factory=AgentRules)
+    library: Callable[[], Library] = ready_agents
+
+
+class Pipelines:
+    def __init__(
+        self,
+        engine: Engine,
+        projection: Projection,
+        mending: Mending,
+        hub: Hub,
+        keeper: Keeper,
+        *,
+        limits: Limits,
+        functions: Collection[str],
+        carried_out: CarriedOut,
+    ) -> None:
+        self._engine = engine
+        self._database = engine.database
+        self._projection = projection
+        self._keeper = keeper
+        self._saving = Saving(engine, projection, mending, hub, self.check)
+        self.scripts = Scripts(engine.database, self._saving)
+        self._limits = limits
+        self._functions = functions
+        self._carried_out = carried_out
+
+    # ---- reading a definition ------------------------------------------------------------------------
+    def check(self, document: Any, positions: Positions | None = None) -> Read:
+        """The definition as it would be stored; DefinitionError names every fault with its place (P3)."""
+        library = self._carried_out.library()
+        read = load(
+            document,
+            positions=positions,
+            limits=self._limits,
+            functions=self._functions,
+            servers=self._carried_out.agents.mcp_servers.keys(),
+            agents=library,
+        )
+        doubtful = doubts(read.definition, self._carried_out.scripts, texts_of(document))
+        carried_out = self._carried_out
+        missing = not_carried_out(resolve(read.definition, library), carried_out.modes, carried_out.agents)
+        told = (*read.warnings, *missing, *doubtful)
+        return replace(read, warnings=told)
+
+    def unfit_with(self, agent: str) -> list[str]:
+        """Which pipelines that use an agent of the library do not fit it as it is now, and why."""
+        return unfit(self._database, self.check, agent)
+
+    # ---- making --------------------------------------------------------------------------------------
+    async def create(
+        self,
+        document: Any,
+        *,
+        positions: Positions | None = None,
+        comment: str = "",
+        by: Actor,
+        command_id: UUID | None = None,
+    ) -> Saved:
+        checked = self.check(document, positions)
+        given = self._engine.given(by.name, command_id)
+        pipeline_id = str(uuid5(given.command_id, "pipeline"))
+        definition = identified(checked.definition, None, pipeline_id, given)
+        saved = Saved(pipeline_id, checked.warnings)
+        texts = texts_of(document)
+        return await self._engine.unbroken(self._create(definition, texts, saved, given, comment or "created"))
+
+    async def _create(
+        self, definition: PipelineDefinition, texts: Mapping[str, str], saved: Saved, given: Given, comment: str
+    ) -> Saved:
+        pipeline_id = saved.pipeline_id
+
+        def body(connection: sa.Connection) -> bool:
+            if rows.exists(connection, pipeline_id):
+                return False  # the same command, sent again
+            rows.keep_scripts(connection, pipeline_id, definition, texts)
+            document = {**edits.full(definition), "pipeline_id": pipeline_id, "pipeline_definition_version": 1}
+            stored.insert_pipeline(connection, document, given.by, given.at, comment)
+            rows.mark_unfiled(connection, pipeline_id)
+            rows.tell(connection, pipeline_id, "pipeline_created", given, checkpoints=edits.keys(definition))
+            return True
+
+        async with self._engine.holding(pipeline_id):
+            made = await self._database.transact(body)
+            failed = await self._saving.file(pipeline_id, lambda: self._projection.make_pipeline(pipeline_id))
+        if made:
+            self._saving.announce(pipeline_id, "pipeline_created")
+        return Saved(pipeline_id, saved.warnings + failed)
+
+    async def from_template(self, name: str, *, by: Actor, command_id: UUID | None = None) -> Saved:
+        found = {template.name: template for template in templates()}
+        if name not in found:
+            raise WrongInput([("/template", f"There is no template {name!r}. There are: {', '.join(sorted(found))}.")])
+        document, positions = found[name].read()
+        return await self.create(
+            document, positions=positions, comment=f"from template {name}", by=by, command_id=command_id
+        )
+
+    # ---- changing ------------------------------------------------------------------------------------
+    async def update(
+        self,
+        pipeline_id: str,
+        changes: Mapping[str, Any],
+        *,
+        if_match: int | None = None,
+        force: bool = False,
+        positions: Positions | None = None,
+        comment: str = "",
+        by: Actor,
+        command_id: UUID | None = None,
+    ) -> Saved:
+        """Fields that are left out stay as they are; `checkpoints`, where given, are all of them from now on."""
+        wanted = Wanted(edits.merge(changes), comment, by, command_id, if_match, force, positions)
+        return await self._saving.save(pipeline_id, wanted)
+
+    async def replace(
+        self,
+        pipeline_id: str,
+        document: Mapping[str, Any],
+        *,
+        if_match: int | None = None,
+        force: bool = False,
+        positions: Positions | None = None,
+        by: Actor,
+        command_id: UUID | None = None,
+    ) -> Saved:
+        """The definition is what the document says: fields that are left out have their default (P7)."""
+        wanted = Wanted(edits.become(document), "applied", by, command_id, if_match, force, positions)
+        return await self._saving.save(pipeline_id, wanted)
+
+    async def revert(
+        self, pipeline_id: str, revision: int, *, force: bool = False, by: Actor, command_id: UUID | None = None
+    ) -> Saved:
+        """The definition as it was, as a new revision (P5)."""
+        earlier = await self._database.aread(lambda c: rows.definition(c, pipeline_id, revision))
+        wanted = Wanted(edits.become(earlier), f"reverted to revision {revision}", by, command_id, force=force)
+        return await self._saving.save(pipeline_id, wanted)
+
+    async def add_checkpoint(
+        self,
+        pipeline_id: str,
+        checkpoint: Mapping[str, Any],
+        *,
+        position: int | None = None,
+        force: bool = False,
+        by: Actor,
+        command_id: UUID | None = None,
+    ) -> tuple[str, Saved]:
+        command_id = command_id or uuid4()
+        wanted = Wanted(edits.add(checkpoint, position), "checkpoint added", by, command_id, force=force)
+        saved = await self._saving.save(pipeline_id, wanted)
+        return new_id(command_id, pipeline_id, 0), saved
+
+    async def update_checkpoint(
+        self,
+        checkpoint_id: str,
+        changes: Mapping[str, Any],
+        *,
+        if_match: int | None = None,
+        by: Actor,
+        command_id: UUID | None = None,
+    ) -> Saved:
+        """Fields that are left out stay as they are."""
+        wanted = Wanted(edits.change(checkpoint_id, changes), "checkpoint changed", by, command_id, if_match)
+        return await self._saving.save(await self._pipeline_of(checkpoint_id), wanted)
+
+    async def remove_checkpoint(
+        self, checkpoint_id: str, *, force: bool = False, by: Actor, command_id: UUID | None = None
+    ) -> Saved:
+        wanted = Wanted(edits.remove(checkpoint_id), "checkpoint removed", by, command_id, force=force)
+        return await self._saving.save(await self._pipeline_of(checkpoint_id), wanted)
+
+    async def reorder(
+        self,
+        pipeline_id: str,
+        order: Sequence[str],
+        *,
+        if_match: int | None = None,
+        force: bool = False,
+        by: Actor,
+        command_id: UUID | None = None,
+    ) -> Saved:
+        wanted = Wanted(edits.reorder(order), "checkpoints reordered", by, command_id, if_match, force)
+        return await self._saving.save(pipeline_id, wanted)
+
+    async def _pipeline_of(self, checkpoint_id: str) -> str:
+        found = await self._database.aread(lambda c: rows.pipeline_of(c, checkpoint_id))
+        if found is None:
+            raise NotFound("checkpoint", checkpoint_id)
+        return found
+
+    # ---- deleting ------------------------------------------------------------------------------------
+    async def delete(self, pipeline_id: str, *, force: bool = False, by: Actor, command_id: UUID | None = None) -> str:
+        """Soft: the rows are marked, the folder goes to the archive (P4, D6)."""
+        given = self._engine.given(by.name, command_id)
+        return await self._engine.unbroken(self._delete(pipeline_id, force, given))
+
+    async def _delete(self, pipeline_id: str, force: bool, given: Given) -> str:
+        location = layout.deleted_pipeline(pipeline_id, given.at)
+
+        def body(connection: sa.Connection) -> list[Step]:
+            row = rows.lock(connection, pipeline_id)
+            if row.deleted_at is not None:
+                raise Refused("The pipeline is deleted already.", ("restore",))
+            steps = self._saving.end_runs(connection, pipeline_id, given, force, "delete the pipeline")
+            stored.mark_deleted(connection, pipeline_id, given.at, location)
+            rows.mark_unfiled(connection, pipeline_id)
+            rows.tell(connection, pipeline_id, "pipeline_deleted", given, archive_location=location)
+            return steps
+
+        async with self._engine.holding(pipeline_id):
+            runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+            async with self._engine.holding(*runs):  # nobody writes into the folder while it moves
+                steps = await self._engine.transact(runs, body)
+                await self._engine.finish(*steps)
+                archive = self._projection.tree.archive_pipeline
+                await self._saving.file(pipeline_id, lambda: archive(pipeline_id, given.at))
+        self._saving.announce(pipeline_id, "pipeline_deleted")
+        return location
+
+    async def restore(self, pipeline_id: str, *, by: Actor, command_id: UUID | None = None) -> None:
+        given = self._engine.given(by.name, command_id)
+        await self._engine.unbroken(self._restore(pipeline_id, given))
+
+    async def _restore(self, pipeline_id: str, given: Given) -> None:
+        def body(connection: sa.Connection) -> None:
+            row = rows.lock(connection, pipeline_id)
+            if row.deleted_at is None:
+                raise Refused("The pipeline is not deleted: there is nothing to restore.")
+            stored.mark_restored(connection, pipeline_id)
+            rows.mark_unfiled(connection, pipeline_id)
+            rows.tell(connection, pipeline_id, "pipeline_restored", given)
+
+        async with self._engine.holding(pipeline_id):
+            runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
+            async with self._engine.holding(*runs):  # nobody writes into the folder before it is back
+                await self._database.transact(body)
+                await self._keeper.mend_held(pipeline_id, runs)
+        self._saving.announce(pipeline_id, "pipeline_restored")

@@ -1,0 +1,155 @@
+"""Pipelines and their definitions."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from cairn.services.runs.views import RecentRun, RunSummary
+from cairn.services.view import Document, Id, Instant, Page, View
+
+
+class Finding(View):
+    """A fault of a definition, or a warning, with its place."""
+
+    path: str
+    message: str
+    severity: Literal["error", "warning"]
+    line: int | None = None
+    column: int | None = None
+
+
+class PipelineSummary(View):
+    pipeline_id: Id
+    pipeline_name: str
+    pipeline_description: str
+    pipeline_definition_version: int
+    revision: int
+    checkpoint_count: int
+    created_at: Instant
+    updated_at: Instant
+    deleted_at: Instant | None
+    latest_run: RunSummary | None
+    recent_runs: list[RecentRun]
+    waiting: int
+
+
+class PipelinePage(Page[PipelineSummary]):
+    """Pipelines, newest first."""
+
+
+class Checkpoint(View):
+    """One step in its full form."""
+
+    model_config = ConfigDict(extra="allow")
+
+    checkpoint_id: Id
+    pipeline_id: Id
+    key: str
+    position: int
+    checkpoint_name: str
+    checkpoint_description: str = ""
+    created_at: Instant | None = None
+    updated_at: Instant | None = None
+    stage: str | None = None
+    needs: list[str] = Field(default_factory=list[str])
+    decides: bool = False
+    dependencies: Document = Field(default_factory=dict[str, Any])
+    inputs: Document = Field(default_factory=dict[str, Any])
+    execution: Document
+    human_interaction: Document = Field(default_factory=dict[str, Any])
+    output: Document = Field(default_factory=dict[str, Any])
+    instructions: Document = Field(default_factory=dict[str, Any])
+
+
+class Pipeline(View):
+    """A definition in its full form, and where it stands."""
+
+    model_config = ConfigDict(extra="allow")
+
+    pipeline_id: Id
+    pipeline_name: str
+    pipeline_description: str
+    pipeline_definition_version: int
+    created_at: Instant
+    updated_at: Instant
+    checkpoint_order: list[Id]
+    config: Document
+    input_schema: Any = None
+    restart_policy: Document | None = None
+    recovery: Document | None = None
+    budget: Document | None = None
+    original_prompt: str | None = None
+    actions: Document | None = None
+    checkpoints: list[Checkpoint]
+    revision: int
+    deleted_at: Instant | None
+    latest_run: RunSummary | None
+    warnings: list[Finding]
+
+
+class Revision(View):
+    revision: int
+    pipeline_definition_version: int
+    author: str
+    created_at: Instant
+    comment: str
+
+
+class RevisionPage(Page[Revision]):
+    """Revisions, newest first."""
+
+
+class RevisionDetail(Revision):
+    document: Document
+
+
+class DefinitionChange(View):
+    """One difference between two revisions."""
+
+    model_config = ConfigDict(extra="allow")
+
+    path: str
+    kind: Literal["added", "removed", "changed", "moved"]
+    before: Any = None
+    after: Any = None
+
+
+class DefinitionDiff(View):
+    changes: list[DefinitionChange]
+    text: str
+
+
+class Validation(View):
+    valid: bool
+    errors: list[Finding]
+    warnings: list[Finding]
+
+
+class TemplateStep(View):
+    key: str
+    name: str
+    mode: Literal["agentic", "script", "function", "human_only"]
+    approve: Literal["start", "complete", "both"] | None
+
+
+class Template(View):
+    """A pipeline that comes with Cairn. `sample_input` is what a run of it can be started with."""
+
+    name: str
+    title: str
+    description: str
+    uses: list[Literal["agents", "scripts", "functions", "people", "actions"]]
+    checkpoints: list[TemplateStep]
+    sample_input: Any
+    text: str
+
+
+class TemplatePage(Page[Template]):
+    """The templates that come with the product."""
+
+
+class Deleted(View):
+    pipeline_id: Id
+    archive_location: str

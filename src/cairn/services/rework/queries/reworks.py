@@ -1,0 +1,154 @@
+"""Reworks: the chains of a run, and what one more would do (R2, D31)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from cairn.core.execution import Execution, Rework
+from cairn.core.run import Run
+from cairn.core.states import ApprovalStatus, RunStatus, State
+from cairn.services.rework.staleness import RESULTS
+from cairn.services.rework.views import BecomesStale, ReplacedArtifact, ReworkBegins, ReworkItem, ReworkPreview
+from cairn.services.rollbacks.queries import withdrawn
+from cairn.store import Loaded
+from cairn.store import tables as t
+
+if TYPE_CHECKING:
+    from cairn.services.rework.service import Foreseen
+
+_C, _A, _E, _R = t.artifact_consumption.c, t.artifacts.c, t.checkpoint_executions.c, t.pipeline_runs.c
+
+
+def reworks_of(loaded: Loaded) -> list[ReworkItem]:
+    """The chains of a run: what was sent back, by whom, why, and how it stands."""
+    return [_item(loaded, e, e.rework) for e in loaded.run.executions.values() if e.rework is not None]
+
+
+def _item(loaded: Loaded, e: Execution, why: Rework) -> ReworkItem:
+    run, place = loaded.run, loaded.places[e.key]
+    parent = run.executions.get(e.asked_by) if e.asked_by else None
+    return ReworkItem.model_validate(
+        {
+            "execution_id": e.id,
+            "checkpoint_id": place.checkpoint_id,
+            "checkpoint_key": e.key,
+            "checkpoint_name": place.name,
+            "checkpoint_position": e.position,
+            "status": e.status,
+            "depth": run.depth(e),
+            "parent_execution_id": e.asked_by,
+            "parent_checkpoint_name": loaded.places[parent.key].name if parent else None,
+            "requested_by": why.requested_by,
+            "prompt": why.prompt,
+            "reason": why.reason,
+            "supersedes": _stood_before(run, e),
+            "archived_by": e.archived_by,
+            "created_at": e.created_at,
+            "completed_at": e.completed_at,
+        }
+    )
+
+
+def _stood_before(run: Run, e: Execution) -> str | None:
+    """The execution whose place a rework takes."""
+    earlier = [
+        o.id
+        for o in run.executions.values()
+        if (o.key, o.pass_number, o.state) == (e.key, e.pass_number, State.COMPLETED) and o.ordinal < e.ordinal
+    ]
+    return earlier[-1] if earlier else None
+
+
+def superseded_by(run: Run, e: Execution) -> str | None:
+    """The execution that stands in the place of a completed one."""
+    stands = run.standing.done.get(e.key) if e.state is State.COMPLETED else None
+    is_other = stands is not None and stands.id != e.id and e.id in run.standing.current
+    return stands.id if is_other and stands is not None else None
+
+
+# ---- preview -----------------------------------------------------------------------------------------
+def preview(connection: sa.Connection, foreseen: Foreseen) -> ReworkPreview:
+    """What a rework would do, as far as it can be told before."""
+    before, after, replaced = foreseen.step.before, foreseen.step.decision.run, foreseen.replaced
+    place, asker = before.places[replaced.key], foreseen.asker
+    gone = [a.id for a in before.run.pending if after.approvals[a.id].status is ApprovalStatus.WITHDRAWN]
+    return ReworkPreview(
+        run_id=before.facts.run_id,
+        checkpoint_id=place.checkpoint_id,
+        checkpoint_key=replaced.key,
+        checkpoint_name=place.name,
+        checkpoint_position=replaced.position,
+        execution_id=replaced.id,
+        replaced=_replaced(connection, replaced),
+        asker_execution_id=asker.id,
+        asker_checkpoint_name=before.places[asker.key].name,
+        asker_waits=foreseen.asker_waits,
+        withdrawn_approvals=withdrawn(connection, gone),
+        becomes_stale=_becomes_stale(
+            connection, before.facts.run_id, replaced, asker.id if foreseen.asker_waits else None
+        ),
+        reopens=before.run.status is RunStatus.COMPLETED,
+        reworks=before.run.reworks,
+        begins=_begins(foreseen.made),
+    )
+
+
+def _begins(made: Execution) -> ReworkBegins:
+    match made.state:
+        case State.START_ASKED:
+            return "asks first"
+        case State.READY:
+            return "when the run is resumed"
+        case _:
+            return "at once"
+
+
+def _replaced(connection: sa.Connection, e: Execution) -> list[ReplacedArtifact]:
+    query = sa.select(_A.artifact_record_id, _A.artifact_name, _A.file_path, _A.size_bytes)
+    rows = connection.execute(query.where(_A.artifact_record_id.in_(e.outputs)).order_by(_A.artifact_name))
+    return [
+        ReplacedArtifact(
+            artifact_record_id=row.artifact_record_id,
+            artifact_name=row.artifact_name,
+            file_path=row.file_path,
+            size_bytes=row.size_bytes,
+        )
+        for row in rows
+    ]
+
+
+def _becomes_stale(connection: sa.Connection, run_id: str, replaced: Execution, but: str | None) -> list[BecomesStale]:
+    """What has read the artifacts that are to be replaced, and stands; the asker that waits reads the new ones."""
+    query = (
+        sa.select(_E.execution_id, _E.run_id, _R.run_version, _E.checkpoint_name, _A.artifact_name)
+        .select_from(t.artifact_consumption)
+        .join(t.artifacts, _A.artifact_record_id == _C.artifact_record_id)
+        .join(
+            t.checkpoint_executions,
+            (_E.execution_id == _C.execution_id) & (_E.dispatch_number == _C.dispatch_number),
+        )
+        .join(t.pipeline_runs, _R.run_id == _E.run_id)
+        .where(
+            _A.execution_id == replaced.id,
+            _E.state.in_(RESULTS),
+            _E.archived_by.is_(None),
+            _R.archived_by.is_(None),
+            sa.or_(_E.run_id != run_id, _E.checkpoint_position > replaced.position),
+        )
+        .order_by(_R.created_at, _E.ordinal, _A.artifact_name)
+    )
+    found: dict[str, BecomesStale] = {}
+    for row in connection.execute(query):
+        if row.execution_id == but:
+            continue
+        known = found.get(row.execution_id)
+        found[row.execution_id] = BecomesStale(
+            execution_id=row.execution_id,
+            run_id=row.run_id,
+            run_version=row.run_version,
+            checkpoint_name=row.checkpoint_name,
+            artifacts=[*(known.artifacts if known else ()), row.artifact_name],
+        )
+    return list(found.values())

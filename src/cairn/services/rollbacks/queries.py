@@ -1,0 +1,178 @@
+"""Rollbacks: on record, and foreseen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import sqlalchemy as sa
+
+from cairn.core.errors import Refused
+from cairn.core.rollback import check_undo
+from cairn.core.settle import ready
+from cairn.core.states import RollbackTrigger, RunStatus, State
+from cairn.services.errors import NotFound
+from cairn.services.paging import Order, Row, page
+from cairn.services.rollbacks.service import Foreseen, Request
+from cairn.services.rollbacks.views import (
+    GoesOn,
+    Kept,
+    RollbackPage,
+    RollbackPreview,
+    RolledBackItems,
+    StoppedExecution,
+    WithdrawnApproval,
+)
+from cairn.services.rollbacks.views import Rollback as RollbackView
+from cairn.store import Loaded
+from cairn.store import tables as t
+
+B, G, R, E = t.rollback_events.c, t.archived_items.c, t.pipeline_runs.c, t.checkpoint_executions.c
+_NEWEST = Order((B.created_at, B.rollback_id), newest_first=True)
+Load = Callable[[str], Loaded]
+
+
+def list_rollbacks(
+    connection: sa.Connection, load: Load, pipeline_id: str | None, run_id: str | None, limit: int, cursor: str | None
+) -> RollbackPage:
+    query = sa.select(t.rollback_events)
+    if pipeline_id is not None:
+        query = query.where(B.pipeline_id == pipeline_id)
+    if run_id is not None:
+        taken = sa.select(G.rollback_id).where(G.item_type == "run", G.item_id == run_id)
+        query = query.where(sa.or_(B.source_run_id == run_id, B.target_run_id == run_id, B.rollback_id.in_(taken)))
+    found = page(connection, query, _NEWEST, limit, cursor)
+    return RollbackPage(items=[_view(connection, load, row) for row in found.rows], next_cursor=found.next_cursor)
+
+
+def get_rollback(connection: sa.Connection, load: Load, rollback_id: str) -> RollbackView:
+    row = connection.execute(sa.select(t.rollback_events).where(B.rollback_id == rollback_id)).one_or_none()
+    if row is None:
+        raise NotFound("rollback", rollback_id)
+    return _view(connection, load, row)
+
+
+def _view(connection: sa.Connection, load: Load, row: Row) -> RollbackView:
+    return RollbackView(
+        rollback_id=row.rollback_id,
+        rollback_type=row.rollback_type,
+        source_run_id=row.source_run_id,
+        source_run_version=row.source_run_version,
+        target_run_id=row.target_run_id,
+        target_run_version=row.target_run_version,
+        target_checkpoint_id=row.target_checkpoint_id,
+        target_checkpoint_position=-1 if row.target_checkpoint_position is None else row.target_checkpoint_position,
+        rolled_back_items=RolledBackItems.model_validate(row.rolled_back_items),
+        archive_location=row.archive_location,
+        triggered_by=row.triggered_by,
+        user_reason=row.user_reason or None,
+        created_at=row.created_at,
+        created_by=row.created_by,
+        undone_at=row.undone_at,
+        can_undo=_can_undo(connection, load, row),
+        warnings=[],
+    )
+
+
+# ---- undo --------------------------------------------------------------------------------------------
+def _can_undo(connection: sa.Connection, load: Load, row: Row) -> bool:
+    """One that a later one stands before cannot be undone, so that most are told without loading the run."""
+    if row.undone_at is not None or not row.archive_location:
+        return False
+    target = row.target_run_id or row.source_run_id
+    if not _is_last_by_hand(connection, target, row.rollback_id):
+        return False
+    taken = [run["run_id"] for run in row.rolled_back_items["deleted_runs"]]
+    try:
+        for run_id in (target, *taken):
+            check_undo(load(run_id).run, row.rollback_id)
+    except Refused:
+        return False
+    return row.rollback_type != "run_level" or not _has_newer_work(connection, row, [target, *taken])
+
+
+def _is_last_by_hand(connection: sa.Connection, run_id: str, rollback_id: str) -> bool:
+    """Those that failures have made since are undone with it (D51)."""
+    made = connection.execute(sa.select(R.rollbacks).where(R.run_id == run_id)).scalar_one()
+    standing = [rollback for rollback in made if not rollback["undone"]]
+    places = [place for place, rollback in enumerate(standing) if rollback["id"] == rollback_id]
+    later = standing[places[0] + 1 :] if places else []
+    by_hand = RollbackTrigger.USER_REQUEST.value
+    return bool(places) and all(rollback["triggered_by"] != by_hand for rollback in later)
+
+
+def _has_newer_work(connection: sa.Connection, row: Row, own: Sequence[str]) -> bool:
+    """A run that was begun since and has completed anything stands in the way (D51)."""
+    query = (
+        sa.select(E.execution_id)
+        .join_from(t.checkpoint_executions, t.pipeline_runs, R.run_id == E.run_id)
+        .where(
+            R.pipeline_id == row.pipeline_id,
+            R.created_at > row.created_at,
+            R.archived_by.is_(None),
+            R.run_version.is_not(None),
+            R.run_id.not_in(own),
+            E.state == State.COMPLETED.value,
+            E.archived_by.is_(None),
+        )
+        .limit(1)
+    )
+    return connection.execute(query).first() is not None
+
+
+# ---- preview -----------------------------------------------------------------------------------------
+def preview(connection: sa.Connection, request: Request, foreseen: Foreseen) -> RollbackPreview:
+    """What a rollback would do, in the words of one that was done."""
+    source, target = foreseen.source.facts, foreseen.target.facts
+    before, plan = foreseen.target.before, foreseen.target.before.plan
+    at_target = [c for c in plan.checkpoints if c.position == foreseen.target_position]
+    kept = [before.executions[name] for name in foreseen.kept]
+    items = RolledBackItems.model_validate(foreseen.items)
+    return RollbackPreview(
+        rollback_type="run_level" if request.rollback_type == "run_level" else "checkpoint_level",
+        source_run_id=source.run_id,
+        source_run_version=source.run_version,
+        target_run_id=target.run_id,
+        target_run_version=target.run_version,
+        target_checkpoint_id=at_target[0].id if at_target else None,
+        target_checkpoint_position=foreseen.target_position,
+        rolled_back_items=items,
+        user_reason=request.user_reason or None,
+        warnings=[],
+        kept=Kept(
+            checkpoints=len({e.key for e in kept}),
+            artifacts=sum(len(e.outputs) for e in kept),
+        ),
+        stopped=[StoppedExecution(execution_id=one, checkpoint_name=name) for one, name in foreseen.stopped],
+        withdrawn_approvals=withdrawn(connection, foreseen.withdrawn),
+        size_bytes=sum(artifact.size_bytes for artifact in items.archived_artifacts),
+        then=_then(foreseen),
+    )
+
+
+def withdrawn(connection: sa.Connection, ids: Sequence[str]) -> list[WithdrawnApproval]:
+    a = t.approvals.c
+    query = (
+        sa.select(a.approval_id, a.kind, E.checkpoint_name)
+        .join_from(t.approvals, t.checkpoint_executions, E.execution_id == a.execution_id)
+        .where(a.approval_id.in_(ids))
+        .order_by(a.asked_at)
+    )
+    return [
+        WithdrawnApproval(approval_id=row.approval_id, kind=row.kind, checkpoint_name=row.checkpoint_name)
+        for row in connection.execute(query)
+    ]
+
+
+def _then(foreseen: Foreseen) -> GoesOn:
+    """How the run stands when it has settled: what it asks first, starts, or leaves to a person."""
+    run = foreseen.after.run
+    if run.status is RunStatus.COMPLETED:
+        return GoesOn(checkpoint_name=None, begins="completes")
+    made = sorted(run.open, key=lambda e: e.position)
+    if not made:
+        waiting = ready(run)
+        return GoesOn(checkpoint_name=run.plan[waiting[0].key].name if waiting else None, begins="waits for a start")
+    first = made[0]
+    begins = "waits for a start" if first.state is State.PENDING else "at once"
+    asks = first.state is State.START_ASKED
+    return GoesOn(checkpoint_name=run.plan[first.key].name, begins="asks first" if asks else begins)

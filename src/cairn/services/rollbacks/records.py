@@ -1,0 +1,164 @@
+"""What a rollback took away, written down: the event record of seed 0 §5 and the items that it archived."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID, uuid5
+
+import sqlalchemy as sa
+
+from cairn.core.commands import Given
+from cairn.core.decide import Decision
+from cairn.core.run import Rollback, Run
+from cairn.core.states import RollbackTrigger
+from cairn.files import layout
+from cairn.services.engine.file_plan import Filing, Moved
+from cairn.store import Loaded, Place, RunFacts
+from cairn.store import tables as t
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What one run lost."""
+
+    facts: RunFacts
+    before: Run
+    after: Run
+    folders: Mapping[str, str]  # by execution
+    places: Mapping[str, Place]  # by key
+    moved: tuple[Moved, ...]
+
+    def rollback(self, id: str) -> Rollback:
+        return next(r for r in self.after.rollbacks if r.id == id)
+
+
+def taken(before: Loaded, decision: Decision, filing: Filing) -> Taken:
+    return Taken(before.facts, before.run, decision.run, before.folders, before.places, filing.moved)
+
+
+def record(
+    connection: sa.Connection,
+    rollback_id: str,
+    given: Given,
+    source: RunFacts,
+    target: Taken,
+    others: Sequence[Taken] = (),
+    *,
+    kind: str = "checkpoint_level",
+    reason: str = "",
+) -> None:
+    made = target.rollback(rollback_id)
+    location = layout.rollback_folder(rollback_id, given.at)
+    position = made.target if made.target is not None else -1
+    at_target = [target.places[c.key].checkpoint_id for c in target.after.plan.checkpoints if c.position == position]
+    connection.execute(
+        sa.insert(t.rollback_events),
+        {
+            "rollback_id": rollback_id,
+            "pipeline_id": source.pipeline_id,
+            "rollback_type": kind,
+            "source_run_id": source.run_id,
+            "source_run_version": source.run_version,
+            "target_run_id": target.facts.run_id,
+            "target_run_version": target.facts.run_version,
+            "target_checkpoint_id": at_target[0] if at_target else None,
+            "target_checkpoint_position": position,
+            "archive_location": f"{location}/",
+            "triggered_by": made.triggered_by.value,
+            "user_reason": reason,
+            "created_at": given.at,
+            "created_by": given.by,
+            "rolled_back_items": items(rollback_id, target, others),
+            "undone_at": None,
+            "files_done": False,
+        },
+    )
+    rows = _rows(rollback_id, location, target, others)
+    if rows:
+        connection.execute(sa.insert(t.archived_items), rows)
+
+
+def items(rollback_id: str, target: Taken, others: Sequence[Taken]) -> dict[str, Any]:
+    """`rolled_back_items` of seed 0 §5."""
+    gone = target.rollback(rollback_id).archived
+    return {
+        "deleted_runs": [{"run_id": o.facts.run_id, "run_version": o.facts.run_version} for o in others],
+        "deleted_checkpoint_executions": [
+            execution_item(target, one) for one in gone if one in target.before.executions
+        ],
+        "archived_artifacts": [
+            {
+                "artifact_id": moved.artifact_id,
+                "artifact_record_id": moved.record_id,
+                "artifact_name": moved.name,
+                "original_path": moved.original,
+                "archived_path": moved.to,
+                "size_bytes": moved.size,
+            }
+            for each in (target, *others)
+            for moved in each.moved
+        ],
+    }
+
+
+def execution_item(of: Taken, execution: str) -> dict[str, Any]:
+    e = of.before.executions[execution]
+    place = of.places[e.key]
+    return {
+        "execution_id": e.id,
+        "checkpoint_id": place.checkpoint_id,
+        "checkpoint_name": place.name,
+        "checkpoint_position": e.position,
+        "status": e.status.value,
+    }
+
+
+def _rows(rollback_id: str, location: str, target: Taken, others: Sequence[Taken]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+
+    def add(kind: str, id: str, original: str, archived: str, size: int = 0) -> None:
+        rows.append(
+            {
+                "archive_item_id": str(uuid5(UUID(rollback_id), f"{kind}:{id}")),
+                "rollback_id": rollback_id,
+                "item_type": kind,
+                "item_id": id,
+                "original_path": original,
+                "archived_path": archived,
+                "size_bytes": size,
+            }
+        )
+
+    for other in others:
+        folder = layout.run_folder(other.facts.run_version, other.facts.run_id)
+        add(
+            "run",
+            other.facts.run_id,
+            folder,
+            f"{location}/{layout.archived_run(other.facts.run_version, other.facts.run_id)}",
+        )
+    facts = target.facts
+    for execution in target.rollback(rollback_id).archived:
+        if execution not in target.folders:
+            continue
+        e = target.after.executions[execution]
+        folder = f"{layout.run_folder(facts.run_version, facts.run_id)}/{target.folders[execution]}"
+        add(
+            "execution",
+            execution,
+            folder,
+            f"{location}/{layout.archived_execution(facts.run_version, facts.run_id, e.position)}",
+        )
+    for each in (target, *others):
+        for moved in each.moved:
+            add("artifact", moved.record_id, moved.original, moved.to, moved.size)
+    return rows
+
+
+def by_failure(before: Run, after: Run) -> str | None:
+    """The rollback that a failing checkpoint has brought about, if any."""
+    known = {r.id for r in before.rollbacks}
+    made = [r for r in after.rollbacks if r.id not in known and r.triggered_by is RollbackTrigger.CHECKPOINT_FAILURE]
+    return made[0].id if made else None

@@ -1,0 +1,101 @@
+"""Rollbacks, done and previewed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from cairn.core.states import ExecutionStatus, Kind
+from cairn.services.view import Id, Instant, Page, View
+
+RollbackType = Literal["checkpoint_level", "run_level"]
+
+
+class DeletedRun(View):
+    run_id: Id
+    run_version: int | None
+
+
+class DeletedExecution(View):
+    execution_id: Id
+    checkpoint_id: Id
+    checkpoint_name: str
+    checkpoint_position: int
+    status: ExecutionStatus
+
+
+class ArchivedArtifact(View):
+    artifact_id: Id
+    artifact_record_id: Id
+    artifact_name: str
+    original_path: str
+    archived_path: str
+    size_bytes: int
+
+
+class RolledBackItems(View):
+    deleted_runs: list[DeletedRun]
+    deleted_checkpoint_executions: list[DeletedExecution]
+    archived_artifacts: list[ArchivedArtifact]
+
+
+class RollbackFacts(View):
+    """What a rollback takes away, done or previewed."""
+
+    rollback_type: RollbackType
+    source_run_id: Id
+    source_run_version: int | None
+    target_run_id: Id | None
+    target_run_version: int | None
+    target_checkpoint_id: Id | None
+    target_checkpoint_position: int
+    rolled_back_items: RolledBackItems
+    user_reason: str | None
+    warnings: list[str]
+
+
+class Rollback(RollbackFacts):
+    rollback_id: Id
+    archive_location: str
+    triggered_by: Literal["user_request", "checkpoint_failure", "recovery"]
+    created_at: Instant
+    created_by: str
+    undone_at: Instant | None
+    can_undo: bool
+
+
+class RollbackPage(Page[Rollback]):
+    """Rollbacks, newest first."""
+
+
+class Kept(View):
+    checkpoints: int
+    artifacts: int
+
+
+class StoppedExecution(View):
+    execution_id: Id
+    checkpoint_name: str
+
+
+class WithdrawnApproval(View):
+    approval_id: Id
+    kind: Kind
+    checkpoint_name: str
+
+
+class GoesOn(View):
+    """How the run goes on after the rollback."""
+
+    checkpoint_name: str | None
+    begins: Literal["at once", "asks first", "waits for a start", "completes"]
+
+
+class RollbackPreview(RollbackFacts):
+    """The impact of a rollback that has not been made."""
+
+    rollback_id: None = None
+    kept: Kept
+    stopped: list[StoppedExecution]
+    withdrawn_approvals: list[WithdrawnApproval]
+    size_bytes: int
+    then: GoesOn

@@ -1,0 +1,228 @@
+"""How far automatic approvals go: what each rule has done, and how people have judged it (H3b, H6)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+import sqlalchemy as sa
+
+from cairn.core.rules import Book, Rule
+from cairn.core.states import ApprovalStatus, Kind
+from cairn.services.paging import Order, Query, page
+from cairn.services.rules import scoring
+from cairn.services.rules.views import Audit, AuditPage, AuditReview, Autonomy, RuleAutonomy, Share
+from cairn.store import tables as t
+from cairn.store.runs.run_rows import Row
+
+A, D, V, E, R, P = (
+    t.approvals.c,
+    t.approval_decisions.c,
+    t.audit_reviews.c,
+    t.checkpoint_executions.c,
+    t.pipeline_runs.c,
+    t.pipelines.c,
+)
+_NEWEST = Order((A.asked_at, A.approval_id), newest_first=True)
+_AUTO = ApprovalStatus.AUTO_APPROVED.value
+_BY_PEOPLE = (ApprovalStatus.APPROVED.value, ApprovalStatus.REJECTED.value, ApprovalStatus.REVISION_REQUESTED.value)
+SCORED = 20_000  # decisions of people that shadows are scored by
+
+Key = tuple[str, str]  # scope and rule
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """Approvals that a rule gave."""
+
+    approved: int = 0
+    sampled: int = 0
+    reviewed: int = 0
+    disagreed: int = 0
+
+
+def read_autonomy(connection: sa.Connection, books: Iterable[Book], since: datetime) -> Autonomy:
+    """For every rule that is in force."""
+    given, shadow, asked = _given(connection, since), _shadow(connection, since), _asked(connection, since)
+    names = {
+        row.pipeline_id: row.pipeline_name for row in connection.execute(sa.select(P.pipeline_id, P.pipeline_name))
+    }
+    rules = [
+        _rule(book, rule, names.get(book.scope), given, shadow, asked) for book in books for rule in book.rulebook.rules
+    ]
+    counts = _counts(connection, since)
+    return Autonomy(since=since, decided=counts.of, automatic=share(counts), rules=rules)
+
+
+def _rule(
+    book: Book,
+    rule: Rule,
+    pipeline_name: str | None,
+    given: dict[Key, _Given],
+    shadow: dict[Key, Counter[bool]],
+    asked: dict[Key, Counter[str]],
+) -> RuleAutonomy:
+    key = (book.scope, rule.name)
+    own, tried, answers = given.get(key, _Given()), shadow[key], asked[key]
+    return RuleAutonomy(
+        scope=book.scope,
+        pipeline_name=pipeline_name,
+        rule=rule.name,
+        section=rule.section.value,
+        mode=mode(rule),
+        rollout_percentage=rule.rollout,
+        audit_sample_percentage=rule.audit,
+        approved=own.approved,
+        sampled=own.sampled,
+        reviewed=own.reviewed,
+        disagreement=share(scoring.Share(own.disagreed, own.reviewed)),
+        shadow=share(scoring.Share(tried[False], tried.total())),
+        asked=answers.total(),
+        modification=share(scoring.Share(answers[scoring.MODIFIED], answers.total())),
+    )
+
+
+def mode(rule: Rule) -> Literal["disabled", "shadow", "asks", "rollout", "full"]:
+    if not rule.enabled:
+        return "disabled"
+    if rule.shadow:
+        return "shadow"
+    if not rule.approves:
+        return "asks"
+    return "full" if rule.rollout >= 100 else "rollout"
+
+
+def share(of: scoring.Share) -> Share:
+    low, high = of.bounds
+    return Share(count=of.count, of=of.of, rate=of.rate, low=low, high=high)
+
+
+def _counts(connection: sa.Connection, since: datetime) -> scoring.Share:
+    query = sa.select(A.status, sa.func.count()).where(
+        A.asked_at >= since, A.status.in_((*_BY_PEOPLE, _AUTO)), A.kept_from.is_(None)
+    )
+    found = {row[0]: int(row[1]) for row in connection.execute(query.group_by(A.status))}
+    return scoring.Share(found.get(_AUTO, 0), sum(found.values()))
+
+
+def _given(connection: sa.Connection, since: datetime) -> dict[Key, _Given]:
+    sampled = sa.func.coalesce(sa.func.sum(sa.case((A.audit, 1), else_=0)), 0)
+    reviewed = sa.func.count(V.approval_id)
+    disagreed = sa.func.coalesce(sa.func.sum(sa.case((V.agrees.is_(sa.false()), 1), else_=0)), 0)
+    query = (
+        sa.select(A.rule_scope, A.rule, sa.func.count(), sampled, reviewed, disagreed)
+        .join_from(t.approvals, t.audit_reviews, V.approval_id == A.approval_id, isouter=True)
+        .where(A.rule.is_not(None), A.asked_at >= since, A.status == _AUTO, A.kept_from.is_(None))
+        .group_by(A.rule_scope, A.rule)
+    )
+    return {(row[0], row[1]): _Given(*map(int, row[2:])) for row in connection.execute(query)}
+
+
+def _shadow(connection: sa.Connection, since: datetime) -> dict[Key, Counter[bool]]:
+    """For what a rule would have approved in shadow: how often people agreed, and how often not."""
+    query = (
+        sa.select(A.approval_id, A.status, A.considered)
+        .where(_by_people(since), A.considered.is_not(None))
+        .where(sa.type_coerce(A.considered, sa.Text).like('%"shadow: approves"%'))
+        .order_by(A.asked_at.desc())
+        .limit(SCORED)
+    )
+    rows = connection.execute(query).all()
+    modified = _modified(connection, since)
+    found: dict[Key, Counter[bool]] = defaultdict(Counter)
+    for row in rows:
+        answer = scoring.answer_of(row.status, row.approval_id in modified)
+        for one in row.considered:
+            if answer is not None and one["outcome"] == "shadow: approves":
+                found[one["scope"], one["rule"]][scoring.agrees(answer)] += 1
+    return found
+
+
+def _asked(connection: sa.Connection, since: datetime) -> dict[Key, Counter[str]]:
+    """What people answered to what a rule put to them."""
+    modified = _modified(connection, since)
+    query = sa.select(A.approval_id, A.rule_scope, A.rule, A.status).where(_by_people(since), A.rule.is_not(None))
+    found: dict[Key, Counter[str]] = defaultdict(Counter)
+    for row in connection.execute(query.order_by(A.asked_at.desc()).limit(SCORED)):
+        answer = scoring.answer_of(row.status, row.approval_id in modified)
+        if answer is not None:
+            found[row.rule_scope, row.rule][answer] += 1
+    return found
+
+
+def _by_people(since: datetime) -> sa.ColumnElement[bool]:
+    return sa.and_(A.asked_at >= since, A.status.in_(_BY_PEOPLE), A.kept_from.is_(None))
+
+
+def _modified(connection: sa.Connection, since: datetime) -> set[str]:
+    query = (
+        sa.select(D.approval_id)
+        .join(t.approvals, A.approval_id == D.approval_id)
+        .where(D.decision == "modify", A.asked_at >= since)
+    )
+    return set(connection.execute(query).scalars())
+
+
+# ---- the sample ------------------------------------------------------------------------------------------
+_AUDITS: Query = (
+    sa.select(
+        *(A[name] for name in ("approval_id", "pipeline_id", "run_id", "execution_id", "kind", "operation_type")),
+        A.asked_at,
+        A.rule,
+        A.rule_scope,
+        P.pipeline_name,
+        R.run_version,
+        E.checkpoint_name,
+        V.agrees,
+        V.comment,
+        V.by,
+        V.at,
+    )
+    .join_from(t.approvals, t.checkpoint_executions, E.execution_id == A.execution_id)
+    .join(t.pipeline_runs, R.run_id == A.run_id)
+    .join(t.pipelines, P.pipeline_id == A.pipeline_id)
+    .outerjoin(t.audit_reviews, V.approval_id == A.approval_id)
+    .where(A.audit, A.status == _AUTO)
+)
+
+
+def list_audits(
+    connection: sa.Connection, *, reviewed: bool | None, pipeline_id: str | None, limit: int, cursor: str | None
+) -> AuditPage:
+    query = _AUDITS
+    if reviewed is not None:
+        query = query.where(V.approval_id.is_not(None) if reviewed else V.approval_id.is_(None))
+    if pipeline_id is not None:
+        query = query.where(A.pipeline_id == pipeline_id)
+    found = page(connection, query, _NEWEST, limit, cursor)
+    return AuditPage(items=_audits(found.rows), next_cursor=found.next_cursor)
+
+
+def get_audit(connection: sa.Connection, approval_id: str) -> Audit:
+    return _audits(connection.execute(_AUDITS.where(A.approval_id == approval_id)).all())[0]
+
+
+def _audits(rows: Sequence[Row]) -> list[Audit]:
+    return [
+        Audit(
+            approval_id=row.approval_id,
+            pipeline_id=row.pipeline_id,
+            pipeline_name=row.pipeline_name,
+            run_id=row.run_id,
+            run_version=row.run_version,
+            execution_id=row.execution_id,
+            checkpoint_name=row.checkpoint_name,
+            kind=Kind(row.kind),
+            operation_type=row.operation_type,
+            asked_at=row.asked_at,
+            rule=row.rule,
+            scope=row.rule_scope,
+            review=None
+            if row.at is None
+            else AuditReview(agrees=row.agrees, comment=row.comment, by=row.by, at=row.at),
+        )
+        for row in rows
+    ]

@@ -1,0 +1,150 @@
+"""The door for reading rules: each method is one snapshot of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from cairn.core.rules import GLOBAL
+from cairn.definitions import Finding
+from cairn.ports import Clock
+from cairn.services.rules.active_rules import RulesInForce
+from cairn.services.rules.backtests import Outcome, most_common
+from cairn.services.rules.queries import autonomy
+from cairn.services.rules.queries import versions as rules
+from cairn.services.rules.rules_file import RulesFile as Watched
+from cairn.services.rules.views import (
+    Audit,
+    AuditPage,
+    Autonomy,
+    Backtest,
+    Disagreement,
+    EmergencyStop,
+    EmergencyStopPage,
+    Explanation,
+    RuleDiff,
+    RuleScore,
+    RulesFile,
+    RuleText,
+    RuleVersion,
+    RuleVersionPage,
+)
+from cairn.store import Database
+from cairn.store import rules as rule_rows
+from cairn.store import tables as t
+from cairn.store.runs.run_rows import Row
+
+D = t.approval_decisions.c
+
+
+class RuleReading:
+    def __init__(self, database: Database, in_force: RulesInForce, file: Watched, clock: Clock) -> None:
+        self._database = database
+        self._in_force = in_force
+        self._file = file
+        self._clock = clock
+
+    def current(self, scope: str, warnings: Iterable[Finding] = ()) -> RuleText:
+        """What is in force for a scope."""
+        file = None
+        if scope == GLOBAL:
+            faults = [rules.finding(found) for found in self._file.faults]
+            file = RulesFile(path=str(self._file.path), faults=faults)
+
+        def read(connection: sa.Connection) -> RuleText:
+            revision = rules.head(connection, scope)
+            rulebook = self._in_force.book(connection, scope, revision)
+            return rules.current(connection, scope, rulebook, tuple(warnings), file)
+
+        return self._database.read(read)
+
+    def versions(self, scope: str, limit: int, cursor: str | None) -> RuleVersionPage:
+        return self._database.read(lambda c: rules.versions(c, scope, limit, cursor))
+
+    def version(self, scope: str, revision: int) -> RuleVersion:
+        return self._database.read(lambda c: rules.version(c, scope, revision))
+
+    def compare(self, scope: str, before: int, after: int) -> RuleDiff:
+        return self._database.read(lambda c: rules.compare(c, scope, before, after))
+
+    def stop(self) -> EmergencyStop:
+        return self._database.read(rules.stop)
+
+    def stops(self, limit: int, cursor: str | None) -> EmergencyStopPage:
+        return self._database.read(lambda c: rules.stops(c, limit, cursor))
+
+    def explain(self, approval_id: str) -> Explanation:
+        return self._database.read(lambda c: rules.explain(c, approval_id))
+
+    def autonomy(self, days: int) -> Autonomy:
+        since = self._clock.now() - timedelta(days=days)
+
+        def read(connection: sa.Connection) -> Autonomy:
+            books = self._in_force.books(connection, rule_rows.all_heads(connection))
+            return autonomy.read_autonomy(connection, books, since)
+
+        return self._database.read(read)
+
+    def audits(self, reviewed: bool | None, pipeline_id: str | None, limit: int, cursor: str | None) -> AuditPage:
+        return self._database.read(
+            lambda c: autonomy.list_audits(c, reviewed=reviewed, pipeline_id=pipeline_id, limit=limit, cursor=cursor)
+        )
+
+    def audit(self, approval_id: str) -> Audit:
+        return self._database.read(lambda c: autonomy.get_audit(c, approval_id))
+
+    def backtest(self, outcome: Outcome) -> Backtest:
+        """What a replay came to, with the words of those who decided otherwise."""
+        rows = [row for _, _, row in outcome.disagreements]
+        said = self._database.read(lambda c: _last_votes(c, [row.approval_id for row in rows]))
+        agreed, disagreed = outcome.total("agreed"), outcome.total("disagreed")
+        return Backtest(
+            decisions=outcome.decisions,
+            would_approve=agreed + disagreed,
+            would_ask=outcome.total("asked"),
+            no_rule=outcome.no_rule,
+            agreed=agreed,
+            disagreed=disagreed,
+            false_approve=autonomy.share(outcome.false_approve),
+            rules=[
+                RuleScore(
+                    rule=rule,
+                    approved=tally.agreed + tally.disagreed,
+                    agreed=tally.agreed,
+                    disagreed=tally.disagreed,
+                    asked=tally.asked,
+                    false_approve=autonomy.share(tally.false_approve),
+                )
+                for rule, tally in most_common(outcome.rules)
+            ],
+            disagreements=[
+                _disagreement(rule, answer, row, said.get(row.approval_id))
+                for rule, answer, row in outcome.disagreements
+            ],
+            since=outcome.since,
+            until=outcome.until,
+            complete=outcome.complete,
+        )
+
+
+def _last_votes(connection: sa.Connection, approvals: list[str]) -> dict[str, Row]:
+    query = sa.select(D.approval_id, D.by, D.feedback).where(D.approval_id.in_(approvals)).order_by(D.position)
+    return {row.approval_id: row for row in connection.execute(query)}
+
+
+def _disagreement(rule: str, answer: str, row: Row, vote: Row | None) -> Disagreement:
+    return Disagreement(
+        approval_id=row.approval_id,
+        pipeline_id=row.pipeline_id,
+        pipeline_name=row.pipeline_name,
+        checkpoint_name=row.checkpoint_name,
+        kind=row.kind,
+        operation_type=row.operation_type,
+        asked_at=row.asked_at,
+        rule=rule,
+        decision=answer,
+        by=vote.by if vote else "",
+        feedback=vote.feedback if vote else "",
+    )

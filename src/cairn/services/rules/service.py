@@ -1,0 +1,177 @@
+"""Rules for approvals: saved with every version kept, stopped at once, their samples reviewed (H2, H3b, H6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from cairn.core.errors import Refused
+from cairn.core.rules import GLOBAL
+from cairn.core.states import ApprovalStatus
+from cairn.definitions import Finding
+from cairn.definitions.rules import Rules as Written
+from cairn.definitions.rules import load
+from cairn.ports import Clock
+from cairn.services.actors import Actor
+from cairn.services.engine.event_bus import Hub
+from cairn.services.errors import NotFound, PreconditionFailed, WrongInput
+from cairn.services.events.views import Change
+from cairn.services.pipelines import pipeline_rows
+from cairn.services.rules.rules_file import RulesFile
+from cairn.store import Database, LostRace, rules
+from cairn.store import tables as t
+from cairn.store.events import chain
+from cairn.store.events.chain import Told
+
+_PLACE = tuple(t.checkpoint_executions.c[name] for name in ("execution_id", "checkpoint_id", "checkpoint_name"))
+Count = Callable[[sa.Connection, tuple[str, ...]], int]  # how many people may decide of those who are named
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    scope: str
+    revision: int
+    warnings: tuple[Finding, ...] = ()
+    changed: bool = True
+
+
+class Rules:
+    def __init__(self, database: Database, clock: Clock, hub: Hub, path: Path, count: Count | None = None) -> None:
+        self._database = database
+        self._clock = clock
+        self._hub = hub
+        self._count = count
+        self.file = RulesFile(database, path, self._save_found)
+
+    # ---- texts ---------------------------------------------------------------------------------------
+    async def check(self, text: str | bytes) -> Written:
+        """What a text says; DefinitionError with all its faults."""
+        return await self._database.aread(lambda c: self.read(c, text))
+
+    def read(self, connection: sa.Connection, text: str | bytes) -> Written:
+        count = self._count
+        return load(text, count=None if count is None else lambda people: count(connection, people))
+
+    async def save(self, scope: str, text: str, *, if_match: int | None = None, comment: str = "", by: Actor) -> Saved:
+        """The next version, in force with the commit. The same text again changes nothing."""
+        if scope != GLOBAL:
+            return await self._save(scope, text, if_match, comment, by.name)
+        await self.file.follow()  # what is written there already becomes a version of its own
+        saved = await self._save(scope, text, if_match, comment, by.name)
+        await self.file.give()
+        return saved
+
+    async def _save_found(self, text: str) -> Saved:
+        """What somebody has written into the file."""
+        return await self._save(GLOBAL, text, None, "", "file")
+
+    async def _save(self, scope: str, text: str, if_match: int | None, comment: str, by: str) -> Saved:
+        written = await self.check(text)
+
+        def write(connection: sa.Connection) -> Saved:
+            return self._write(connection, scope, text, if_match, comment, by, written)
+
+        try:
+            saved = await self._database.transact(write)
+        except LostRace:
+            saved = await self._database.transact(write)
+        if saved.changed:
+            self._announce(scope, "rules_saved")
+        return saved
+
+    def _write(
+        self,
+        connection: sa.Connection,
+        scope: str,
+        text: str,
+        if_match: int | None,
+        comment: str,
+        by: str,
+        written: Written,
+    ) -> Saved:
+        if scope != GLOBAL and pipeline_rows.lock(connection, scope).deleted_at is not None:
+            raise Refused("The pipeline is deleted: it cannot be changed.", ("restore",))
+        was = rules.head(connection, scope, lock=True)
+        if if_match is not None and if_match != was.revision:
+            raise PreconditionFailed(
+                f"Somebody has changed the rules since: they are at revision {was.revision}, not {if_match}.",
+                was.revision,
+            )
+        if text == (rules.text(connection, scope, was.revision) or ""):
+            return Saved(scope, was.revision, written.warnings, changed=False)
+        at = self._clock.now()
+        now = rules.save(connection, was, text, by, at, comment)
+        told = {"revision": now.revision, "rules": len(written.rulebook.rules), "comment": comment}
+        if scope == GLOBAL:
+            chain.append_global_event(connection, "rules_saved", by, at, told)
+        else:
+            chain.append_pipeline_event(connection, scope, "rules_saved", by, at, told)
+        return Saved(scope, now.revision, written.warnings)
+
+    # ---- all at once ---------------------------------------------------------------------------------
+    async def stop(self, stopped: bool, reason: str, by: Actor) -> bool:
+        """Stop every automatic approval from this moment on, or let them go on. False: it was so already.
+
+        Asked again while it is on, another reason takes the place of the first; who stopped it, and when, stay.
+        """
+        if stopped and not reason.strip():
+            raise WrongInput([("/reason", "Say why: 'reason' is required to stop.")])
+
+        def write(connection: sa.Connection) -> str | None:
+            was, at = rules.head(connection, GLOBAL, lock=True), self._clock.now()
+            told: dict[str, str] = {"reason": reason}
+            if was.stopped != stopped:
+                rules.stop(connection, was, stopped, reason, by.name, at)
+                event = "emergency_stop_set" if stopped else "emergency_stop_lifted"
+            elif stopped and (earlier := rules.explain_stop(connection, reason)) is not None:
+                told["earlier_reason"] = earlier
+                event = "emergency_stop_explained"
+            else:
+                return None
+            chain.append_global_event(connection, event, by.name, at, told)
+            return event
+
+        event = await self._database.transact(write)
+        if event is not None:
+            self._announce(GLOBAL, event)
+        return event is not None
+
+    # ---- samples -------------------------------------------------------------------------------------
+    async def review(self, approval_id: str, agrees: bool, comment: str, by: Actor) -> None:
+        """What a person says of an automatic approval afterwards; the run goes its way (H3b)."""
+
+        def write(connection: sa.Connection) -> Change:
+            a, e, reviews = t.approvals.c, t.checkpoint_executions.c, t.audit_reviews
+            row = connection.execute(
+                sa.select(a.run_id, a.pipeline_id, a.status, a.audit, a.rule, *_PLACE)
+                .join_from(t.approvals, t.checkpoint_executions, e.execution_id == a.execution_id)
+                .where(a.approval_id == approval_id)
+            ).one_or_none()
+            if row is None:
+                raise NotFound("approval", approval_id)
+            if row.status != ApprovalStatus.AUTO_APPROVED.value or not row.audit:
+                raise Refused("This approval is not among those that people look at afterwards.")
+            at = self._clock.now()
+            said = {"agrees": agrees, "comment": comment, "by": by.name, "at": at}
+            mine = reviews.c.approval_id == approval_id
+            if connection.execute(sa.update(reviews).where(mine).values(said)).rowcount == 0:
+                connection.execute(sa.insert(reviews).values(approval_id=approval_id, **said))
+            detail = {"agrees": agrees, "comment": comment, "rule": row.rule}
+            told = Told(
+                "approval_reviewed",
+                detail,
+                execution_id=row.execution_id,
+                checkpoint_id=row.checkpoint_id,
+                approval_id=approval_id,
+                name=row.checkpoint_name,
+            )
+            chain.append_run_event(connection, row.run_id, told, by.name, at)
+            return Change(row.pipeline_id, row.run_id, "approval_reviewed")
+
+        self._hub.announce(await self._database.transact(write))
+
+    def _announce(self, scope: str, event_type: str) -> None:
+        self._hub.announce(Change(None if scope == GLOBAL else scope, None, event_type))

@@ -1,0 +1,140 @@
+"""One instance of a checkpoint in a run."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from cairn.core.states import ExecutionStatus, Mode, WaitingOn
+from cairn.services.approvals.form_views import Form
+from cairn.services.approvals.views import Approval
+from cairn.services.artifacts.views import Artifact
+from cairn.services.costs.views import Usage
+from cairn.services.rework.views import StaleInput
+from cairn.services.runs.validation_views import ResultValidation
+from cairn.services.view import Document, Id, Instant, Page, View
+
+
+class LastError(View):
+    timestamp: Instant | None
+    error_type: str
+    error_message: str
+    stack_trace: str
+
+
+class AttemptError(LastError):
+    """How one attempt ended that did not succeed."""
+
+    attempt_number: int
+
+
+class ErrorDetails(View):
+    error_count: int
+    last_error: LastError | None
+    attempts: Annotated[list[AttemptError], Field(description="Of each attempt that failed, the newest last.")]
+
+
+class Interaction(View):
+    """Something that passed between a person and the execution."""
+
+    interaction_id: Id
+    timestamp: Instant
+    type: str
+    user_input: str
+    system_response: str
+    actor: str
+
+
+class Progress(View):
+    fraction: float | None
+    text: str | None
+
+
+class ExecutionProgress(Progress):
+    """How far an execution at work says that it is."""
+
+    execution_id: Id
+
+
+class Execution(View):
+    execution_id: Id
+    run_id: Id
+    pipeline_id: Id
+    checkpoint_id: Id
+    checkpoint_key: str
+    checkpoint_name: str
+    checkpoint_description: str
+    checkpoint_position: int
+    mode: Mode
+    status: ExecutionStatus
+    waiting_on: WaitingOn | None
+    created_at: Instant
+    started_at: Instant | None
+    completed_at: Instant | None
+    failed_at: Instant | None
+    attempt_number: int
+    max_attempts: int
+    revision_iteration: int
+    max_revision_iterations: int
+    dispatch_number: int
+    pass_number: int
+    temp_workspace_path: str
+    permanent_output_path: str
+    parent_execution_id: Id | None
+    regression_context: Document | None
+    superseded_by: Id | None
+    stale_inputs: list[StaleInput]
+    archived_by: Id | None
+    sandbox: Literal["bubblewrap", "process"] | None  # how far a script's process was shut in
+    retry_due_at: Instant | None
+    worked_seconds: float
+    digest: str | None
+    error_details: ErrorDetails
+    validations: Annotated[list[ResultValidation], Field(description="Checks of its results, oldest first.")]
+    artifacts_generated: list[Artifact]
+    human_interactions: list[Interaction]
+    approval: Approval | None
+    form: Form | None
+    progress: Progress | None
+    usage: Annotated[Usage, Field(description="What models have used in it so far, over all its attempts.")]
+    possible: list[str]
+    warnings: list[str]
+
+
+class ExecutionPage(Page[Execution]):
+    """Executions, in the order they were made."""
+
+
+class ContextBlock(View):
+    kind: Literal[
+        "previous_version",
+        "checkpoint_output",
+        "previous_pass",
+        "rework",
+        "revision_feedback",
+        "original_prompt",
+        "input",
+        "validation_findings",
+    ]
+    heading: str
+    checkpoint_name: str | None
+    run_version: int | None
+    artifact_name: str | None
+    file_path: str | None
+    content: str | None
+    size_bytes: int
+
+
+class Context(View):
+    """What a runner is told, as stored with the execution or as it would be now."""
+
+    stored: bool
+    content_format: Literal["markdown", "xml", "json"]
+    input: Any
+    blocks: list[ContextBlock]
+    system_prompt: str
+    task_prompt: str
+    text: str
+    size_characters: int
+    estimated_tokens: Annotated[int, Field(description="About how many tokens a model counts in it.")] = 0

@@ -1,0 +1,88 @@
+"""Single executions: started by hand, filled in, tried again, cancelled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+
+from cairn.core.commands import CancelExecution, Command, RetryExecution, StartExecution
+from cairn.core.errors import Refused
+from cairn.core.states import Kind, State
+from cairn.services.actors import Actor
+from cairn.services.approvals.service import Approvals
+from cairn.services.engine.engine import Engine, Step
+from cairn.services.errors import NotFound
+from cairn.store import tables as t
+
+_run_of = sa.select(t.checkpoint_executions.c.run_id).where(
+    t.checkpoint_executions.c.execution_id == sa.bindparam("execution")
+)
+
+
+class Executions:
+    def __init__(self, engine: Engine, approvals: Approvals) -> None:
+        self._engine = engine
+        self._approvals = approvals
+
+    async def start(self, execution_id: str, *, by: Actor, command_id: UUID | None = None) -> Step:
+        return await self._send(execution_id, StartExecution(execution_id), by, command_id)
+
+    async def start_checkpoint(
+        self, run_id: str, checkpoint_id: str, *, by: Actor, command_id: UUID | None = None
+    ) -> tuple[str, Step]:
+        """Start the execution of a checkpoint that waits for it (D41)."""
+        loaded = await self._engine.read_run(run_id)
+        keys = {key for key, place in loaded.places.items() if checkpoint_id in (place.checkpoint_id, key)}
+        if not keys:
+            raise NotFound("checkpoint in this run", checkpoint_id)
+        waiting = [e.id for e in loaded.run.current if e.key in keys and e.state is State.PENDING]
+        if not waiting:
+            raise Refused("No execution of this checkpoint waits for a start.")
+        return waiting[0], await self.start(waiting[0], by=by, command_id=command_id)
+
+    async def retry(
+        self, execution_id: str, *, attempt: int | None = None, by: Actor, command_id: UUID | None = None
+    ) -> Step:
+        """Try a failed one again; named, the attempt must be the one that failed (D59)."""
+        if attempt is None:
+            loaded = await self._engine.read_run(await self.run_of(execution_id))
+            attempt = loaded.run.executions[execution_id].attempt
+        return await self._send(execution_id, RetryExecution(execution_id, attempt), by, command_id)
+
+    async def cancel(self, execution_id: str, *, by: Actor, command_id: UUID | None = None) -> Step:
+        return await self._send(execution_id, CancelExecution(execution_id), by, command_id)
+
+    async def submit(
+        self,
+        execution_id: str,
+        fields: Mapping[str, Any],
+        *,
+        digest: str | None = None,
+        by: Actor,
+        command_id: UUID | None = None,
+    ) -> Step:
+        """Fill in the form that an execution waits for (X10)."""
+        return await self._approvals.decide_pending(
+            execution_id,
+            "answer",
+            kinds=frozenset({Kind.INPUT}),
+            digest=digest,
+            fields=fields,
+            by=by,
+            command_id=command_id,
+        )
+
+    async def run_of(self, execution_id: str) -> str:
+        found = await self._engine.database.aread(
+            lambda c: c.execute(_run_of, {"execution": execution_id}).scalar_one_or_none()
+        )
+        if found is None:
+            raise NotFound("execution", execution_id)
+        return found
+
+    async def _send(self, execution_id: str, command: Command, by: Actor, command_id: UUID | None) -> Step:
+        run_id = await self.run_of(execution_id)
+        return await self._engine.send(run_id, command, self._engine.given(by.name, command_id))

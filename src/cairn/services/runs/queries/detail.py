@@ -1,0 +1,170 @@
+"""A run with its trail, its progress, what waits and what is possible."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from cairn.core.available_commands import for_run
+from cairn.core.execution import Execution
+from cairn.core.plan import Checkpoint
+from cairn.core.run import Run
+from cairn.core.states import LIVE, Mode, RunStatus, State
+from cairn.definitions import CheckpointDefinition
+from cairn.services.actors import Actor
+from cairn.services.approvals.queries import lists as approvals
+from cairn.services.costs.budgets import Budgets
+from cairn.services.costs.usage import run_budget
+from cairn.services.engine.plans import Plans
+from cairn.services.rework import staleness
+from cairn.services.runs.execution_views import Progress
+from cairn.services.runs.queries import estimates, progress
+from cairn.services.runs.queries.executions import worked_seconds
+from cairn.services.runs.queries.lists import R, summary_fields
+from cairn.services.runs.views import Run as RunView
+from cairn.services.runs.views import RunProgress, TrailItem
+from cairn.store import Loaded, model_usage
+from cairn.store import tables as t
+from cairn.store.column_types import Text
+from cairn.store.prepared_statements import PreparedQuery
+
+SHORT = 64  # executions of a run that is read as a whole on the event loop
+
+_GOING = frozenset({RunStatus.IN_PROGRESS, RunStatus.PAUSED})
+_id, _e = sa.bindparam("id", type_=Text()), t.checkpoint_executions.c
+_of_execution = sa.select(_e.run_id).where(_e.execution_id == _id).scalar_subquery()
+_FEW = PreparedQuery(sa.select(_e.ordinal).where(sa.or_(_e.run_id == _id, _e.run_id == _of_execution)).limit(SHORT + 1))
+
+
+def is_short(connection: sa.Connection, id: str) -> bool:
+    """Whether the run of this id, or the one that has the execution of this id, has few executions."""
+    return len(_FEW.all(connection, {"id": id})) <= SHORT
+
+
+def get_run(
+    connection: sa.Connection,
+    plans: Plans,
+    budgets: Budgets,
+    loaded: Loaded,
+    now: datetime,
+    by: Actor | None = None,
+) -> RunView:
+    """`by` is whoever asks."""
+    run, facts = loaded.run, loaded.facts
+    query = sa.select(t.pipeline_runs, t.pipelines.c.pipeline_name).join_from(t.pipeline_runs, t.pipelines)
+    row = connection.execute(query.where(R.run_id == facts.run_id)).one()
+    waiting = approvals.pending_of_run(connection, facts.run_id, approvals.Seen(now, by))
+    opened = progress.of_runs(connection, [row]).get(facts.run_id, [])
+    stands = budgets.of_run(connection, facts.run_id)
+    return RunView(
+        **summary_fields(row, len(waiting), opened, model_usage.of_run(connection, facts.run_id)),
+        paused_at=row.paused_at,
+        last_resumed_at=row.last_resumed_at,
+        previous_run_id=row.previous_run_id,
+        extends_from_run_version=row.extends_from_run_version,
+        original_prompt=row.original_prompt or None,
+        pass_number=row.pass_number,
+        restart_count=row.restart_count,
+        checkpoint_execution_history=[e.id for e in run.executions.values() if e.archived_by is None],
+        rollback_history=[rollback.id for rollback in run.rollbacks],
+        trail=_trail(connection, plans, loaded, {each.execution_id: each.progress for each in opened}, now),
+        progress=_progress(connection, loaded, now),
+        possible=for_run(run, now, stands.spent.words if stands.spent is not None else ""),
+        waiting_approvals=waiting,
+        budget=run_budget(stands),
+        warnings=[],
+    )
+
+
+# ---- the trail -------------------------------------------------------------------------------------
+def _trail(
+    connection: sa.Connection, plans: Plans, loaded: Loaded, told: Mapping[str, Progress | None], now: datetime
+) -> list[TrailItem]:
+    run, facts = loaded.run, loaded.facts
+    counts = _artifact_counts(connection, facts.run_id)
+    names = plans.definition(connection, facts.pipeline_id, run.plan.revision).by_key
+    first = plans.definition(connection, facts.pipeline_id, facts.definition_revision).by_key
+    shown = {e.key: e for e in sorted(run.current, key=_weight)}
+    stale = staleness.of_run(connection, facts.run_id).keys()
+    return [
+        _item(loaded, place, names.get(place.key) or first[place.key], shown.get(place.key), counts, told, stale, now)
+        for place in run.plan.checkpoints
+    ]
+
+
+def _weight(execution: Execution) -> tuple[int, int]:
+    """Of several for one checkpoint the live one is shown, else the one that stands, else the last."""
+    rank = 2 if execution.state in LIVE else 1 if execution.state is State.COMPLETED else 0
+    return rank, execution.ordinal
+
+
+def _item(
+    loaded: Loaded,
+    checkpoint: Checkpoint,
+    definition: CheckpointDefinition,
+    e: Execution | None,
+    counts: Mapping[str, int],
+    told: Mapping[str, Progress | None],
+    stale: Container[str],
+    now: datetime,
+) -> TrailItem:
+    policy = e.policy if e is not None else loaded.run.plan.policy(checkpoint.key)
+    return TrailItem(
+        position=checkpoint.position,
+        checkpoint_id=loaded.places[checkpoint.key].checkpoint_id,
+        key=checkpoint.key,
+        name=definition.checkpoint_name,
+        description=definition.checkpoint_description,
+        stage=checkpoint.stage,
+        mode=Mode(policy.mode),
+        needs=list(checkpoint.needs),
+        asks_to_start=policy.ask_start,
+        asks_to_complete=policy.ask_completion,
+        execution_id=e.id if e else None,
+        status=e.status if e else "upcoming",
+        waiting_on=e.waiting_on if e else None,
+        attempt_number=e.attempt if e else 1,
+        revision_iteration=e.revision if e else 0,
+        started_at=e.started_at if e else None,
+        completed_at=e.completed_at if e else None,
+        worked_seconds=worked_seconds(e.worked, e.working_since, now) if e else 0.0,
+        artifact_count=counts.get(e.id, 0) if e else 0,
+        error=e.last_error.message if e and e.last_error and e.state in LIVE else None,
+        retry_due_at=e.due_at if e else None,
+        progress=told.get(e.id) if e else None,
+        is_rework=e.is_rework if e else False,
+        is_stale=e is not None and e.id in stale,
+    )
+
+
+def _artifact_counts(connection: sa.Connection, run_id: str) -> dict[str, int]:
+    f = t.artifacts.c
+    query = (
+        sa.select(f.execution_id, sa.func.count())
+        .where(f.run_id == run_id, f.superseded_at.is_(None))
+        .group_by(f.execution_id)
+    )
+    return {row[0]: row[1] for row in connection.execute(query)}
+
+
+# ---- progress ----------------------------------------------------------------------------------------
+def _progress(connection: sa.Connection, loaded: Loaded, now: datetime) -> RunProgress:
+    run = loaded.run
+    left: float | None = None
+    if run.status in _GOING:
+        left = estimates.seconds_left(run, estimates.durations(connection, loaded.facts), now)
+    return RunProgress(
+        completed=len(run.complete),
+        total=len(run.plan.checkpoints),
+        elapsed_seconds=_elapsed(run, now),
+        estimated_seconds_left=left,
+        current=[loaded.places[e.key].name for e in sorted(run.open, key=lambda e: e.position)],
+    )
+
+
+def _elapsed(run: Run, now: datetime) -> float:
+    if run.started_at is None:
+        return 0.0
+    return max(0.0, ((run.completed_at or now) - run.started_at).total_seconds())

@@ -1,0 +1,205 @@
+"""Executions with all that belongs to them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from cairn.core.available_commands import for_execution
+from cairn.core.execution import Execution as Aggregate
+from cairn.core.states import ExecutionStatus, Mode, WaitingOn
+from cairn.definitions import CheckpointDefinition
+from cairn.services.actors import Actor
+from cairn.services.approvals.queries import lists as approvals
+from cairn.services.approvals.queries.forms import form_of
+from cairn.services.approvals.views import Approval
+from cairn.services.artifacts import queries as artifacts
+from cairn.services.artifacts.views import Artifact
+from cairn.services.costs.usage import usage
+from cairn.services.engine.plans import Plans
+from cairn.services.errors import NotFound
+from cairn.services.paging import Order, Row, page
+from cairn.services.rework import staleness
+from cairn.services.rework.queries.reworks import superseded_by
+from cairn.services.rework.views import StaleInput
+from cairn.services.runs import validations
+from cairn.services.runs.execution_views import (
+    AttemptError,
+    ErrorDetails,
+    Execution,
+    ExecutionPage,
+    Interaction,
+    LastError,
+)
+from cairn.services.runs.queries import faults, progress
+from cairn.services.runs.validation_views import ResultValidation
+from cairn.store import Loaded, model_usage
+from cairn.store import tables as t
+from cairn.store.model_usage import NOTHING, Used
+
+E = t.checkpoint_executions.c
+_MADE = Order((E.ordinal, E.execution_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What executions of one run need to be shown, read once for all of them."""
+
+    loaded: Loaded
+    artifacts: Mapping[str, list[Artifact]]
+    interactions: Mapping[str, list[Interaction]]
+    pending: Mapping[str, Approval]
+    stale: Mapping[str, list[StaleInput]]
+    faults: Mapping[str, list[AttemptError]]
+    validations: Mapping[str, list[ResultValidation]]
+    used: Mapping[str, Used]
+
+
+def get_execution(
+    connection: sa.Connection, plans: Plans, loaded: Loaded, row: Row, now: datetime, by: Actor | None = None
+) -> Execution:
+    """`by` is whoever asks, here and below."""
+    return _views(connection, plans, loaded, [row], now, by)[0]
+
+
+def find(connection: sa.Connection, execution_id: str) -> Row:
+    row = connection.execute(sa.select(t.checkpoint_executions).where(E.execution_id == execution_id)).one_or_none()
+    if row is None:
+        raise NotFound("execution", execution_id)
+    return row
+
+
+def list_executions(
+    connection: sa.Connection,
+    plans: Plans,
+    loaded: Loaded,
+    now: datetime,
+    by: Actor | None = None,
+    *,
+    include_archived: bool,
+    limit: int,
+    cursor: str | None,
+) -> ExecutionPage:
+    query = sa.select(t.checkpoint_executions).where(E.run_id == loaded.facts.run_id)
+    if not include_archived:
+        query = query.where(E.archived_by.is_(None))
+    found = page(connection, query, _MADE, limit, cursor)
+    return ExecutionPage(items=_views(connection, plans, loaded, found.rows, now, by), next_cursor=found.next_cursor)
+
+
+def _views(
+    connection: sa.Connection, plans: Plans, loaded: Loaded, rows: Sequence[Row], now: datetime, by: Actor | None
+) -> list[Execution]:
+    ids, seen = [row.execution_id for row in rows], approvals.Seen(now, by)
+    stale = staleness.of_executions(connection, ids)
+    around = Around(
+        loaded,
+        artifacts.of_executions(connection, {row.execution_id: row.outputs for row in rows}, stale),
+        _interactions(connection, ids),
+        {each.execution_id: each for each in approvals.pending_of_run(connection, loaded.facts.run_id, seen)},
+        stale,
+        faults.of_executions(
+            connection, loaded.facts.run_id, [row.execution_id for row in rows if row.error_count > 0]
+        ),
+        validations.of_executions(connection, ids),
+        model_usage.by(connection, t.model_calls.c.execution_id, ids),
+    )
+    return [_view(connection, plans, around, row, now) for row in rows]
+
+
+def _view(connection: sa.Connection, plans: Plans, around: Around, row: Row, now: datetime) -> Execution:
+    run, facts = around.loaded.run, around.loaded.facts
+    checkpoint = definition_of(connection, plans, facts.pipeline_id, row)
+    aggregate = run.executions.get(row.execution_id)
+    is_live = isinstance(aggregate, Aggregate)
+    return Execution(
+        execution_id=row.execution_id,
+        run_id=row.run_id,
+        pipeline_id=facts.pipeline_id,
+        checkpoint_id=row.checkpoint_id,
+        checkpoint_key=row.key,
+        checkpoint_name=row.checkpoint_name,
+        checkpoint_description=checkpoint.checkpoint_description,
+        checkpoint_position=row.checkpoint_position,
+        mode=Mode(checkpoint.execution.mode),
+        status=ExecutionStatus(row.status),
+        waiting_on=WaitingOn(row.waiting_on) if row.waiting_on else None,
+        created_at=row.created_at,
+        started_at=row.started_at,
+        completed_at=row.completed_at,
+        failed_at=row.failed_at,
+        attempt_number=row.attempt_number,
+        max_attempts=row.max_attempts,
+        revision_iteration=row.revision_iteration,
+        max_revision_iterations=row.max_revision_iterations,
+        dispatch_number=row.dispatch_number,
+        pass_number=row.pass_number,
+        temp_workspace_path=row.temp_workspace_path,
+        permanent_output_path=row.permanent_output_path,
+        parent_execution_id=row.parent_execution_id,
+        regression_context=row.regression_context,
+        superseded_by=superseded_by(run, aggregate) if is_live else None,
+        stale_inputs=around.stale.get(row.execution_id, []),
+        archived_by=row.archived_by,
+        sandbox=row.sandbox,
+        retry_due_at=row.due_at,
+        worked_seconds=worked_seconds(row.worked, row.working_since, now),
+        digest=row.digest,
+        error_details=_errors(row, around.faults.get(row.execution_id, [])),
+        validations=around.validations.get(row.execution_id, []),
+        artifacts_generated=around.artifacts.get(row.execution_id, []),
+        human_interactions=around.interactions.get(row.execution_id, []),
+        approval=around.pending.get(row.execution_id),
+        form=form_of(connection, checkpoint, row),
+        progress=progress.progress(row),
+        usage=usage(around.used.get(row.execution_id, NOTHING)),
+        possible=for_execution(run, aggregate, now, is_stale=row.execution_id in around.stale) if is_live else [],
+        warnings=[],
+    )
+
+
+def definition_of(connection: sa.Connection, plans: Plans, pipeline_id: str, row: Row) -> CheckpointDefinition:
+    """The definition that it is carried out by."""
+    return plans.definition(connection, pipeline_id, row.definition_revision).by_key[row.key]
+
+
+def worked_seconds(worked: float, since: datetime | None, now: datetime) -> float:
+    return worked + (max(0.0, (now - since).total_seconds()) if since is not None else 0.0)
+
+
+def _errors(row: Row, attempts: list[AttemptError]) -> ErrorDetails:
+    last = LastError(timestamp=row.last_error_at, **row.last_error) if row.last_error is not None else None
+    return ErrorDetails(error_count=row.error_count, last_error=last, attempts=attempts)
+
+
+_seen = sa.table(
+    "human_interactions",
+    sa.column("interaction_id", sa.Text),
+    sa.column("execution_id", sa.Text),
+    sa.column("timestamp", t.approval_decisions.c.at.type),
+    sa.column("type", sa.Text),
+    sa.column("user_input", sa.Text),
+    sa.column("system_response", sa.Text),
+    sa.column("actor", sa.Text),
+)
+
+
+def _interactions(connection: sa.Connection, execution_ids: Sequence[str]) -> dict[str, list[Interaction]]:
+    found: defaultdict[str, list[Interaction]] = defaultdict(list)
+    query = sa.select(_seen).where(_seen.c.execution_id.in_(execution_ids)).order_by(_seen.c.timestamp)
+    for row in connection.execute(query):
+        found[row.execution_id].append(
+            Interaction(
+                interaction_id=row.interaction_id,
+                timestamp=row.timestamp,
+                type=row.type,
+                user_input=row.user_input,
+                system_response=row.system_response,
+                actor=row.actor,
+            )
+        )
+    return found

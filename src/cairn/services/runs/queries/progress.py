@@ -1,0 +1,98 @@
+"""Executions that are open: at work and how far they say that they are, or waiting and for what."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from cairn.core.states import ExecutionStatus, RunStatus, WaitingOn
+from cairn.services.paging import Row
+from cairn.services.runs.execution_views import ExecutionProgress, Progress
+from cairn.services.runs.views import OpenExecution
+from cairn.store import tables as t
+from cairn.store.column_types import Text
+from cairn.store.prepared_statements import PreparedQuery
+
+E = t.checkpoint_executions.c
+_OVER = frozenset({RunStatus.COMPLETED.value, RunStatus.FAILED.value, RunStatus.CANCELLED.value})
+_OPEN = (
+    ExecutionStatus.PENDING.value,
+    ExecutionStatus.WAITING_APPROVAL_TO_START.value,
+    ExecutionStatus.IN_PROGRESS.value,
+    ExecutionStatus.WAITING_APPROVAL_TO_COMPLETE.value,
+)
+_COLUMNS = (
+    E.run_id,
+    E.execution_id,
+    E.checkpoint_id,
+    E.checkpoint_name,
+    E.checkpoint_position,
+    E.status,
+    E.waiting_on,
+    E.due_at,
+    E.created_at,
+    E.dispatch_number,
+    E.progress,
+)
+
+
+def of_runs(connection: sa.Connection, runs: Sequence[Row]) -> dict[str, list[OpenExecution]]:
+    """By run, in the order of their places. A run that is over has none."""
+    found: defaultdict[str, list[OpenExecution]] = defaultdict(list)
+    ids = [run.run_id for run in runs if run.status not in _OVER]
+    if ids:
+        query = sa.select(*_COLUMNS).where(E.run_id.in_(ids), E.status.in_(_OPEN), E.archived_by.is_(None))
+        for row in connection.execute(query.order_by(E.checkpoint_position, E.ordinal)):
+            found[row.run_id].append(_open(row))
+    return found
+
+
+def _open(row: Row) -> OpenExecution:
+    return OpenExecution(
+        execution_id=row.execution_id,
+        checkpoint_id=row.checkpoint_id,
+        checkpoint_name=row.checkpoint_name,
+        checkpoint_position=row.checkpoint_position,
+        status=ExecutionStatus(row.status),
+        waiting_on=WaitingOn(row.waiting_on) if row.waiting_on else None,
+        retry_due_at=row.due_at,
+        created_at=row.created_at,
+        progress=progress(row),
+    )
+
+
+def count_to_start(run: Row, opened: Sequence[OpenExecution]) -> int:
+    """Those that somebody has to start (X2); while a pause is asked for nothing starts."""
+    if run.status != RunStatus.IN_PROGRESS.value or run.pause_requested:
+        return 0
+    return sum(each.status is ExecutionStatus.PENDING for each in opened)
+
+
+# ---- progress ------------------------------------------------------------------------------------------
+def progress(row: Row) -> Progress | None:
+    """What the runner at work has told; what one before it told does not count any more."""
+    told = row.progress
+    if told is None or row.status != ExecutionStatus.IN_PROGRESS.value or row.waiting_on is not None:
+        return None
+    if told.get("dispatch") != row.dispatch_number:
+        return None
+    return Progress(fraction=told.get("fraction"), text=told.get("text"))
+
+
+_PROGRESS = PreparedQuery(
+    sa.select(*_COLUMNS)
+    .where(
+        E.run_id == sa.bindparam("run_id", type_=Text()),
+        E.status == ExecutionStatus.IN_PROGRESS.value,
+        E.progress.is_not(None),
+    )
+    .order_by(E.ordinal)
+)
+
+
+def progress_of_run(connection: sa.Connection, run_id: str) -> list[ExecutionProgress]:
+    rows = _PROGRESS.all(connection, {"run_id": run_id})
+    shown = ((row.execution_id, progress(row)) for row in rows)
+    return [ExecutionProgress(execution_id=of, fraction=p.fraction, text=p.text) for of, p in shown if p is not None]

@@ -1,0 +1,70 @@
+"""What validation has found of results: stored with the report, shown with the execution (A5)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from cairn.core.commands import Given
+from cairn.core.execution import Execution
+from cairn.ports import Verdict
+from cairn.services.logs.log_writer import plain
+from cairn.services.runs.validation_views import ResultFinding, ResultValidation
+from cairn.store import tables as t
+
+V = t.validations.c
+
+
+def keep(connection: sa.Connection, e: Execution, verdicts: Sequence[Verdict], given: Given) -> None:
+    """In the transaction of the report."""
+    if not verdicts:
+        return
+    rows = [
+        {
+            "execution_id": e.id,
+            "dispatch_number": e.dispatch,
+            "position": position,
+            "revision_iteration": e.revision,
+            "attempt_number": e.attempt,
+            "by": verdict.by,
+            "passes": verdict.passes,
+            "reason": plain(verdict.reason),
+            "findings": [
+                {
+                    "path": plain(one.path),
+                    "message": plain(one.message),
+                    "expected": plain(one.expected),
+                    "actual": plain(one.actual),
+                }
+                for one in verdict.findings
+            ],
+            "model": verdict.model,
+            "is_simulated": verdict.is_simulated,
+            "at": given.at,
+        }
+        for position, verdict in enumerate(verdicts)
+    ]
+    connection.execute(sa.insert(t.validations), rows)
+
+
+def of_executions(connection: sa.Connection, execution_ids: Sequence[str]) -> dict[str, list[ResultValidation]]:
+    """Oldest first."""
+    found: defaultdict[str, list[ResultValidation]] = defaultdict(list)
+    query = sa.select(t.validations).where(V.execution_id.in_(execution_ids))
+    for row in connection.execute(query.order_by(V.dispatch_number, V.position)):
+        found[row.execution_id].append(
+            ResultValidation(
+                attempt_number=row.attempt_number,
+                revision_iteration=row.revision_iteration,
+                at=row.at,
+                by=row.by,
+                passes=row.passes,
+                reason=row.reason,
+                findings=[ResultFinding(**one) for one in row.findings],
+                model=row.model,
+                is_simulated=row.is_simulated,
+            )
+        )
+    return found

@@ -1,0 +1,127 @@
+"""Runs: one version of carrying a pipeline out."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from cairn.core.states import ExecutionStatus, Mode, RunStatus, WaitingOn
+from cairn.services.approvals.views import Approval
+from cairn.services.costs.views import RunBudget, Usage
+from cairn.services.runs.execution_views import Progress
+from cairn.services.view import Id, Instant, Page, View
+
+
+class RunMetadata(View):
+    total_checkpoints: int
+    completed_checkpoints: int
+    failed_checkpoints: int
+    paused_checkpoint_position: int | None
+
+
+class OpenExecution(View):
+    """One that is at work, or waits for what its status and `waiting_on` say."""
+
+    execution_id: Id
+    checkpoint_id: Id
+    checkpoint_name: str
+    checkpoint_position: int
+    status: ExecutionStatus
+    waiting_on: WaitingOn | None
+    retry_due_at: Instant | None
+    created_at: Instant
+    progress: Progress | None
+
+
+class RunSummary(View):
+    run_id: Id
+    pipeline_id: Id
+    pipeline_name: str
+    pipeline_definition_version: int
+    run_version: int | None  # null for test runs
+    test: bool
+    status: RunStatus
+    pause_requested: bool
+    created_at: Instant
+    created_by: str
+    started_at: Instant | None
+    completed_at: Instant | None
+    metadata: RunMetadata
+    current_checkpoint_id: Id | None
+    current_checkpoint_position: int | None
+    waiting: Annotated[int, Field(description="Pending approvals.")]
+    to_start: Annotated[int, Field(description="Checkpoints that wait until somebody starts them.")]
+    open: Annotated[list[OpenExecution], Field(description="What is at work or waits now, in its order.")]
+    archived_by: Id | None
+    over_budget: Annotated[str | None, Field(description="Why it pauses, if the budget is spent.")]
+    usage: Annotated[Usage, Field(description="What models have used in it so far.")]
+
+
+class RunPage(Page[RunSummary]):
+    """Runs, newest first."""
+
+
+class RecentRun(View):
+    run_id: Id
+    run_version: int | None
+    status: RunStatus
+
+
+class TrailItem(View):
+    """One checkpoint of the run's graph, and how far it has come."""
+
+    position: int
+    checkpoint_id: Id
+    key: str
+    name: str
+    description: str
+    stage: str
+    mode: Mode
+    needs: list[str]
+    asks_to_start: bool
+    asks_to_complete: bool
+    execution_id: Id | None
+    status: ExecutionStatus | Literal["upcoming"]
+    waiting_on: WaitingOn | None
+    attempt_number: int
+    revision_iteration: int
+    started_at: Instant | None
+    completed_at: Instant | None
+    worked_seconds: float
+    artifact_count: int
+    error: str | None
+    retry_due_at: Instant | None
+    progress: Progress | None
+    is_rework: bool
+    is_stale: Annotated[bool, Field(description="Something that it read has a newer version.")]
+
+
+class RunProgress(View):
+    completed: int
+    total: int
+    elapsed_seconds: float
+    estimated_seconds_left: Annotated[
+        float | None, Field(description="From earlier completed runs of the same definition; null if there are none.")
+    ]
+    current: list[str]
+
+
+class Run(RunSummary):
+    """A run with its trail, what waits and what is possible now."""
+
+    paused_at: Instant | None
+    last_resumed_at: Instant | None
+    previous_run_id: Id | None
+    extends_from_run_version: int | None
+    original_prompt: str | None
+    pass_number: int
+    restart_count: int
+    checkpoint_execution_history: list[Id]
+    rollback_history: list[Id]
+    trail: list[TrailItem]
+    progress: RunProgress
+    possible: list[str]
+    waiting_approvals: list[Approval]
+    budget: RunBudget
+    warnings: list[str]

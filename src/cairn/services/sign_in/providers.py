@@ -1,0 +1,160 @@
+"""Signing in with an identity provider: there, back, and which user it is (S1)."""
+
+from __future__ import annotations
+
+import hmac
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+from cryptography.fernet import Fernet, InvalidToken
+
+from cairn.documents import decode_json, encode_json
+from cairn.ports.identity import Identity, IdentityProvider, NotIdentified, Policy, ProviderFault, Trip
+from cairn.services.actors import ADMIN, Actor
+from cairn.services.engine.admin_changes import Act, Acts
+from cairn.services.errors import Forbidden, NotFound, Unauthenticated, Unreachable, WrongInput
+from cairn.services.identity.name_rules import LONGEST_NAME, email_of, name_of
+from cairn.services.identity.users import NewUser, UserChange, change_user, check_free, find, make_user
+from cairn.services.sign_in.service import SignedIn, SigningIn, Visitor
+from cairn.store import tables as t
+
+X, U = t.user_identities, t.users
+TICKET_SECONDS = 600  # from leaving for the provider to coming back
+_LOST = "This sign-in was not begun in this browser, or too long ago. Begin again."
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    url: str  # of the provider
+    ticket: str  # for a cookie: only the browser that began comes back
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    signed_in: SignedIn
+    return_to: str
+
+
+class Providers:
+    def __init__(self, acts: Acts, signing_in: SigningIn, known: Mapping[str, tuple[Policy, IdentityProvider]]) -> None:
+        self._acts = acts
+        self._signing_in = signing_in
+        self._known = known
+        self._seal = Fernet(Fernet.generate_key())  # a sign-in that is under way does not outlast the process
+
+    @property
+    def offered(self) -> list[Policy]:
+        return [policy for policy, _ in self._known.values()]
+
+    async def begin(self, name: str, return_to: str, redirect_uri: str) -> Begun:
+        _, provider = self._named(name)
+        trip = Trip(redirect_uri, *(secrets.token_urlsafe(48) for _ in range(3)))
+        kept: dict[str, Any] = {"provider": name, "return_to": inner_page(return_to), "redirect_uri": redirect_uri}
+        kept |= {"state": trip.state, "nonce": trip.nonce, "verifier": trip.verifier}
+        try:
+            url = await provider.address(trip)
+        except ProviderFault as fault:
+            raise Unreachable(_told(name, fault)) from None
+        return Begun(url, self._seal.encrypt(encode_json(kept)).decode())
+
+    async def finish(self, name: str, code: str, state: str, ticket: str, visitor: Visitor) -> Finished:
+        policy, provider = self._named(name)
+        async with self._signing_in.guarded(visitor.address, name):
+            kept = self._opened(ticket)
+            if kept["provider"] != name or not hmac.compare_digest(kept["state"].encode(), state.encode()):
+                raise Unauthenticated(_LOST)
+            trip = Trip(kept["redirect_uri"], kept["state"], kept["nonce"], kept["verifier"])
+            try:
+                identity = await provider.identify(trip, code)
+            except NotIdentified as error:
+                raise Unauthenticated(f"{policy.title} did not sign you in: {error}. Begin again.") from None
+            except ProviderFault as fault:
+                raise Unreachable(_told(name, fault)) from None
+        by = Actor(f"provider:{name}")
+        user, roles = await self._acts.carry_out(lambda act: _user_of(act, policy, identity), by)
+        if not roles:  # what the provider's groups have taken away stays taken away
+            raise Forbidden("You have no role here: ask an admin for one, or to be put into the right group.")
+        return Finished(await self._signing_in.open(user, name, visitor), kept["return_to"])
+
+    def _named(self, name: str) -> tuple[Policy, IdentityProvider]:
+        if name not in self._known:
+            raise NotFound("identity provider", repr(name)[:80])
+        return self._known[name]
+
+    def _opened(self, ticket: str) -> dict[str, str]:
+        try:
+            kept = decode_json(self._seal.decrypt(ticket.encode(), ttl=TICKET_SECONDS))
+        except (InvalidToken, UnicodeEncodeError):
+            raise Unauthenticated(_LOST) from None
+        return cast("dict[str, str]", kept)
+
+
+def _told(name: str, fault: ProviderFault) -> str:
+    return f"The identity provider {name} does not do its part: {fault}."
+
+
+def inner_page(address: str) -> str:
+    """An address inside this server's own pages; anything else is refused."""
+    parts = urlsplit(address) if address.isprintable() and " " not in address else None
+    is_inner = parts is not None and not parts.scheme and not parts.netloc and re.match(r"/(?![/\\])", address)
+    if not is_inner or "\\" in address or len(address) > 2000:
+        raise WrongInput([("/return_to", "This has to be a page of this server, such as /approvals.")])
+    return address
+
+
+# ---- who it is -------------------------------------------------------------------------------------------
+def _user_of(act: Act, policy: Policy, identity: Identity) -> tuple[str, list[str]]:
+    """The user, made or linked where that is allowed, with the roles that the provider's groups give."""
+    linked = sa.select(X.c.user_name).where(X.c.provider == policy.name, X.c.subject == identity.subject)
+    user = act.connection.execute(linked).scalar_one_or_none()
+    if user is None:
+        user = _by_address(act, identity) or _made(act, policy, identity)
+        row = {"provider": policy.name, "subject": identity.subject, "user_name": user, "created_at": act.at}
+        act.connection.execute(sa.insert(X).values(row))
+        act.record("identity_linked", user=user, provider=policy.name)
+    if find(act.connection, user).removed_at is not None:
+        raise Forbidden("You have been removed here: ask an admin.")
+    if policy.roles is not None and user != ADMIN.name:
+        change_user(act, user, UserChange(roles=_roles(policy, identity)))
+    return user, cast("list[str]", find(act.connection, user).roles)
+
+
+def _by_address(act: Act, identity: Identity) -> str | None:
+    known = sa.select(U.c.name).where(U.c.email == identity.email, U.c.email != "")
+    return act.connection.execute(known).scalar_one_or_none()
+
+
+def _made(act: Act, policy: Policy, identity: Identity) -> str:
+    domain = identity.email.rpartition("@")[2]
+    if not policy.makes_users or (policy.domains and domain not in policy.domains):
+        raise Forbidden(f"{policy.title} knows you, and nobody here does: ask an admin for an invitation.")
+    try:
+        email = email_of(identity.email)
+    except WrongInput:
+        email = ""
+    roles = _roles(policy, identity)
+    return make_user(act, NewUser(_free_name(act, identity), identity.display_name[:200], email, roles))
+
+
+def _free_name(act: Act, identity: Identity) -> str:
+    """By what the provider calls them, else by their address; numbered if that is taken."""
+    plain = re.sub(r"[^a-z0-9._@+-]+", "-", (identity.name or identity.email).lower()).strip("._@+-")
+    stem = plain[: LONGEST_NAME - 5].strip("._@+-") or "user"
+    for number in range(1, 1000):
+        name = stem if number == 1 else f"{stem}-{number}"
+        try:
+            check_free(act.connection, name_of(name))
+        except WrongInput:
+            continue
+        return name
+    raise Forbidden("There is no name left for you here: ask an admin for an invitation.")
+
+
+def _roles(policy: Policy, identity: Identity) -> tuple[str, ...]:
+    mapped: list[Any] = [role for group in identity.groups for role in (policy.roles or {}).get(group, ())]
+    return tuple(sorted({*policy.default_roles, *mapped}))

@@ -1,1 +1,0 @@
-"""Read models: what people and programs are shown. Field names are those of the HTTP answers."""

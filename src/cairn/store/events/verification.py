@@ -1,0 +1,99 @@
+"""Whether the trail is what was written: every event, in its place, to the last one (S4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, cast
+
+import sqlalchemy as sa
+
+from cairn.store.column_types import Text, as_text
+from cairn.store.events.chain import GENESIS, event_id_of, hash_of
+from cairn.store.tables import chains, events, pipeline_runs, pipelines
+
+_AT_ONCE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A place where a chain does not hold."""
+
+    chain: str
+    seq: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    chains: int
+    events: int
+    broken: tuple[Broken, ...]
+
+    @property
+    def valid(self) -> bool:
+        return not self.broken
+
+
+def verify(connection: sa.Connection, chain: str | None = None) -> Verdict:
+    """Check one chain, a run's, a pipeline's or the global one, or all of them."""
+    ends = _ends(connection, chain)
+    broken: list[Broken] = []
+    chains = count = 0
+    for of, rows in groupby(_rows(connection, chain), itemgetter("chain")):
+        chains += 1
+        seq, head = 0, GENESIS
+        for row in rows:
+            count += 1
+            broken.extend(Broken(of, row["seq"], reason) for reason in _faults(row, seq, head))
+            seq, head = row["seq"], row["hash"]
+        broken.extend(_fault_of_end(of, ends.pop(of, None), seq, head))
+    for of, end in ends.items():  # of these no event is there
+        chains += 1
+        broken.extend(_fault_of_end(of, end, 0, GENESIS))
+    return Verdict(chains, count, tuple(broken))
+
+
+def _rows(connection: sa.Connection, chain: str | None) -> Iterator[sa.RowMapping]:
+    """Events as they are stored, the metadata byte for byte."""
+    raw = sa.type_coerce(events.c["metadata"], Text()).label("metadata")
+    query: sa.Select[Any] = sa.select(*(raw if column.name == "metadata" else column for column in events.c))
+    if chain is not None:
+        query = query.where(events.c.chain == chain)
+    query = query.order_by(events.c.chain, events.c.seq)
+    return iter(connection.execute(query, execution_options={"yield_per": _AT_ONCE}).mappings())
+
+
+def _ends(connection: sa.Connection, chain: str | None) -> dict[str, tuple[int, str]]:
+    """Where each chain ends, as its run or pipeline knows, or for the global one its own row."""
+    found: dict[str, tuple[int, str]] = {}
+    keys = ((pipeline_runs, "run_id"), (pipelines, "pipeline_id"), (chains, "chain"))
+    for table, key in ((table, table.c[name]) for table, name in keys):
+        query = sa.select(key, table.c.event_seq, table.c.event_head).where(table.c.event_seq > 0)
+        if chain is not None:
+            query = query.where(key == chain)
+        found |= {row[0]: (row[1], row[2]) for row in connection.execute(query)}
+    return found
+
+
+def _faults(row: sa.RowMapping, seq: int, head: str) -> Iterator[str]:
+    if row["seq"] != seq + 1:
+        yield f"{row['seq'] - seq - 1} events before it are missing"
+    elif row["previous_hash"] != head:
+        yield "it does not follow the event before it"
+    if row["hash"] != hash_of(cast("Mapping[str, Any]", row), as_text(row["timestamp"]), row["metadata"].encode()):
+        yield "it was changed after it was written"
+    elif row["event_id"] != event_id_of(row["hash"]):
+        yield "its id was changed after it was written"
+
+
+def _fault_of_end(chain: str, end: tuple[int, str] | None, seq: int, head: str) -> Iterator[Broken]:
+    """A chain whose run was removed has no end to compare with."""
+    if end is None or end == (seq, head):
+        return
+    if end[0] > seq:
+        yield Broken(chain, seq + 1, f"the last {end[0] - seq} events are missing")
+    else:
+        yield Broken(chain, seq, "it was added beside the program")

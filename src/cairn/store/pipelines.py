@@ -1,0 +1,205 @@
+"""Pipelines and their definitions as they are stored: each change is kept (P4, P5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from cairn.documents import digest
+from cairn.store.column_types import Text
+from cairn.store.errors import LostRace
+from cairn.store.events.chain import GENESIS
+from cairn.store.plans import Document
+from cairn.store.prepared_statements import PreparedQuery
+from cairn.store.scripts import write_scripts
+from cairn.store.tables import checkpoint_definitions, definition_revisions, pipeline_runs, pipelines
+
+_SECTIONS = ("dependencies", "inputs", "execution", "human_interaction", "output", "instructions")
+
+
+def insert_pipeline(
+    connection: sa.Connection, document: Document, author: str, at: datetime, comment: str = ""
+) -> None:
+    """A new pipeline, from its definition in the full form."""
+    connection.execute(
+        sa.insert(pipelines).values(
+            **_columns(document),
+            pipeline_id=document["pipeline_id"],
+            revision=1,
+            last_run_version=0,
+            created_at=at,
+            updated_at=at,
+            created_by=author,
+            deleted_at=None,
+            archive_location=None,
+            event_seq=0,
+            event_head=GENESIS,
+        )
+    )
+    _write_definition(connection, document, 1, author, at, comment)
+
+
+def save_revision(
+    connection: sa.Connection, document: Document, author: str, at: datetime, *, expected: int, comment: str = ""
+) -> int:
+    """The next revision. `expected` is the one it was made from: LostRace if another one came between."""
+    pipeline_id, revision = document["pipeline_id"], expected + 1
+    same_version = pipelines.c.pipeline_definition_version == document["pipeline_definition_version"]
+    changed = connection.execute(
+        sa.update(pipelines)
+        .where(pipelines.c.pipeline_id == pipeline_id, pipelines.c.revision == expected)
+        .values(
+            **_columns(document),
+            revision=revision,
+            updated_at=at,
+            last_run_version=sa.case((same_version, pipelines.c.last_run_version), else_=0),
+        )
+    )
+    if changed.rowcount != 1:
+        raise LostRace("The definition has been changed by somebody else.")
+    _write_definition(connection, document, revision, author, at, comment)
+    _turn_open_runs(connection, pipeline_id)
+    return revision
+
+
+def _turn_open_runs(connection: sa.Connection, pipeline_id: str) -> None:
+    """Whoever holds one of them loaded loads it again: what is made from now on takes the newest policies (D3)."""
+    connection.execute(
+        sa.update(pipeline_runs)
+        .where(
+            pipeline_runs.c.pipeline_id == pipeline_id,
+            pipeline_runs.c.status.in_(("not_started", "in_progress", "paused")),
+        )
+        .values(revision=pipeline_runs.c.revision + 1)
+    )
+
+
+def _columns(document: Document) -> dict[str, Any]:
+    return {
+        "pipeline_name": document["pipeline_name"],
+        "pipeline_description": document.get("pipeline_description", ""),
+        "pipeline_definition_version": document["pipeline_definition_version"],
+        "checkpoint_order": [checkpoint["checkpoint_id"] for checkpoint in document.get("checkpoints", ())],
+        "auto_advance": document.get("config", {}).get("auto_advance", False),
+    }
+
+
+def _write_definition(
+    connection: sa.Connection, document: Document, revision: int, author: str, at: datetime, comment: str
+) -> None:
+    connection.execute(
+        sa.insert(definition_revisions).values(
+            pipeline_id=document["pipeline_id"],
+            revision=revision,
+            pipeline_definition_version=document["pipeline_definition_version"],
+            document=document,
+            author=author,
+            comment=comment,
+            created_at=at,
+            digest=digest(dict(document)),
+        )
+    )
+    write_scripts(connection, document["pipeline_id"], revision, document.get("scripts", {}))
+    c = checkpoint_definitions.c
+    own = c.pipeline_id == document["pipeline_id"]
+    known = {row.checkpoint_id: row for row in connection.execute(sa.select(c.checkpoint_id, c.removed_at).where(own))}
+    stays: set[str] = set()
+    for position, checkpoint in enumerate(document.get("checkpoints", ())):
+        stays.add(checkpoint["checkpoint_id"])
+        row = _checkpoint(document["pipeline_id"], position, checkpoint, at)
+        if checkpoint["checkpoint_id"] in known:
+            del row["created_at"]
+            connection.execute(
+                sa.update(checkpoint_definitions).where(c.checkpoint_id == checkpoint["checkpoint_id"]).values(row)
+            )
+        else:
+            connection.execute(sa.insert(checkpoint_definitions).values(row))
+    gone = [row.checkpoint_id for row in known.values() if row.checkpoint_id not in stays and row.removed_at is None]
+    if gone:
+        connection.execute(sa.update(checkpoint_definitions).where(c.checkpoint_id.in_(gone)).values(removed_at=at))
+
+
+def _checkpoint(pipeline_id: str, position: int, checkpoint: Mapping[str, Any], at: datetime) -> dict[str, Any]:
+    return {
+        "checkpoint_id": checkpoint["checkpoint_id"],
+        "pipeline_id": pipeline_id,
+        "key": checkpoint["key"],
+        "position": position,
+        "checkpoint_name": checkpoint["checkpoint_name"],
+        "checkpoint_description": checkpoint.get("checkpoint_description", ""),
+        **{section: checkpoint.get(section) for section in _SECTIONS},
+        "created_at": _moment(checkpoint.get("created_at"), at),
+        "updated_at": _moment(checkpoint.get("updated_at"), at),
+        "removed_at": None,
+    }
+
+
+def _moment(stamp: str | None, at: datetime) -> datetime:
+    """Definitions are stamped when they are checked: an unchanged checkpoint keeps its times."""
+    return datetime.fromisoformat(stamp) if stamp else at
+
+
+# ---- archive -------------------------------------------------------------------------------------
+def mark_deleted(connection: sa.Connection, pipeline_id: str, at: datetime, archive_location: str) -> bool:
+    """False: it is deleted already, or unknown."""
+    where = (pipelines.c.pipeline_id == pipeline_id, pipelines.c.deleted_at.is_(None))
+    values = {"deleted_at": at, "archive_location": archive_location}
+    return connection.execute(sa.update(pipelines).where(*where).values(values)).rowcount == 1
+
+
+def mark_restored(connection: sa.Connection, pipeline_id: str) -> bool:
+    """False: it is not deleted, or unknown."""
+    where = (pipelines.c.pipeline_id == pipeline_id, pipelines.c.deleted_at.is_not(None))
+    values = {"deleted_at": None, "archive_location": None}
+    return connection.execute(sa.update(pipelines).where(*where).values(values)).rowcount == 1
+
+
+# ---- run versions --------------------------------------------------------------------------------
+_of_pipeline = sa.bindparam("pipeline_id", type_=Text())
+# Its key stays: who only refers to the pipeline does not wait, and so cannot wait in a circle.
+_LOCK = PreparedQuery(
+    sa.select(*(column for column in pipelines.c if column.name != "checkpoint_order"))  # the definition says it too
+    .where(pipelines.c.pipeline_id == _of_pipeline)
+    .with_for_update(key_share=True)
+)
+_TAKE = PreparedQuery(
+    sa.update(pipelines)
+    .where(pipelines.c.pipeline_id == _of_pipeline)
+    .values(last_run_version=pipelines.c.last_run_version + 1)
+    .returning(pipelines.c.last_run_version)
+)
+_PREVIOUS = PreparedQuery(
+    sa.select(pipeline_runs.c.run_id, pipeline_runs.c.run_version)
+    .where(
+        pipeline_runs.c.pipeline_id == _of_pipeline,
+        pipeline_runs.c.pipeline_definition_version == sa.bindparam("version", type_=sa.Integer()),
+        pipeline_runs.c.run_version.is_not(None),
+        pipeline_runs.c.archived_by.is_(None),
+    )
+    .order_by(pipeline_runs.c.run_version.desc())
+    .limit(1)
+)
+
+
+def lock_pipeline(connection: sa.Connection, pipeline_id: str) -> Any | None:
+    """The pipeline's row but for its order, if there is one; nobody else changes it before this transaction ends."""
+    return _LOCK.first(connection, {"pipeline_id": pipeline_id})
+
+
+def take_run_version(connection: sa.Connection, pipeline_id: str) -> int:
+    """The next version of the current definition; it is never given again (X1, D4)."""
+    return _TAKE.all(connection, {"pipeline_id": pipeline_id})[0].last_run_version
+
+
+class Previous(NamedTuple):
+    run_id: str
+    run_version: int
+
+
+def previous_run(connection: sa.Connection, pipeline_id: str, definition_version: int) -> Previous | None:
+    """The highest version that still exists (X1, D10)."""
+    row = _PREVIOUS.first(connection, {"pipeline_id": pipeline_id, "version": definition_version})
+    return Previous(row.run_id, row.run_version) if row else None

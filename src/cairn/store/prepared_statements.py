@@ -1,0 +1,226 @@
+"""Statements that are compiled once for each database and then run as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias, cast
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import Dialect
+from sqlalchemy.engine.interfaces import DBAPICursor
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql import Executable, Select
+from sqlalchemy.sql.dml import UpdateBase
+from sqlalchemy.types import TypeEngine
+
+from cairn.store.column_types import Instant, Json, Text, check_text
+
+Bind: TypeAlias = Callable[[Mapping[str, Any]], Any]
+Convert: TypeAlias = Callable[[Any], Any]
+
+
+def send(connection: sa.Connection, sql: str, parameters: Any) -> int:
+    """Have the driver carry a statement out as it is; the answer is how many rows it changed."""
+    try:
+        pooled: Any = connection.connection
+        cursor = pooled.dbapi_connection.cursor()
+        cursor.execute(sql, parameters)
+        if cursor.description:
+            cursor.fetchall()
+        return cursor.rowcount
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _fault(connection, sql, parameters, error) from error
+
+
+def begun(engine: sa.Engine) -> sa.Connection:
+    """A connection in a transaction; one that cannot begin is not kept."""
+    connection = engine.connect()
+    try:
+        connection.begin()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def commit(connection: sa.Connection) -> None:
+    """Have the driver commit what was done, behind SQLAlchemy's back."""
+    try:
+        pooled: Any = connection.connection
+        pooled.dbapi_connection.commit()
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _fault(connection, "COMMIT", (), error) from error
+
+
+class Prepared:
+    """A statement that goes to the driver as it is.
+
+    What SQLAlchemy spends on finding the compiled form again is most of what a small statement costs.
+    """
+
+    def __init__(self, statement: Executable) -> None:
+        self._statement = statement
+        self._compiled: dict[str, tuple[str, Bind]] = {}
+
+    def run(self, connection: sa.Connection, values: Mapping[str, Any]) -> int:
+        """Run it and say how many rows it changed."""
+        sql, bind = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
+        return send(connection, sql, bind(values))
+
+    def run_many(self, connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+        sql, bind = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
+        parameters = [bind(row) for row in rows]
+        try:
+            pooled: Any = connection.connection
+            pooled.dbapi_connection.cursor().executemany(sql, parameters)
+        except connection.dialect.loaded_dbapi.Error as error:
+            raise _fault(connection, sql, parameters, error) from error
+
+    def _compile(self, dialect: Dialect) -> tuple[str, Bind]:
+        compiled = cast("Any", self._statement).compile(dialect=dialect)
+        names = tuple(compiled.positiontup if compiled.positional else compiled.binds)
+        converters = [
+            (place, convert)
+            for place, name in enumerate(names)
+            if (convert := _converter(compiled.binds[name].type, dialect)) is not None
+        ]
+        bind = _binder(names, converters)
+        fixed = {name: parameter.value for name, parameter in compiled.binds.items() if not parameter.required}
+        if fixed:
+            bind = _with(fixed, bind)
+        if not compiled.positional:
+            bind = _named(names, bind)
+        self._compiled[dialect.name] = str(compiled), bind
+        return self._compiled[dialect.name]
+
+
+class PreparedQuery(Prepared):
+    """The same with rows for an answer, whose fields are named as the columns."""
+
+    def __init__(self, statement: Select[*tuple[Any, ...]] | UpdateBase) -> None:
+        super().__init__(statement)
+        columns = statement.exported_columns
+        self._types = [column.type for column in columns]
+        self._row = cast("Any", NamedTuple)("Row", [(name, Any) for name in list(columns.keys())])
+        self._converters: dict[str, list[tuple[int, Convert]]] = {}
+
+    def first(self, connection: sa.Connection, values: Mapping[str, Any]) -> Any | None:
+        rows = self.all(connection, values)
+        return rows[0] if rows else None
+
+    def all(self, connection: sa.Connection, values: Mapping[str, Any]) -> list[Any]:
+        sql, bind = self._compiled.get(connection.dialect.name) or self._compile(connection.dialect)
+        parameters = bind(values)
+        try:
+            pooled: Any = connection.connection
+            cursor = pooled.dbapi_connection.cursor()
+            cursor.execute(sql, parameters)
+            return self._rows(cursor, connection.dialect)
+        except connection.dialect.loaded_dbapi.Error as error:
+            raise _fault(connection, sql, parameters, error) from error
+
+    def _rows(self, cursor: DBAPICursor, dialect: Dialect) -> list[Any]:
+        converters = self._converters.get(dialect.name)
+        if converters is None:
+            converters = self._converters[dialect.name] = list(self._conversions(cursor, dialect))
+        found = cursor.fetchall()
+        return list(map(self._row._make, [_converted(row, converters) for row in found] if converters else found))
+
+    def _conversions(self, cursor: DBAPICursor, dialect: Dialect) -> Iterator[tuple[int, Convert]]:
+        for place, (column, described) in enumerate(zip(self._types, cursor.description, strict=True)):
+            if isinstance(column, Text):
+                continue  # as it comes
+            if isinstance(column, Instant | Json):  # what SQLAlchemy puts around them does nothing but call them
+                yield place, column.reader(dialect)
+            elif (convert := column.dialect_impl(dialect).result_processor(dialect, described[1])) is not None:
+                yield place, convert
+
+
+def insert_into(table: sa.Table, *, without: tuple[str, ...] = (), types: Mapping[str, Any] | None = None) -> Prepared:
+    """A row with every column but some; each value is named as its column."""
+    return Prepared(sa.insert(table).values(_binds(table, [c.name for c in table.c if c.name not in without], types)))
+
+
+def insert_once(table: sa.Table, *, without: tuple[str, ...] = ()) -> Mapping[str, Prepared]:
+    """The same by the kind of the database, unless such a row is there."""
+    values = _binds(table, [c.name for c in table.c if c.name not in without])
+    return {
+        "sqlite": Prepared(sqlite.insert(table).values(values).on_conflict_do_nothing()),
+        "postgresql": Prepared(postgresql.insert(table).values(values).on_conflict_do_nothing()),
+    }
+
+
+class PreparedUpdate:
+    """Updates of one table, prepared once for each set of columns that changes. `where` names its values `was_…`."""
+
+    def __init__(self, table: sa.Table, *where: str) -> None:
+        self._table = table
+        self._where = [table.c[name] == sa.bindparam(f"was_{name}", type_=table.c[name].type) for name in where]
+        self._prepared: dict[tuple[str, ...], Prepared] = {}
+
+    def run(self, connection: sa.Connection, changes: Mapping[str, Any], was: Mapping[str, Any]) -> int:
+        columns = tuple(changes)
+        prepared = self._prepared.get(columns)
+        if prepared is None:
+            prepared = Prepared(sa.update(self._table).where(*self._where).values(_binds(self._table, columns)))
+            self._prepared[columns] = prepared
+        return prepared.run(connection, {**changes, **{f"was_{name}": value for name, value in was.items()}})
+
+
+def _binds(
+    table: sa.Table, columns: Sequence[str], types: Mapping[str, Any] | None = None
+) -> dict[str, sa.BindParameter[Any]]:
+    return {name: sa.bindparam(name, type_=(types or {}).get(name, table.c[name].type)) for name in columns}
+
+
+def _fault(connection: sa.Connection, sql: str, parameters: Any, error: Any) -> BaseException:
+    """The driver's error as SQLAlchemy tells of it; a connection that is gone does not go back into the pool."""
+    dialect = connection.dialect
+    if dialect.is_disconnect(error, cast("Any", connection.connection.dbapi_connection), None):
+        connection.invalidate(error)
+    return cast("Any", DBAPIError).instance(sql, parameters, error, dialect.loaded_dbapi.Error, dialect=dialect)
+
+
+def _converter(type: TypeEngine[Any], dialect: Dialect) -> Convert | None:
+    """Texts are checked together; drivers take numbers, booleans and bytes as they are."""
+    if isinstance(type, Text | sa.Boolean | sa.Numeric | sa.Integer | sa.LargeBinary):
+        return None
+    if isinstance(type, Instant | Json):  # what SQLAlchemy puts around them does nothing but call them
+        return type.writer(dialect)
+    return type.dialect_impl(dialect).bind_processor(dialect)
+
+
+def _binder(names: tuple[str, ...], converters: list[tuple[int, Convert]]) -> Bind:
+    take: Callable[[Mapping[str, Any]], tuple[Any, ...]] = (
+        itemgetter(*names) if len(names) > 1 else lambda values: tuple(values[name] for name in names)
+    )
+
+    def bind(values: Mapping[str, Any]) -> tuple[Any, ...]:
+        row = take(values)
+        texts = [value for value in row if value.__class__ is str]
+        if "\0" in (text := "".join(texts)) or not text.isascii():
+            for text in texts:
+                check_text(text)
+        return _converted(row, converters) if converters else row
+
+    return bind
+
+
+def _converted(values: Sequence[Any], converters: list[tuple[int, Convert]]) -> tuple[Any, ...]:
+    """Nothing is nothing in every type."""
+    row = list(values)
+    for place, convert in converters:
+        if (value := row[place]) is not None:
+            row[place] = convert(value)
+    return tuple(row)
+
+
+def _with(fixed: Mapping[str, Any], bind: Bind) -> Bind:
+    """Some values stand in the statement itself."""
+    return lambda values: bind({**fixed, **values})
+
+
+def _named(names: tuple[str, ...], bind: Bind) -> Bind:
+    return lambda values: dict(zip(names, bind(values), strict=True))

@@ -1,0 +1,115 @@
+"""Approvals as rows, and rows as approvals."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from cairn.core.approval import Approval, Vote
+from cairn.core.rule_verdict import Risk, Terms
+from cairn.core.states import ApprovalStatus, Kind, OnExpiry
+from cairn.store.runs.run_rows import Row, Values
+
+PLAIN = Terms()
+
+
+def approval_values(a: Approval) -> Values:
+    return {
+        "status": a.status.value,
+        "digest": a.digest,
+        "needed": a.needed,
+        "terms": _terms_value(a.terms),
+        "asked_of": list(a.asked_of) or None,
+        "reminded": a.reminded,
+        "escalated": a.escalated,
+        "rule": a.rule or None,
+        "rule_scope": a.scope or None,
+        "rules_revision": a.rules_revision or None,
+        "priority": a.priority,
+        "audit": a.audit,
+        "operation_type": a.operation_type,
+        "risk_level": a.risk.value if a.risk else None,
+        "risk_order": risk_order(a.risk),
+        "confidence": a.confidence,
+        "period": a.period,
+        "expires_at": a.expires_at,
+        "closed_at": a.closed_at,
+        "reason": a.reason,
+        "attempt_number": a.attempt,
+        "kept_from": a.kept_from,
+    }
+
+
+def approval_from(row: Row, votes: tuple[Vote, ...]) -> Approval:
+    return Approval(
+        id=row.approval_id,
+        execution=row.execution_id,
+        kind=Kind(row.kind),
+        digest=row.digest,
+        asked_at=row.asked_at,
+        status=ApprovalStatus(row.status),
+        terms=terms_from(row),
+        asked_of=tuple(row.asked_of or ()),
+        votes=votes,
+        period=row.period,
+        expires_at=row.expires_at,
+        closed_at=row.closed_at,
+        reason=row.reason,
+        attempt=row.attempt_number,
+        kept_from=row.kept_from,
+        reminded=row.reminded,
+        escalated=row.escalated,
+        rule=row.rule or "",
+        scope=row.rule_scope or "",
+        rules_revision=row.rules_revision or 0,
+        priority=row.priority,
+        audit=row.audit,
+        operation_type=row.operation_type,
+        risk=Risk(row.risk_level) if row.risk_level else None,
+        confidence=row.confidence,
+    )
+
+
+def risk_order(risk: Risk | None) -> int:
+    """The riskiest first, what is no action last."""
+    return len(Risk) if risk is None else len(Risk) - 1 - risk.rank
+
+
+def _terms_value(terms: Terms) -> Values | None:
+    """What differs from what holds without a rule."""
+    found = {f.name: getattr(terms, f.name) for f in fields(terms) if getattr(terms, f.name) != getattr(PLAIN, f.name)}
+    return {name: _plain(value) for name, value in found.items()} or None
+
+
+def _plain(value: Any) -> Any:
+    return [*value] if isinstance(value, tuple) else value
+
+
+def terms_from(row: Row) -> Terms:
+    if row.terms is None:
+        return Terms(needed=row.needed) if row.needed != PLAIN.needed else PLAIN
+    values: Values = {name: (*value,) if isinstance(value, list) else value for name, value in row.terms.items()}
+    if "on_expiry" in values:
+        values["on_expiry"] = OnExpiry(values["on_expiry"])
+    return Terms(**values)
+
+
+def considered_value(a: Approval) -> list[Values] | None:
+    """Every rule that was looked at; there may be hundreds."""
+    return [
+        {
+            "rule": each.rule,
+            "scope": each.scope,
+            "section": each.section,
+            "outcome": each.outcome,
+            "conditions": [
+                {"field": c.field, "wanted": c.wanted, "actual": c.actual, "holds": c.holds} for c in each.conditions
+            ],
+            "shadow": each.shadow,
+        }
+        for each in a.considered
+    ] or None
+
+
+def vote_from(row: Row) -> Vote:
+    return Vote(row.by, row.at, row.decision, row.feedback, row.digest, row.answer_checksum)

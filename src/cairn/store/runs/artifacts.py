@@ -1,0 +1,96 @@
+"""Artifacts that come with a decision, take their permanent places, or are replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from cairn.core.commands import Given
+from cairn.core.execution import Execution
+from cairn.core.frozen import Changing
+from cairn.store import blobs
+from cairn.store.column_types import Instant, Text
+from cairn.store.prepared_statements import Prepared, PreparedUpdate, insert_into
+from cairn.store.runs.loading import Loaded
+from cairn.store.runs.run_rows import Values
+from cairn.store.tables import artifacts
+
+
+@dataclass(frozen=True)
+class NewArtifact(Changing):
+    """An artifact that comes with a decision."""
+
+    record_id: str
+    execution_id: str
+    artifact_id: str  # of its declaration
+    name: str
+    format: str
+    artifact_type: str
+    checksum: str
+    size: int
+    file_path: str
+    promoted: bool
+    content: bytes | None  # None: stored already
+
+
+def put_contents(connection: sa.Connection, new: Sequence[NewArtifact], given: Given) -> None:
+    for artifact in sorted(new, key=lambda each: each.checksum):  # in one order: no two wait for one another
+        if artifact.content is not None:
+            blobs.put_known(connection, artifact.checksum, artifact.content, given.at)
+
+
+_INSERT_ARTIFACT = insert_into(artifacts, without=("superseded_at",))
+_PROMOTE = Prepared(
+    sa.update(artifacts)
+    .where(artifacts.c.artifact_record_id == sa.bindparam("record_id", type_=Text()))
+    .values(
+        file_path=sa.bindparam("path", type_=Text()),
+        promoted_to_permanent_at=sa.func.coalesce(
+            artifacts.c.promoted_to_permanent_at, sa.bindparam("at", type_=Instant())
+        ),
+    )
+)
+_SUPERSEDE = PreparedUpdate(artifacts, "artifact_record_id")
+
+
+def save_artifacts(
+    connection: sa.Connection,
+    before: Loaded,
+    after: Loaded,
+    new: Sequence[NewArtifact],
+    promoted: Mapping[str, str],
+    given: Given,
+) -> None:
+    for artifact in new:
+        # The attempt that made it: the decision may have begun the next one.
+        e = before.run.executions.get(artifact.execution_id) or after.run.executions[artifact.execution_id]
+        _INSERT_ARTIFACT.run(connection, _new_artifact(after, e, artifact, given))
+    for record_id, path in promoted.items():
+        _PROMOTE.run(connection, {"record_id": record_id, "path": path, "at": given.at})
+    for was in before.run.executions.values():
+        e = after.run.executions[was.id]
+        if was is not e and was.outputs != e.outputs:
+            for record_id in set(was.outputs) - set(e.outputs):
+                _SUPERSEDE.run(connection, {"superseded_at": given.at}, {"artifact_record_id": record_id})
+
+
+def _new_artifact(after: Loaded, e: Execution, artifact: NewArtifact, given: Given) -> Values:
+    return {
+        "artifact_record_id": artifact.record_id,
+        "execution_id": artifact.execution_id,
+        "run_id": after.facts.run_id,
+        "pipeline_id": after.facts.pipeline_id,
+        "artifact_id": artifact.artifact_id,
+        "artifact_name": artifact.name,
+        "format": artifact.format,
+        "artifact_type": artifact.artifact_type,
+        "file_path": artifact.file_path,
+        "size_bytes": artifact.size,
+        "checksum": artifact.checksum,
+        "created_at": given.at,
+        "promoted_to_permanent_at": given.at if artifact.promoted else None,
+        "attempt_number": e.attempt,
+        "revision_iteration": e.revision,
+    }

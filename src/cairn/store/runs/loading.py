@@ -1,0 +1,260 @@
+"""Runs as they are loaded and made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+import sqlalchemy as sa
+
+from cairn.core.approval import Approval, Vote
+from cairn.core.execution import Execution
+from cairn.core.run import Run
+from cairn.core.states import LIVE
+from cairn.store.column_types import Text
+from cairn.store.events import chain as events
+from cairn.store.events.chain import GENESIS, Chain, Told
+from cairn.store.plans import Layout, Place, PlanSource, newest_revision
+from cairn.store.prepared_statements import PreparedQuery, insert_into
+from cairn.store.runs.approval_rows import approval_from, vote_from
+from cairn.store.runs.run_rows import Values, execution_from, run_from, run_values
+from cairn.store.tables import (
+    approval_decisions,
+    approvals,
+    checkpoint_executions,
+    pipeline_runs,
+    pipelines,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What never changes about a run."""
+
+    run_id: str
+    pipeline_id: str
+    pipeline_name: str
+    definition_version: int
+    definition_revision: int  # of the graph that it starts with
+    run_version: int | None  # a test run has none
+    is_test: bool
+    previous_run_id: str | None
+    created_by: str
+    created_at: datetime
+    original_prompt: str
+    input_checksum: str | None
+    extends_from_run_version: int | None = None
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A run, and what it takes to save it again."""
+
+    run: Run
+    facts: RunFacts
+    revision: int
+    event_seq: int
+    event_head: str
+    drivers: Mapping[str, str]  # by execution; whose turn has just come has none
+    files_revision: int
+    places: Mapping[str, Place]  # by key, as the next execution is named
+    folders: Mapping[str, str]  # by execution, fixed when it was made (D38)
+    layout: Layout
+    untold: tuple[Told, ...] = ()  # the first events of a run that is not stored yet
+
+    @property
+    def is_stored(self) -> bool:
+        return self.revision > 0
+
+    @property
+    def chain(self) -> Chain:
+        return Chain(self.facts.run_id, self.facts.pipeline_id, self.facts.run_id, self.event_seq, self.event_head)
+
+    @property
+    def run_folder(self) -> str:
+        return self.layout.run_folder(self.facts.run_version, self.facts.run_id)
+
+    @cached_property
+    def row_values(self) -> Values:
+        """The run's own row, as far as it changes."""
+        run = self.run
+        position, key = min(((e.position, e.key) for e in run.current if e.state in LIVE), default=(None, None))
+        return {
+            **run_values(run),
+            "current_checkpoint_id": self.places[key].checkpoint_id if key is not None else None,
+            "current_checkpoint_position": position,
+            "revision": self.revision,
+            "event_seq": self.event_seq,
+            "event_head": self.event_head,
+            "files_revision": self.files_revision,
+        }
+
+
+_INSERT_RUN = insert_into(pipeline_runs)
+
+
+def new_run(
+    connection: sa.Connection, facts: RunFacts, plans: PlanSource, *told: Told, newest: int | None = None
+) -> Loaded:
+    """A run that nobody has started, with the first events of its trail: stored with its first change.
+
+    Its version has been taken before (`take_run_version`). `newest` is the revision that counts, where it is known.
+    """
+    graph = facts.definition_revision
+    newest = newest or newest_revision(connection, facts.pipeline_id, facts.definition_version)
+    plan, places = plans.placed(connection, facts.pipeline_id, graph, newest)
+    # Its folder is yet to be made: the files do not stand.
+    return Loaded(Run(facts.run_id, plan), facts, 0, 0, GENESIS, {}, 0, places, {}, plans.layout, told)
+
+
+def insert_run(connection: sa.Connection, facts: RunFacts, plans: PlanSource, *told: Told) -> Loaded:
+    """The same, stored as it is."""
+    made = new_run(connection, facts, plans, *told)
+    chain, rows = events.seal(made.chain, told, facts.created_by, facts.created_at)
+    stored = replace(made, revision=1, event_seq=chain.seq, event_head=chain.head, untold=())
+    insert_row(connection, stored)
+    events.insert(connection, rows)
+    return stored
+
+
+def insert_row(connection: sa.Connection, run: Loaded) -> None:
+    facts = run.facts
+    values = {
+        **run.row_values,
+        "run_id": facts.run_id,
+        "pipeline_id": facts.pipeline_id,
+        "pipeline_definition_version": facts.definition_version,
+        "definition_revision": facts.definition_revision,
+        "run_version": facts.run_version,
+        "is_test": facts.is_test,
+        "previous_run_id": facts.previous_run_id,
+        "extends_from_run_version": facts.extends_from_run_version,
+        "original_prompt": facts.original_prompt,
+        "input_checksum": facts.input_checksum,
+        "created_by": facts.created_by,
+        "created_at": facts.created_at,
+    }
+    _INSERT_RUN.run(connection, values)
+
+
+_of_run = sa.bindparam("run_id", type_=Text())
+_RUN_QUERY = (
+    sa.select(
+        pipeline_runs,
+        pipelines.c.pipeline_name,
+        pipelines.c.revision.label("pipeline_revision"),
+        pipelines.c.pipeline_definition_version.label("pipeline_version"),
+    )
+    .join(pipelines, pipelines.c.pipeline_id == pipeline_runs.c.pipeline_id)
+    .where(pipeline_runs.c.run_id == _of_run)
+)
+_RUN = PreparedQuery(_RUN_QUERY)
+# Its key stays: the next run, which refers to it, does not wait for it.
+_RUN_LOCKED = PreparedQuery(_RUN_QUERY.with_for_update(of=pipeline_runs, key_share=True))
+# What is only shown to people is left out: a run may have hundreds of executions.
+_SHOWN_ONLY = frozenset(
+    {
+        "run_id",
+        "checkpoint_id",
+        "checkpoint_name",
+        "status",
+        "max_attempts",
+        "max_revision_iterations",
+        "last_error_at",
+        "context_checksum",
+        "progress",
+        "sandbox",
+        "temp_workspace_path",
+        "permanent_output_path",
+    }
+)
+_EXECUTIONS = PreparedQuery(
+    sa.select(*(column for column in checkpoint_executions.c if column.name not in _SHOWN_ONLY))
+    .where(checkpoint_executions.c.run_id == _of_run)
+    .order_by(checkpoint_executions.c.ordinal)
+)
+_APPROVALS = PreparedQuery(sa.select(approvals).where(approvals.c.run_id == _of_run).order_by(approvals.c.ordinal))
+_VOTES = PreparedQuery(
+    sa.select(approval_decisions)
+    .join(approvals, approvals.c.approval_id == approval_decisions.c.approval_id)
+    .where(approvals.c.run_id == _of_run)
+    .order_by(approval_decisions.c.approval_id, approval_decisions.c.position)
+)
+
+
+_HAS_RUN = PreparedQuery(sa.select(pipeline_runs.c.run_id).where(pipeline_runs.c.run_id == _of_run))
+
+
+def has_run(connection: sa.Connection, run_id: str) -> bool:
+    return _HAS_RUN.first(connection, {"run_id": run_id}) is not None
+
+
+def load_run(connection: sa.Connection, run_id: str, plans: PlanSource, *, lock: bool = False) -> Loaded | None:
+    """The run as it stands. With `lock` nobody else changes it before this transaction ends."""
+    of = {"run_id": run_id}
+    row = (_RUN_LOCKED if lock else _RUN).first(connection, of)
+    if row is None:
+        return None
+    facts = _facts(row)
+    graph, newest = facts.definition_revision, _newest(connection, row)
+    plan, places = plans.placed(connection, facts.pipeline_id, graph, newest)
+    executions: dict[str, Execution] = {}
+    drivers: dict[str, str] = {}
+    folders: dict[str, str] = {}
+    for each in _EXECUTIONS.all(connection, of):
+        made_with = each.definition_revision
+        of_then = plan if made_with == newest else plans.plan(connection, facts.pipeline_id, graph, made_with)
+        executions[each.execution_id] = execution_from(each, of_then.policy(each.key))
+        if each.driver is not None:
+            drivers[each.execution_id] = each.driver
+        folders[each.execution_id] = each.folder
+    run = run_from(row, plan, executions, _load_approvals(connection, of))
+    return Loaded(
+        run,
+        facts,
+        row.revision,
+        row.event_seq,
+        row.event_head,
+        drivers,
+        row.files_revision,
+        places,
+        folders,
+        plans.layout,
+    )
+
+
+def _newest(connection: sa.Connection, row: Any) -> int:
+    """A run of an earlier definition version takes the newest that has its own checkpoints."""
+    if row.pipeline_version == row.pipeline_definition_version:
+        return row.pipeline_revision
+    return newest_revision(connection, row.pipeline_id, row.pipeline_definition_version)
+
+
+def _load_approvals(connection: sa.Connection, of: Mapping[str, str]) -> dict[str, Approval]:
+    rows = _APPROVALS.all(connection, of)
+    votes: dict[str, tuple[Vote, ...]] = {}
+    if rows:
+        for vote in _VOTES.all(connection, of):
+            votes[vote.approval_id] = (*votes.get(vote.approval_id, ()), vote_from(vote))
+    return {row.approval_id: approval_from(row, votes.get(row.approval_id, ())) for row in rows}
+
+
+def _facts(row: Any) -> RunFacts:
+    return RunFacts(
+        run_id=row.run_id,
+        pipeline_id=row.pipeline_id,
+        pipeline_name=row.pipeline_name,
+        definition_version=row.pipeline_definition_version,
+        definition_revision=row.definition_revision,
+        run_version=row.run_version,
+        is_test=row.is_test,
+        previous_run_id=row.previous_run_id,
+        created_by=row.created_by,
+        created_at=row.created_at,
+        original_prompt=row.original_prompt,
+        input_checksum=row.input_checksum,
+        extends_from_run_version=row.extends_from_run_version,
+    )

@@ -1,0 +1,224 @@
+"""The run aggregate as rows, and rows as the aggregate."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from cairn.core.approval import Approval
+from cairn.core.budget import UNBOUNDED, Budget
+from cairn.core.execution import Execution, Fault, Rework, Wish
+from cairn.core.plan import Plan, Policy
+from cairn.core.run import Rollback, Run
+from cairn.core.states import SHOWN, RollbackTrigger, Ruling, RunStatus, State, WaitingOn
+from cairn.store.column_types import as_text
+
+Row = Any  # SQLAlchemy's, with the columns of one table
+Values = dict[str, Any]
+
+
+# ---- runs --------------------------------------------------------------------------------------
+def run_values(run: Run) -> Values:
+    return {
+        "status": str(run.status),
+        "pause_requested": run.pause_requested,
+        "pass_number": run.pass_number,
+        "restart_count": run.restart_count,
+        "total_checkpoints": len(run.plan.checkpoints),
+        "completed_checkpoints": len(run.complete),
+        "failed_checkpoints": len(run.failed),
+        "started_at": run.started_at,
+        "completed_at": run.completed_at,
+        "paused_at": run.paused_at,
+        "last_resumed_at": run.last_resumed_at,
+        "reworks": run.reworks,
+        "issued": run.issued,
+        "clock": run.clock,
+        "working_since": run.working_since,
+        "worked": run.worked,
+        "archived_by": run.archived_by,
+        "rollbacks": [rollback_value(rollback) for rollback in run.rollbacks],
+        "budget": run.budget.told or None,
+        "over_budget": run.over_budget,
+        "budget_warned": run.budget_warned,
+    }
+
+
+def run_from(row: Row, plan: Plan, executions: dict[str, Execution], approvals: dict[str, Approval]) -> Run:
+    return Run(
+        id=row.run_id,
+        plan=plan,
+        status=RunStatus(row.status),
+        pass_number=row.pass_number,
+        restart_count=row.restart_count,
+        pause_requested=row.pause_requested,
+        executions=executions,
+        approvals=approvals,
+        rollbacks=tuple(rollback_from(value) for value in row.rollbacks),
+        reworks=row.reworks,
+        issued=row.issued,
+        archived_by=row.archived_by,
+        clock=row.clock,
+        working_since=row.working_since,
+        worked=row.worked,
+        started_at=row.started_at,
+        completed_at=row.completed_at,
+        paused_at=row.paused_at,
+        last_resumed_at=row.last_resumed_at,
+        budget=budget_from(row.budget),
+        over_budget=row.over_budget,
+        budget_warned=row.budget_warned,
+    )
+
+
+def budget_from(value: Values | None) -> Budget:
+    if not value:
+        return UNBOUNDED
+    cost = value.get("max_cost_usd")
+    return Budget(None if cost is None else Decimal(cost), value.get("max_tokens"), value.get("max_calls"))
+
+
+def rollback_value(rollback: Rollback) -> Values:
+    return {
+        "id": rollback.id,
+        "made_at": rollback.made_at,
+        "pass_number": rollback.pass_number,
+        "status_before": rollback.status_before.value,
+        "target": rollback.target,
+        "archived": list(rollback.archived),
+        "stopped": list(rollback.stopped),
+        "triggered_by": rollback.triggered_by.value,
+        "undone": rollback.undone,
+        "completed_before": as_text(rollback.completed_before) if rollback.completed_before else None,
+    }
+
+
+def rollback_from(value: Values) -> Rollback:
+    return Rollback(
+        id=value["id"],
+        made_at=value["made_at"],
+        pass_number=value["pass_number"],
+        status_before=RunStatus(value["status_before"]),
+        target=value["target"],
+        archived=tuple(value["archived"]),
+        stopped=tuple(value["stopped"]),
+        triggered_by=RollbackTrigger(value["triggered_by"]),
+        undone=value["undone"],
+        completed_before=datetime.fromisoformat(before) if (before := value["completed_before"]) else None,
+    )
+
+
+# ---- executions --------------------------------------------------------------------------------
+def execution_values(e: Execution) -> Values:
+    return {
+        "key": e.key,
+        "checkpoint_position": e.position,
+        "pass_number": e.pass_number,
+        "ordinal": e.ordinal,
+        "definition_revision": e.definition,
+        "status": str(SHOWN[e.state]),
+        "state": str(e.state),
+        "waiting_on": e.waiting_on.value if e.waiting_on else None,
+        "dispatch_number": e.dispatch,
+        "attempt_number": e.attempt,
+        "max_attempts": e.policy.max_auto_retries + 1,
+        "revision_iteration": e.revision,
+        "max_revision_iterations": e.policy.max_revisions,
+        "retries_used": e.retries_used,
+        "validations_used": e.validations_used,
+        "interruptions": e.interruptions,
+        "start_approved": e.start_approved,
+        "answered": e.answered,
+        "answer_checksum": e.answer,
+        "by_hand": e.by_hand,
+        "asks_anew": e.asks_anew,
+        "digest": e.digest,
+        "outputs": list(e.outputs),
+        "ruling": e.ruling.value if e.ruling else None,
+        "is_rework": e.is_rework,
+        "parent_execution_id": e.asked_by,
+        "regression_context": rework_value(e.rework, e.asked_by) if e.rework else None,
+        "wants": wish_value(e.wants) if e.wants else None,
+        "doubts": e.doubts,
+        "archived_by": e.archived_by,
+        "has_workspace": e.has_workspace,
+        "error_count": e.errors,
+        "last_error": fault_value(e.last_error) if e.last_error else None,
+        "created_at": e.created_at,
+        "started_at": e.started_at,
+        "completed_at": e.completed_at,
+        "failed_at": e.failed_at,
+        "due_at": e.due_at,
+        "working_since": e.working_since,
+        "worked": e.worked,
+    }
+
+
+def execution_from(row: Row, policy: Policy) -> Execution:
+    return Execution(
+        id=row.execution_id,
+        key=row.key,
+        position=row.checkpoint_position,
+        pass_number=row.pass_number,
+        ordinal=row.ordinal,
+        policy=policy,
+        definition=row.definition_revision,
+        state=State(row.state),
+        waiting_on=WaitingOn(row.waiting_on) if row.waiting_on else None,
+        dispatch=row.dispatch_number,
+        attempt=row.attempt_number,
+        revision=row.revision_iteration,
+        retries_used=row.retries_used,
+        validations_used=row.validations_used,
+        interruptions=row.interruptions,
+        start_approved=row.start_approved,
+        answered=row.answered,
+        answer=row.answer_checksum,
+        by_hand=row.by_hand,
+        asks_anew=row.asks_anew,
+        digest=row.digest,
+        outputs=tuple(row.outputs),
+        ruling=Ruling(row.ruling) if row.ruling else None,
+        rework=rework_from(row.regression_context) if row.is_rework else None,
+        asked_by=row.parent_execution_id,
+        wants=Wish(**row.wants) if row.wants else None,
+        doubts=row.doubts,
+        archived_by=row.archived_by,
+        has_workspace=row.has_workspace,
+        errors=row.error_count,
+        last_error=fault_from(row.last_error) if row.last_error else None,
+        created_at=row.created_at,
+        started_at=row.started_at,
+        completed_at=row.completed_at,
+        failed_at=row.failed_at,
+        due_at=row.due_at,
+        working_since=row.working_since,
+        worked=row.worked,
+    )
+
+
+def rework_value(rework: Rework, asked_by: str | None) -> Values:
+    """Why the work was sent back, and by whom: the `regression_context` of seed 2."""
+    return {
+        "reason": rework.reason,
+        "prompt": rework.prompt,
+        "requested_by": rework.requested_by,
+        "requested_by_execution_id": asked_by,
+    }
+
+
+def rework_from(value: Values) -> Rework:
+    return Rework(value["requested_by"], value.get("prompt", ""), value["reason"])
+
+
+def wish_value(wish: Wish) -> Values:
+    return {"key": wish.key, "prompt": wish.prompt, "reason": wish.reason}
+
+
+def fault_value(fault: Fault) -> Values:
+    return {"error_type": fault.type, "error_message": fault.message, "stack_trace": fault.trace}
+
+
+def fault_from(value: Values) -> Fault:
+    return Fault(value["error_type"], value["error_message"], value["stack_trace"])

@@ -1,0 +1,206 @@
+"""Saving what a decision changed, in as few statements as it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import NAMESPACE_OID, uuid5
+
+import sqlalchemy as sa
+
+from cairn.core.approval import Approval
+from cairn.core.commands import Given
+from cairn.core.decide import Decision
+from cairn.core.events import EventType
+from cairn.core.execution import Execution
+from cairn.core.run import Run
+from cairn.store.errors import Fenced, LostRace
+from cairn.store.events import chain as events
+from cairn.store.events.chain import Told
+from cairn.store.prepared_statements import PreparedUpdate, insert_into
+from cairn.store.runs.approval_rows import approval_values, considered_value
+from cairn.store.runs.artifacts import NewArtifact, put_contents, save_artifacts
+from cairn.store.runs.loading import Loaded, insert_row
+from cairn.store.runs.run_rows import Values, execution_values
+from cairn.store.tables import approval_decisions, approvals, checkpoint_executions, pipeline_runs
+
+
+def save_run(
+    connection: sa.Connection,
+    before: Loaded,
+    decision: Decision,
+    given: Given,
+    *,
+    drivers: Mapping[str, str] | None = None,
+    artifacts: Sequence[NewArtifact] = (),
+    promoted: Mapping[str, str] | None = None,
+    files_through: int | None = None,
+) -> Loaded:
+    """Write what the decision changed.
+
+    `drivers` names the jobs that drive executions from now on, `promoted` the places of artifacts that have moved,
+    `files_through` the revision up to which the files are in order.
+    """
+    chain, rows = events.seal(before.chain, [*before.untold, *_told(before, decision)], given.by, given.at)
+    after = Loaded(
+        run=decision.run,
+        facts=before.facts,
+        revision=before.revision + 1,
+        event_seq=chain.seq,
+        event_head=chain.head,
+        drivers={**before.drivers, **(drivers or {})},
+        files_revision=before.files_revision if files_through is None else files_through,
+        places=before.places,
+        folders=_folders(before, decision.run),
+        layout=before.layout,
+    )
+    _save_row(connection, before, after)
+    put_contents(connection, artifacts, given)
+    _save_executions(connection, before, after, given)
+    _save_approvals(connection, before, after)
+    save_artifacts(connection, before, after, artifacts, promoted or {}, given)
+    events.insert(connection, rows)
+    return after
+
+
+def _folders(before: Loaded, run: Run) -> Mapping[str, str]:
+    made = {e.id: before.places[e.key].folder for e in run.executions.values() if e.id not in before.folders}
+    return {**before.folders, **made} if made else before.folders
+
+
+# ---- the run -------------------------------------------------------------------------------------
+_UPDATE_RUN = PreparedUpdate(pipeline_runs, "run_id", "revision")
+
+
+def _save_row(connection: sa.Connection, before: Loaded, after: Loaded) -> None:
+    """First of all: who has lost the race writes nothing, and on PostgreSQL the row's lock orders the rest."""
+    if not before.is_stored:
+        insert_row(connection, after)
+        return
+    changes = _changed(before.row_values, after.row_values)
+    was = {"run_id": before.facts.run_id, "revision": before.revision}
+    if _UPDATE_RUN.run(connection, changes, was) != 1:
+        raise LostRace("The run has been changed by somebody else.")
+
+
+def _changed(before: Values, after: Values) -> Values:
+    return {name: value for name, value in after.items() if value != before[name]}
+
+
+# ---- executions ------------------------------------------------------------------------------------
+_INSERT_EXECUTION = insert_into(checkpoint_executions, without=("context_checksum", "progress", "sandbox"))
+_UPDATE_EXECUTION = PreparedUpdate(checkpoint_executions, "execution_id", "dispatch_number", "state")
+
+
+def _save_executions(connection: sa.Connection, before: Loaded, after: Loaded, given: Given) -> None:
+    made: list[Values] = []
+    for execution_id, e in after.run.executions.items():
+        was = before.run.executions.get(execution_id)
+        if was is None:
+            made.append(_new_execution(after, e, given))
+        elif was is not e or before.drivers.get(execution_id) != after.drivers.get(execution_id):
+            _update_execution(connection, before, after, execution_id, given)
+    if made:
+        _INSERT_EXECUTION.run_many(connection, made)
+
+
+def _new_execution(after: Loaded, e: Execution, given: Given) -> Values:
+    place = after.places[e.key]
+    return {
+        **execution_values(e),
+        "execution_id": e.id,
+        "run_id": after.facts.run_id,
+        "checkpoint_id": place.checkpoint_id,
+        "checkpoint_name": place.name,
+        "folder": place.folder,
+        "driver": after.drivers.get(e.id),
+        "last_error_at": given.at if e.last_error else None,
+        "temp_workspace_path": after.layout.workspace_folder(e.id),
+        "permanent_output_path": f"{after.run_folder}/{place.folder}",
+    }
+
+
+def _update_execution(connection: sa.Connection, before: Loaded, after: Loaded, id: str, given: Given) -> None:
+    was, e = before.run.executions[id], after.run.executions[id]
+    changes = _changed(execution_values(was), execution_values(e))
+    if before.drivers.get(id) != after.drivers.get(id):
+        changes["driver"] = after.drivers.get(id)
+    if e.last_error is not None and (e.errors != was.errors or e.last_error != was.last_error):
+        changes["last_error_at"] = given.at
+    if not changes:
+        return
+    fence = {"execution_id": id, "dispatch_number": was.dispatch, "state": str(was.state)}
+    if _UPDATE_EXECUTION.run(connection, changes, fence) != 1:
+        raise Fenced(f"Dispatch {was.dispatch} of the execution {id} is over.")
+
+
+# ---- approvals -------------------------------------------------------------------------------------
+_INSERT_APPROVAL = insert_into(approvals)
+_UPDATE_APPROVAL = PreparedUpdate(approvals, "approval_id")
+_INSERT_DECISION = insert_into(approval_decisions)
+
+
+def _save_approvals(connection: sa.Connection, before: Loaded, after: Loaded) -> None:
+    for ordinal, a in enumerate(after.run.approvals.values()):
+        was = before.run.approvals.get(a.id)
+        if was is a:
+            continue
+        if was is None:
+            _INSERT_APPROVAL.run(connection, _new_approval(after, a, ordinal))
+        elif changes := _changed(approval_values(was), approval_values(a)):
+            _UPDATE_APPROVAL.run(connection, changes, {"approval_id": a.id})
+        known = len(was.votes) if was else 0
+        for position, vote in enumerate(a.votes[known:], known):
+            _INSERT_DECISION.run(
+                connection,
+                {
+                    "decision_id": str(uuid5(NAMESPACE_OID, f"{a.id}/{position}")),
+                    "approval_id": a.id,
+                    "position": position,
+                    "by": vote.by,
+                    "at": vote.at,
+                    "decision": vote.decision,
+                    "feedback": vote.feedback,
+                    "digest": vote.digest,
+                    "answer_checksum": vote.answer,
+                },
+            )
+
+
+def _new_approval(after: Loaded, a: Approval, ordinal: int) -> Values:
+    waiting_on = after.run.executions[a.execution].waiting_on
+    return {
+        **approval_values(a),
+        "approval_id": a.id,
+        "run_id": after.facts.run_id,
+        "execution_id": a.execution,
+        "pipeline_id": after.facts.pipeline_id,
+        "ordinal": ordinal,
+        "kind": a.kind.value,
+        "waiting_on": waiting_on.value if waiting_on else None,
+        "asked_at": a.asked_at,
+        "considered": considered_value(a),
+    }
+
+
+# ---- events ----------------------------------------------------------------------------------------
+def _told(before: Loaded, decision: Decision) -> list[Told]:
+    executions, places = decision.run.executions, before.places
+    told: list[Told] = []
+    for event in decision.events:
+        key: Any = executions[event.execution].key if event.execution else event.detail.get("checkpoint")
+        if event.type is EventType.REWORK_ASKED:
+            key = event.detail["checkpoint"]  # what is sent back; the execution is the one that asks
+        place = places.get(key)
+        told.append(
+            Told(
+                str(event.type),
+                event.detail,
+                event.execution,
+                place.checkpoint_id if place else None,
+                event.approval,
+                event.rollback,
+                place.name if place else None,
+            )
+        )
+    return told
