@@ -23,7 +23,7 @@ from cairn.cli.exit_codes import MEANINGS
 from cairn.config import Settings
 from cairn.core.events import EventType
 from cairn.definitions import authoring_schema
-from cairn.services.actors import ALL_SCOPES, Allowed, Role, Scope
+from cairn.services.actors import ALL_SCOPES, Permission, Role, Scope
 from cairn.store.events.descriptions import CHOICES, SENTENCES
 from cairn.store.events.descriptions import describe as describe_event
 
@@ -324,14 +324,14 @@ def permissions() -> str:
     )
 
 
-def who_may(allowed: Allowed | None) -> str:
+def who_may(allowed: Permission | None) -> str:
     if allowed is None:
         return "no sign-in needed"
     roles = allowed.roles | {"admin"}
     return WHO_MAY.get(len(roles)) or ", ".join(sorted(roles - {"admin"}))
 
 
-def which_scope(allowed: Allowed | None) -> str:
+def which_scope(allowed: Permission | None) -> str:
     if allowed is None:
         return ""
     return "any" if allowed.scopes == ALL_SCOPES else ", ".join(sorted(allowed.scopes))

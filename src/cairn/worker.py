@@ -8,10 +8,10 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-from cairn.bootstrap import Cairn
-from cairn.core.commands import Interrupted, TimedOut, Timer
-from cairn.core.effects import SendLater
-from cairn.core.errors import Refused
+from cairn.bootstrap import AppServices
+from cairn.core.commands import ExecutionInterrupted, ExecutionTimedOut, Timer
+from cairn.core.effects import ScheduleTimer
+from cairn.core.errors import CommandRefused
 from cairn.services.dispatch.lanes import WORKER
 from cairn.services.dispatch.orphans import working
 from cairn.services.engine.retry import patiently
@@ -36,7 +36,7 @@ def collect_seldom() -> None:
 
 
 class Worker:
-    def __init__(self, cairn: Cairn) -> None:
+    def __init__(self, cairn: AppServices) -> None:
         self._cairn = cairn
         self._engine = cairn.engine
         self._lanes = cairn.lanes
@@ -115,7 +115,7 @@ class Worker:
     async def stop_execution(self, execution: str, dispatch: int) -> None:
         await self._lanes.stop_execution(execution, dispatch)
 
-    def remind(self, run_id: str, later: SendLater) -> None:
+    def remind(self, run_id: str, later: ScheduleTimer) -> None:
         """The durable timer is only exact to its poll: this one is on time, and the other finds it done."""
 
         def due() -> None:
@@ -131,13 +131,13 @@ class Worker:
             await self._engine.send(run_id, command, self._engine.given(TIMER))
 
         await self._lanes.taken_up.wait()  # what has died is dispatched again before its time is judged (D18)
-        if isinstance(command, TimedOut):
+        if isinstance(command, ExecutionTimedOut):
             await self._lanes.until_worked(command.execution, command.dispatch)
         if self._stopping:
             raise asyncio.CancelledError  # its job stays for the next start
         try:
             await patiently(send)
-        except (Refused, NotFound):
+        except (CommandRefused, NotFound):
             log.debug("timer %s is over", command)
 
     # ---- work that nobody drives ---------------------------------------------------------------------
@@ -148,7 +148,7 @@ class Worker:
         own = await read(lambda c: self._cairn.jobs.own(c, tuple(row.driver for row in rows)))
         for row in rows:
             if row.driver in own:
-                interrupted = Interrupted(row.execution_id, row.dispatch_number)
+                interrupted = ExecutionInterrupted(row.execution_id, row.dispatch_number)
                 await self._lanes.take_up(interrupted, row.run_id, row.driver)
         self._lanes.taken_up.set()
 
@@ -161,8 +161,8 @@ class Worker:
             if row.driver is not None and (row.driver not in over or row.driver in self._lanes):
                 continue
             log.warning("execution %s has nobody who drives it: dispatched again", row.execution_id)
-            interrupted = Interrupted(row.execution_id, row.dispatch_number)
+            interrupted = ExecutionInterrupted(row.execution_id, row.dispatch_number)
             try:
                 await self._engine.send(row.run_id, interrupted, self._engine.given(WORKER))
-            except (Refused, NotFound):
+            except (CommandRefused, NotFound):
                 log.info("execution %s was moved on meanwhile", row.execution_id)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from cairn.adapters.clock import SystemClock
-from cairn.adapters.database_lock import DatabaseHeld, DatabaseLock
-from cairn.adapters.folder_lock import FolderHeld, FolderLock
+from cairn.adapters.database_lock import DatabaseInUse, DatabaseLock
+from cairn.adapters.folder_lock import FolderInUse, FolderLock
 from cairn.store import Database
 from tests.mentions import mentions
 
@@ -20,7 +20,7 @@ from tests.mentions import mentions
 def test_a_folder_is_held_by_one_and_the_other_is_told_which(tmp_path: Path) -> None:
     first, second = FolderLock(tmp_path / "data"), FolderLock(tmp_path / "data")
     first.acquire()
-    with pytest.raises(FolderHeld) as held:
+    with pytest.raises(FolderInUse) as held:
         second.acquire()
     assert str(held.value) == mentions(tmp_path / "data", os.getpid(), "--data-dir")
     first.release()
@@ -46,7 +46,7 @@ def test_a_holder_that_cannot_be_read_is_told_without_its_name(tmp_path: Path) -
     lock = FolderLock(tmp_path)
     lock.acquire()
     (tmp_path / "cairn.lock").write_text("not JSON")
-    with pytest.raises(FolderHeld) as held:
+    with pytest.raises(FolderInUse) as held:
         FolderLock(tmp_path).acquire()
     assert str(held.value) == mentions(tmp_path, "--data-dir")
     assert str(os.getpid()) not in str(held.value)
@@ -57,7 +57,7 @@ def test_a_holder_that_cannot_be_read_is_told_without_its_name(tmp_path: Path) -
 def test_a_shared_database_is_served_by_one(database: Database) -> None:
     first, second = DatabaseLock(database.system_engine), DatabaseLock(database.system_engine)
     first.acquire()
-    with pytest.raises(DatabaseHeld):
+    with pytest.raises(DatabaseInUse):
         second.acquire()
     first.release()
     second.acquire()

@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 
 from cairn.api.app import create_app
-from cairn.bootstrap import Cairn, build
+from cairn.bootstrap import AppServices, build
 from cairn.config import Settings
 from cairn.runners import FunctionRegistry
 from cairn.worker import Worker
@@ -32,7 +32,7 @@ T = TypeVar("T")
 class House:
     """The services, the application around them, and a signed-in client."""
 
-    cairn: Cairn
+    cairn: AppServices
     app: FastAPI
     client: httpx.AsyncClient
 
@@ -131,7 +131,7 @@ async def open_house(
         cairn.close()
 
 
-async def _quiet(cairn: Cairn) -> None:
+async def _quiet(cairn: AppServices) -> None:
     """Wait until no lane is under way: one that is broken off waits for the end of the process."""
     table = "workflow_status" if cairn.database.kind == "sqlite" else "dbos.workflow_status"
     query = sa.text(f"SELECT count(*) FROM {table} WHERE name = 'lane' AND status IN ('PENDING', 'ENQUEUED')")

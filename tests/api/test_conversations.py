@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cairn.ports import Conversation, Heard, Outcome, Work
-from cairn.services.events.views import Change
+from cairn.ports import Conversation, MessageChunk, Outcome, WorkOrder
+from cairn.services.events.views import ChangeHint
 from tests.api.house import House, Json
 from tests.api.listening import Listener, Told, listening
 from tests.api.people import token_for
@@ -23,7 +23,7 @@ CALL = {"parts": [*THOUGHTS, {"part_kind": "tool-call", "tool_name": "add", "arg
 RESULT = {"parts": [{"part_kind": "tool-return", "tool_name": "add", "content": 2, "tool_call_id": "c1"}]}
 
 
-async def talk(work: Work, conversation: Conversation) -> Outcome:
+async def talk(work: WorkOrder, conversation: Conversation) -> Outcome:
     """Asked, a call of a tool, its result, done; and a revision says it shorter."""
     if work.revision:
         await conversation.keep(answered(number=1, cost=None))
@@ -181,7 +181,7 @@ async def test_what_is_not_shown_is_for_admins_alone(house: House) -> None:
         async with listening(house, stream, token) as listener:
             assert "message" not in {told.event for told in await listener.until("run_completed")}
             await asyncio.sleep(0 if house.cairn.database.kind == "sqlite" else 1.2)  # when it would be told
-            house.cairn.hub.announce(Change(None, run, "log"))
+            house.cairn.hub.announce(ChangeHint(None, run, "log"))
             assert "message" not in await left(listener)
     narrowed = await token_for(house, "admin", scopes=["read"])
     async with house.visitor(narrowed) as somebody:
@@ -211,9 +211,9 @@ async def messages(listener: Listener, count: int) -> list[Told]:
 async def test_a_stream_sends_deltas_then_messages_and_resumes_after_the_last(house: House) -> None:
     go, path = asyncio.Event(), ""
 
-    async def speak(work: Work, conversation: Conversation) -> Outcome:
+    async def speak(work: WorkOrder, conversation: Conversation) -> Outcome:
         for piece in ("The answer ", "is", " 42."):
-            conversation.hear(Heard("work", 1, "Analyst", "text", piece, is_simulated=True))
+            conversation.hear(MessageChunk("work", 1, "Analyst", "text", piece, is_simulated=True))
         await go.wait()
         await conversation.keep(answered(number=1, text="The answer is 42."))
         await conversation.keep(answered(number=2, text="Really."))
@@ -262,7 +262,7 @@ async def ended(house: House, run: Json) -> bool | None:
 
 
 async def test_costs_and_budgets_over_http(house: House) -> None:
-    async def spend(work: Work, conversation: Conversation) -> Outcome:
+    async def spend(work: WorkOrder, conversation: Conversation) -> Outcome:
         for number in range(len(await conversation.said()) + 1, 4):
             await conversation.afford()
             await conversation.keep(answered(number=number))

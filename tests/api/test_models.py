@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from cairn.adapters.simulated_model.script_file import StepsFile
-from cairn.ports.models import ModelFault
+from cairn.ports.models import ModelError
 from cairn.services.doctor.models import models as look_at_models
 from tests.adapters.models.asking import KEY
 from tests.api.house import House, open_house
@@ -161,15 +161,15 @@ async def test_a_file_of_steps(tmp_path: Path) -> None:
     """For users' own tests of whole pipelines; read again when it has changed."""
     file = tmp_path / "steps.yaml"
     steps = StepsFile(file)
-    with pytest.raises(ModelFault, match=rf"steps\.yaml.*{os.strerror(ENOENT)}"):
+    with pytest.raises(ModelError, match=rf"steps\.yaml.*{os.strerror(ENOENT)}"):
         steps()
     file.write_text("- checkpoint: draft\n  attempt: 1\n  fail: overload\n")
     assert steps() == [{"checkpoint": "draft", "attempt": 1, "fail": "overload"}]
     file.write_text("- fail: overlod\n  attempt: 0\n")
-    with pytest.raises(ModelFault, match=r'/0/fail: .*"overlod"'):
+    with pytest.raises(ModelError, match=r'/0/fail: .*"overlod"'):
         steps()
     file.write_text("a: [")
-    with pytest.raises(ModelFault, match=r"steps\.yaml"):
+    with pytest.raises(ModelError, match=r"steps\.yaml"):
         steps()
     file.write_text("")
     assert list(steps()) == []

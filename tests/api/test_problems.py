@@ -14,7 +14,7 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 
 from cairn.api import problems
 from cairn.api.middleware import KnownHosts, Shield
-from cairn.core.errors import Refused, Stale
+from cairn.core.errors import CommandRefused, StaleCommand
 from cairn.definitions import DefinitionError, Finding
 from cairn.documents import DocumentError
 from cairn.services import errors
@@ -47,7 +47,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
         {"type": "urn:cairn:problem:not-found", "title": mentions(), "status": 404, "detail": mentions("7")},
     ),
     (
-        Refused("The run is paused.", ("resume",)),
+        CommandRefused("The run is paused.", ("resume",)),
         {
             "type": "urn:cairn:problem:refused",
             "title": mentions(),
@@ -57,7 +57,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
         },
     ),
     (
-        Stale("What you looked at has changed."),
+        StaleCommand("What you looked at has changed."),
         {
             "type": "urn:cairn:problem:refused",
             "title": mentions(),
@@ -66,7 +66,7 @@ CASES: list[tuple[Exception, dict[str, Any]]] = [
         },
     ),
     (
-        errors.WrongInput([("/fields/weight", "This has to be a number.")], "The form does not fit."),
+        errors.InvalidInput([("/fields/weight", "This has to be a number.")], "The form does not fit."),
         {
             "type": "urn:cairn:problem:wrong-input",
             "title": mentions(),

@@ -9,9 +9,9 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.api import streaming
-from cairn.services.errors import WrongInput
-from cairn.services.events.views import Change
-from cairn.services.runs.stream import Place
+from cairn.services.errors import InvalidInput
+from cairn.services.events.views import ChangeHint
+from cairn.services.runs.stream import StreamPosition
 from cairn.store import tables as t
 from tests.api.house import TOKEN, House, Json
 from tests.api.listening import Told, listening
@@ -96,14 +96,14 @@ async def test_a_client_may_begin_now(house: House) -> None:
         with pytest.raises(TimeoutError):
             await stream.next(0.1)
         await log(house, run, "after")
-        house.cairn.hub.announce(Change(run["pipeline_id"], run["run_id"], "log"))
+        house.cairn.hub.announce(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
         told = await stream.next()
         assert (told.event, told.data["message"]) == ("log", "after")
 
 
 async def settled(house: House, run: Json, lines: int) -> bool | None:
     """On PostgreSQL the newest lines are shown a moment later."""
-    found = await asyncio.to_thread(house.cairn.reading.after, run["run_id"], Place(), 500)
+    found = await asyncio.to_thread(house.cairn.reading.after, run["run_id"], StreamPosition(), 500)
     return True if len(found.logs) >= lines else None
 
 
@@ -117,7 +117,7 @@ async def test_progress_is_told_as_it_moves(house: House) -> None:
         told = {"fraction": fraction, "text": text, "dispatch": dispatch}
         change = sa.update(e).where(e.c.execution_id == execution).values(progress=told, waiting_on=None)
         await house.cairn.database.transact(lambda c: c.execute(change))
-        house.cairn.hub.announce(Change(run["pipeline_id"], run["run_id"], "log"))
+        house.cairn.hub.announce(ChangeHint(run["pipeline_id"], run["run_id"], "log"))
 
     number = (await house.get(f"/api/executions/{execution}"))["dispatch_number"]
     async with listening(house, f"/api/runs/{run['run_id']}/stream?last_event_id=now") as stream:
@@ -241,10 +241,10 @@ async def test_wrong_ids_and_unknown_runs_are_told(house: House) -> None:
 
 
 async def test_a_place_is_named_and_read_again() -> None:
-    assert Place.named(str(Place(12, 40))) == Place(12, 40)
-    assert str(Place(12, 40, 7)) == "e12.l40.m7"
-    assert Place.named("e12.l40") == Place(12, 40)  # of a client that knows no messages
-    assert Place.named("e12.l40.m7") == Place(12, 40, 7)
-    assert Place.named(None) == Place(0, 0)
-    with pytest.raises(WrongInput):
-        Place.named("e12")
+    assert StreamPosition.named(str(StreamPosition(12, 40))) == StreamPosition(12, 40)
+    assert str(StreamPosition(12, 40, 7)) == "e12.l40.m7"
+    assert StreamPosition.named("e12.l40") == StreamPosition(12, 40)  # of a client that knows no messages
+    assert StreamPosition.named("e12.l40.m7") == StreamPosition(12, 40, 7)
+    assert StreamPosition.named(None) == StreamPosition(0, 0)
+    with pytest.raises(InvalidInput):
+        StreamPosition.named("e12")

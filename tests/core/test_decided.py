@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from cairn.core.commands import ApprovalExpired, CancelRun, Decide
-from cairn.core.errors import Stale
+from cairn.core.errors import StaleCommand
 from cairn.core.events import EventType
-from cairn.core.plan import Policy
+from cairn.core.plan import CheckpointPolicy
 from cairn.core.states import ApprovalStatus
 from tests.core.desk import Desk, plan_of
 from tests.mentions import mentions
 
 
 def asked_completion() -> Desk:
-    desk = Desk(plan_of("a", policies={"a": Policy(ask_completion=True)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_completion=True)}))
     desk.finish("a")
     return desk
 
@@ -35,7 +35,7 @@ def test_a_decision_of_another_approval_kind_is_refused() -> None:
 
 def test_a_decision_on_other_content_is_stale() -> None:
     desk = asked_completion()
-    desk.refuses(Decide(desk.asked("a").id, "approve", "another"), Stale)
+    desk.refuses(Decide(desk.asked("a").id, "approve", "another"), StaleCommand)
     desk.answer("a", "approve", digest="d")
     assert desk.states == {"a": "COMPLETED"}
 
@@ -48,4 +48,4 @@ def test_a_cancelled_execution_withdraws_its_approval() -> None:
     assert desk.detail(EventType.APPROVAL_WITHDRAWN) == {"kind": "completion", "reason": mentions()}
     refused = desk.refuses(Decide(approval, "approve"))
     assert refused.message == mentions("withdrawn")
-    desk.refuses(ApprovalExpired(approval, 1), Stale)
+    desk.refuses(ApprovalExpired(approval, 1), StaleCommand)

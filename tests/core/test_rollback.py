@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from cairn.core.commands import (
+    ArchiveRun,
     CancelRun,
-    Finished,
-    InputWanted,
+    ExecutionFinished,
+    InputRequested,
     PauseRun,
     RestartRun,
     ResumeRun,
@@ -16,16 +17,23 @@ from cairn.core.commands import (
     RunTimedOut,
     StartExecution,
     StartRun,
-    TakeRunAway,
     UndoRollback,
 )
-from cairn.core.effects import Archive, Dispatch, DropWorkspaces, MakeWorkspace, MoveToErrored, Stop
-from cairn.core.errors import Refused, Repeated, Stale
+from cairn.core.effects import ArchiveFiles, CreateWorkspace, DeleteWorkspaces, Dispatch, MoveToErrored, StopExecution
+from cairn.core.errors import AlreadyApplied, CommandRefused, StaleCommand
 from cairn.core.events import EventType
-from cairn.core.plan import Policy
+from cairn.core.plan import CheckpointPolicy
 from cairn.core.rollback import check, check_undo
 from cairn.core.run import Rollback
-from cairn.core.states import ApprovalStatus, Mode, OnFailure, RollbackTrigger, RunStatus, State, WaitingOn
+from cairn.core.states import (
+    ApprovalStatus,
+    ExecutionMode,
+    ExecutionState,
+    OnFailure,
+    RollbackTrigger,
+    RunStatus,
+    WaitingOn,
+)
 from tests.core.desk import Desk, plan_of
 from tests.mentions import mentions
 
@@ -46,7 +54,7 @@ def test_everything_after_the_target_is_archived_and_the_run_continues() -> None
     assert (desk.run.status, desk.states) == (RunStatus.IN_PROGRESS, {"a": "COMPLETED", "b": "WORKING"})
     assert desk.run.rollbacks == (Rollback("r", made, 1, RunStatus.COMPLETED, 0, (b.id, c.id), completed_before=ended),)
     assert [desk.run.executions[e.id] for e in (b, c)] == [e.changed(archived_by="r") for e in (b, c)]
-    assert desk.last.effects == (Archive("r"), MakeWorkspace(desk.e("b").id), Dispatch(desk.e("b").id, 1))
+    assert desk.last.effects == (ArchiveFiles("r"), CreateWorkspace(desk.e("b").id), Dispatch(desk.e("b").id, 1))
     assert desk.detail(EventType.ROLLBACK_MADE) == {
         "target": 0,
         "triggered_by": "user_request",
@@ -83,7 +91,13 @@ def test_a_rollback_target_must_be_completed() -> None:
 
 
 def test_later_open_executions_are_stopped_and_earlier_ones_continue() -> None:
-    plan = plan_of(("a", "b"), "c", "d", needs={"c": ("b",), "d": ("b",)}, policies={"d": Policy(mode=Mode.HUMAN_ONLY)})
+    plan = plan_of(
+        ("a", "b"),
+        "c",
+        "d",
+        needs={"c": ("b",), "d": ("b",)},
+        policies={"d": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY)},
+    )
     desk = Desk(plan)
     desk.finish("b")
     assert desk.states == {"a": "WORKING", "b": "COMPLETED", "c": "WORKING", "d": "WAITING"}
@@ -91,10 +105,10 @@ def test_later_open_executions_are_stopped_and_earlier_ones_continue() -> None:
     desk.send(RollBack("r", 1))
     assert desk.states == {"a": "WORKING", "b": "COMPLETED", "c": "WORKING", "d": "WAITING"}
     assert desk.last.effects[:4] == (
-        Stop(c.id, 1),
+        StopExecution(c.id, 1),
         MoveToErrored(c.id),
         MoveToErrored(d.id),
-        Archive("r"),
+        ArchiveFiles("r"),
     )
     assert desk.run.rollbacks[0].stopped == (c.id, d.id)
     assert desk.run.approvals[form.id].status is ApprovalStatus.WITHDRAWN
@@ -103,7 +117,9 @@ def test_later_open_executions_are_stopped_and_earlier_ones_continue() -> None:
 
 @pytest.mark.parametrize("status", ["paused", "failed", "cancelled", "completed"])
 def test_the_run_is_in_progress_again_from_any_status(status: str) -> None:
-    policies = {"b": Policy(on_failure=OnFailure.FAIL_RUN if status == "failed" else OnFailure.PAUSE_PIPELINE)}
+    policies = {
+        "b": CheckpointPolicy(on_failure=OnFailure.FAIL_RUN if status == "failed" else OnFailure.PAUSE_PIPELINE)
+    }
     desk = Desk(plan_of("a", "b", policies=policies))
     desk.finish("a")
     if status == "completed":
@@ -139,7 +155,7 @@ def test_a_rollback_with_nothing_to_archive_is_refused() -> None:
 
 
 def test_a_cancelled_run_is_reopened_by_a_rollback_to_its_end() -> None:
-    desk = Desk(plan_of("a", "b", policies={"b": Policy(ask_start=True)}, auto_advance=False))
+    desk = Desk(plan_of("a", "b", policies={"b": CheckpointPolicy(ask_start=True)}, auto_advance=False))
     desk.finish("a")
     desk.send(PauseRun())
     desk.send(CancelRun())
@@ -152,8 +168,8 @@ def test_a_cancelled_run_is_reopened_by_a_rollback_to_its_end() -> None:
 def test_a_repeated_rollback_counts_once() -> None:
     desk = completed("a", "b")
     desk.send(RollBack("r", 0))
-    desk.refuses(RollBack("r", 0), Repeated)
-    desk.refuses(TakeRunAway("r"), Repeated)
+    desk.refuses(RollBack("r", 0), AlreadyApplied)
+    desk.refuses(ArchiveRun("r"), AlreadyApplied)
 
 
 def test_a_rollback_stays_in_the_pass() -> None:
@@ -170,7 +186,7 @@ def test_the_effect_of_a_rollback_can_be_previewed() -> None:
     assert [e.key for e in check(desk.run, 0)] == ["b", "c"]
     assert [e.key for e in check(desk.run, -1)] == ["a", "b", "c"]
     assert check(desk.run, 2, with_runs=True) == ()
-    with pytest.raises(Refused):
+    with pytest.raises(CommandRefused):
         check(desk.run, 2)
 
 
@@ -180,10 +196,10 @@ def test_archived_executions_leave_no_workspace() -> None:
     a, b = desk.e("a"), desk.e("b")
     desk.send(RollBack("r", -1))
     assert desk.last.effects == (
-        DropWorkspaces((b.id,)),
-        DropWorkspaces((a.id,)),
-        Archive("r"),
-        MakeWorkspace(desk.e("a").id),
+        DeleteWorkspaces((b.id,)),
+        DeleteWorkspaces((a.id,)),
+        ArchiveFiles("r"),
+        CreateWorkspace(desk.e("a").id),
     )
 
 
@@ -200,18 +216,22 @@ def test_a_pause_that_was_asked_for_is_withdrawn_by_a_rollback() -> None:
 def test_a_run_is_archived_as_a_whole() -> None:
     desk = Desk(plan_of("a", ("b", "c")))
     desk.finish("a")
-    desk.send(InputWanted(desk.e("c").id, 1, WaitingOn.QUESTION), "worker")
+    desk.send(InputRequested(desk.e("c").id, 1, WaitingOn.QUESTION), "worker")
     a, b, c = desk.e("a"), desk.e("b"), desk.e("c")
     made = desk.run.issued
-    desk.send(TakeRunAway("r"))
+    desk.send(ArchiveRun("r"))
     assert (desk.run.status, desk.run.archived_by) == (RunStatus.CANCELLED, "r")
     assert desk.run.rollbacks == (Rollback("r", made, 1, RunStatus.IN_PROGRESS, None, (), (b.id, c.id)),)
-    assert [e.state for e in desk.run.current] == [State.COMPLETED, State.CANCELLED, State.CANCELLED]
+    assert [e.state for e in desk.run.current] == [
+        ExecutionState.COMPLETED,
+        ExecutionState.CANCELLED,
+        ExecutionState.CANCELLED,
+    ]
     assert desk.last.effects == (
-        Stop(b.id, 1),
+        StopExecution(b.id, 1),
         MoveToErrored(b.id),
         MoveToErrored(c.id),
-        Archive("r"),
+        ArchiveFiles("r"),
     )
     assert not desk.e("a").has_workspace
     assert a.has_workspace is False  # it went when the next stage began
@@ -222,24 +242,24 @@ def test_a_run_is_archived_as_a_whole() -> None:
 def test_an_archived_run_takes_no_commands() -> None:
     desk = Desk(plan_of("a"))
     e = desk.e("a")
-    desk.send(TakeRunAway("r"))
+    desk.send(ArchiveRun("r"))
     for command in (
         ResumeRun(),
         RollBack("s", -1),
-        Finished(e.id, 1, "d"),
+        ExecutionFinished(e.id, 1, "d"),
         RetryExecution(e.id, 1),
         RunTimedOut(1),
         UndoRollback("s"),
     ):
-        error = Refused if isinstance(command, UndoRollback) else Stale
+        error = CommandRefused if isinstance(command, UndoRollback) else StaleCommand
         desk.refuses(command, error)
-    desk.refuses(TakeRunAway("r"), Repeated)
-    desk.refuses(TakeRunAway("s"))
+    desk.refuses(ArchiveRun("r"), AlreadyApplied)
+    desk.refuses(ArchiveRun("s"))
 
 
 @pytest.mark.parametrize("status", ["not_started", "paused", "completed", "failed", "cancelled"])
 def test_a_run_of_any_status_is_archived_and_restored_with_its_status(status: str) -> None:
-    policies = {"a": Policy(mode=Mode.HUMAN_ONLY, on_failure=OnFailure.FAIL_RUN)}
+    policies = {"a": CheckpointPolicy(mode=ExecutionMode.HUMAN_ONLY, on_failure=OnFailure.FAIL_RUN)}
     desk = Desk(plan_of("a", policies=policies), started=False)
     if status != "not_started":
         desk.send(StartRun())
@@ -257,21 +277,21 @@ def test_a_run_of_any_status_is_archived_and_restored_with_its_status(status: st
             pass
     before = desk.run
     assert before.status.value == status
-    desk.send(TakeRunAway("r"))
+    desk.send(ArchiveRun("r"))
     closed = desk.run.status
     assert closed.value == (status if status in ("completed", "failed") else "cancelled")
     desk.send(UndoRollback("r"))
     assert (desk.run.status, desk.run.archived_by) == (before.status, None)
     assert (desk.run.completed_at, desk.run.started_at) == (before.completed_at, before.started_at)
     assert desk.told[:2] == ["run_restored", "rollback_undone"]
-    desk.refuses(UndoRollback("r"), Repeated)
+    desk.refuses(UndoRollback("r"), AlreadyApplied)
 
 
 def test_executions_stopped_with_a_run_are_restored_as_cancelled_and_replaced() -> None:
     desk = Desk(plan_of("a"))
-    desk.send(TakeRunAway("r"))
+    desk.send(ArchiveRun("r"))
     desk.send(UndoRollback("r"))
-    assert desk.all("a") == [State.CANCELLED, State.WORKING]
+    assert desk.all("a") == [ExecutionState.CANCELLED, ExecutionState.WORKING]
 
 
 def test_the_target_run_can_stay_unchanged_when_later_runs_are_archived() -> None:
@@ -287,11 +307,11 @@ def test_the_target_run_can_stay_unchanged_when_later_runs_are_archived() -> Non
 def test_an_earlier_rollback_can_be_undone_only_after_the_run_is_restored() -> None:
     desk = completed("a", "b")
     desk.send(RollBack("one", 0))
-    desk.send(TakeRunAway("two"))
+    desk.send(ArchiveRun("two"))
     desk.refuses(UndoRollback("one"))
     desk.send(UndoRollback("two"))
     desk.send(UndoRollback("one"))
     assert desk.run.status is RunStatus.COMPLETED
     assert all(r.triggered_by is RollbackTrigger.USER_REQUEST and r.undone for r in desk.run.rollbacks)
-    with pytest.raises(Repeated):
+    with pytest.raises(AlreadyApplied):
         check_undo(desk.run, "one")

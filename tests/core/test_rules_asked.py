@@ -8,33 +8,42 @@ from uuid import UUID
 import pytest
 
 from cairn.core.commands import (
+    ActionOutcomeUnknown,
     ActionProposed,
     ApprovalExpired,
+    AssignApproval,
+    CommandContext,
     Decide,
     EscalationDue,
-    Given,
-    HandOver,
-    InputWanted,
-    OutcomeUnknown,
+    InputRequested,
     ReminderDue,
     RetryExecution,
 )
 from cairn.core.decide import decide
-from cairn.core.effects import SendLater, Stage
-from cairn.core.errors import NotAllowed, Refused, Stale
+from cairn.core.effects import ScheduleTimer, StageArtifacts
+from cairn.core.errors import CommandRefused, NotAllowed, StaleCommand
 from cairn.core.events import EventType
-from cairn.core.plan import Policy
-from cairn.core.rule_verdict import Action, Condition, Considered, Judge, Question, Risk, Terms, Verdict
-from cairn.core.states import ApprovalStatus, Kind, RunStatus, WaitingOn
+from cairn.core.plan import CheckpointPolicy
+from cairn.core.rule_verdict import (
+    ApprovalTerms,
+    ConditionResult,
+    EvaluatedRule,
+    Judge,
+    ProposedAction,
+    RiskLevel,
+    RuleQuestion,
+    RuleVerdict,
+)
+from cairn.core.states import ApprovalKind, ApprovalStatus, RunStatus, WaitingOn
 from tests.core.desk import ACTION, BEGIN, RESULT, Desk, asking, plan_of
 from tests.mentions import mentions
 
-MET = Considered("small", "global", "auto_approval", "approves", (Condition("amount", "<= 50", "35", True),))
-MISSED = Considered("large", "global", "checkpoints", "does not match")
+MET = EvaluatedRule("small", "global", "auto_approval", "approves", (ConditionResult("amount", "<= 50", "35", True),))
+MISSED = EvaluatedRule("large", "global", "checkpoints", "does not match")
 
 
-def saying(verdict: Verdict, seen: list[Question] | None = None) -> Judge:
-    def judge(question: Question) -> Verdict:
+def saying(verdict: RuleVerdict, seen: list[RuleQuestion] | None = None) -> Judge:
+    def judge(question: RuleQuestion) -> RuleVerdict:
         if seen is not None:
             seen.append(question)
         return verdict
@@ -42,12 +51,12 @@ def saying(verdict: Verdict, seen: list[Question] | None = None) -> Judge:
     return judge
 
 
-APPROVES = Verdict(False, "small", "global", 3, 7, considered=(MISSED, MET), notify=True, audit=True)
+APPROVES = RuleVerdict(False, "small", "global", 3, 7, considered=(MISSED, MET), notify=True, audit=True)
 
 
 # ---- start and completion --------------------------------------------------------------------------
 def test_a_rule_asks_where_the_setting_is_off() -> None:
-    desk = Desk(plan_of("a", "b"), judge=asking(Kind.START, Kind.COMPLETION))
+    desk = Desk(plan_of("a", "b"), judge=asking(ApprovalKind.START, ApprovalKind.COMPLETION))
     assert desk.states == {"a": "START_ASKED"}
     desk.answer("a", "approve")
     desk.finish("a")
@@ -59,7 +68,7 @@ def test_a_rule_asks_where_the_setting_is_off() -> None:
 
 
 def test_a_rule_approves_where_the_setting_asks_and_gives_its_reason() -> None:
-    policy = Policy(ask_start=True, ask_completion=True)
+    policy = CheckpointPolicy(ask_start=True, ask_completion=True)
     desk = Desk(plan_of("a", policies={"a": policy}, auto_advance=False), judge=saying(APPROVES))
     assert desk.states == {"a": "WORKING"}  # the approval is the start
     desk.finish("a")
@@ -90,28 +99,28 @@ def test_an_approving_rule_does_not_replace_a_manual_start() -> None:
 
 
 def test_the_question_names_the_approval_that_is_made_of_it() -> None:
-    seen: list[Question] = []
-    desk = Desk(plan_of("a", policies={"a": Policy(ask_start=True)}), judge=saying(Verdict(), seen))
+    seen: list[RuleQuestion] = []
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(ask_start=True)}), judge=saying(RuleVerdict(), seen))
     approval = desk.asked("a")
-    assert seen == [Question(Kind.START, approval.id, desk.e("a").id, "a", desk.at)]
+    assert seen == [RuleQuestion(ApprovalKind.START, approval.id, desk.e("a").id, "a", desk.at)]
 
 
 def test_a_rule_sets_the_terms_of_forms_and_escalations_without_answering_them() -> None:
-    terms = Terms(period=60.0, approvers=("editors",))
+    terms = ApprovalTerms(period=60.0, approvers=("editors",))
     desk = Desk(plan_of("a"), judge=saying(replace(APPROVES, asks=None, terms=terms)))
-    desk.send(InputWanted(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
+    desk.send(InputRequested(desk.e("a").id, 1, WaitingOn.QUESTION), "worker")
     approval = desk.asked("a")
     assert (approval.status, approval.terms, approval.asked_of) == (ApprovalStatus.PENDING, terms, ("editors",))
 
 
 # ---- actions ---------------------------------------------------------------------------------------
-@pytest.mark.parametrize("risk", list(Risk))
-def test_without_a_rule_actions_above_low_risk_need_approval(risk: Risk) -> None:
+@pytest.mark.parametrize("risk", list(RiskLevel))
+def test_without_a_rule_actions_above_low_risk_need_approval(risk: RiskLevel) -> None:
     desk = Desk(plan_of("a"))
-    desk.propose("a", "x", Action("send_email", {"to": "b"}, risk, 0.87))
+    desk.propose("a", "x", ProposedAction("send_email", {"to": "b"}, risk, 0.87))
     (approval,) = desk.run.approvals.values()
     assert (approval.operation_type, approval.risk, approval.confidence) == ("send_email", risk, 0.87)
-    if risk is Risk.LOW:
+    if risk is RiskLevel.LOW:
         assert desk.states == {"a": "WORKING"}
         assert (approval.status, approval.votes[0].by) == (ApprovalStatus.AUTO_APPROVED, "rule:low risk")
     else:
@@ -120,7 +129,12 @@ def test_without_a_rule_actions_above_low_risk_need_approval(risk: Risk) -> None
 
 
 def test_risks_are_ordered() -> None:
-    assert sorted(Risk, key=lambda risk: risk.rank) == [Risk.LOW, Risk.MEDIUM, Risk.HIGH, Risk.CRITICAL]
+    assert sorted(RiskLevel, key=lambda risk: risk.rank) == [
+        RiskLevel.LOW,
+        RiskLevel.MEDIUM,
+        RiskLevel.HIGH,
+        RiskLevel.CRITICAL,
+    ]
 
 
 def test_artifacts_so_far_are_shown_with_the_action() -> None:
@@ -128,19 +142,19 @@ def test_artifacts_so_far_are_shown_with_the_action() -> None:
     e = desk.e("a")
     desk.send(ActionProposed(e.id, e.dispatch, "act", ACTION, "", "made", (RESULT,)), "worker")
     assert (desk.e("a").digest, desk.e("a").outputs) == ("made", (RESULT.id,))
-    assert desk.did(Stage) == [Stage(e.id)]
+    assert desk.did(StageArtifacts) == [StageArtifacts(e.id)]
 
 
 def test_an_emergency_stop_also_holds_low_risk_actions() -> None:
-    desk = Desk(plan_of("a"), judge=saying(Verdict(stopped=True)))
-    desk.propose("a", "x", Action("read", {}, Risk.LOW))
+    desk = Desk(plan_of("a"), judge=saying(RuleVerdict(stopped=True)))
+    desk.propose("a", "x", ProposedAction("read", {}, RiskLevel.LOW))
     assert desk.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
 
 
 def test_a_rule_is_given_the_action_that_it_approves() -> None:
-    seen: list[Question] = []
+    seen: list[RuleQuestion] = []
     desk = Desk(plan_of("a"), judge=saying(APPROVES, seen))
-    action = Action("refund", {"amount": 35}, Risk.MEDIUM, 0.92)
+    action = ProposedAction("refund", {"amount": 35}, RiskLevel.MEDIUM, 0.92)
     desk.propose("a", "x", action)
     assert desk.states == {"a": "WORKING"}
     assert seen[-1].action == action
@@ -149,12 +163,12 @@ def test_a_rule_is_given_the_action_that_it_approves() -> None:
 
 
 def test_another_rule_needs_a_new_approval_of_equal_content() -> None:
-    desk = Desk(plan_of("a", policies={"a": Policy(max_auto_retries=1)}))
+    desk = Desk(plan_of("a", policies={"a": CheckpointPolicy(max_auto_retries=1)}))
     desk.propose("a", "pay")
     desk.answer("a", "approve")
     desk.fail("a")
     desk.due("a")
-    desk.judge = asking(Kind.ACTION)
+    desk.judge = asking(ApprovalKind.ACTION)
     desk.propose("a", "pay")
     assert desk.e("a").waiting_on is WaitingOn.ACTION_APPROVAL
 
@@ -165,7 +179,7 @@ def doubtful() -> Desk:
     desk.propose("a")
     desk.answer("a", "approve")
     e = desk.e("a")
-    desk.send(OutcomeUnknown(e.id, e.dispatch, "The mail may have left."), "worker")
+    desk.send(ActionOutcomeUnknown(e.id, e.dispatch, "The mail may have left."), "worker")
     return desk
 
 
@@ -173,7 +187,7 @@ def test_an_unknown_action_outcome_is_escalated() -> None:
     desk = doubtful()
     assert (desk.e("a").waiting_on, desk.e("a").doubts) == (WaitingOn.ESCALATION, True)
     approval = desk.asked("a")
-    assert (approval.kind, approval.reason) == (Kind.ESCALATION, "The mail may have left.")
+    assert (approval.kind, approval.reason) == (ApprovalKind.ESCALATION, "The mail may have left.")
 
 
 @pytest.mark.parametrize("decision", ["retry", "accept"])
@@ -194,12 +208,12 @@ def test_a_retry_clears_an_unknown_action_outcome() -> None:
 # ---- who may decide ----------------------------------------------------------------------------------
 def answer_as(desk: Desk, by: str, *, counts_as: frozenset[str] | None, starter: str = "ann") -> None:
     command = Decide(desk.asked("a").id, "approve")
-    given = Given(BEGIN, by, UUID(int=99), desk.judge, starter, counts_as)
+    given = CommandContext(BEGIN, by, UUID(int=99), desk.judge, starter, counts_as)
     desk.run = decide(desk.run, command, given).run
 
 
 def held(**terms: object) -> Desk:
-    return Desk(plan_of("a"), judge=asking(Kind.START, **terms))
+    return Desk(plan_of("a"), judge=asking(ApprovalKind.START, **terms))
 
 
 def test_only_assigned_users_can_decide() -> None:
@@ -229,7 +243,7 @@ def test_a_rule_can_exclude_who_started_the_run_from_deciding() -> None:
 def test_an_approval_is_reassigned() -> None:
     desk = held(approvers=("finance",))
     approval = desk.asked("a").id
-    desk.send(HandOver(approval, ("legal",), "a contract"))
+    desk.send(AssignApproval(approval, ("legal",), "a contract"))
     assert desk.asked("a").asked_of == ("legal",)
     assert desk.detail(EventType.APPROVAL_ASSIGNED) == {
         "kind": "start",
@@ -239,10 +253,10 @@ def test_an_approval_is_reassigned() -> None:
     }
     with pytest.raises(NotAllowed):
         answer_as(desk, "bob", counts_as=frozenset({"finance"}))
-    assert desk.refuses(HandOver(approval, ())).message == mentions()
+    assert desk.refuses(AssignApproval(approval, ())).message == mentions()
     desk.answer("a", "approve")
-    assert desk.refuses(HandOver(approval, ("x",))).message == mentions("approved", "ann")
-    desk.refuses(HandOver("none", ("x",)), Refused)
+    assert desk.refuses(AssignApproval(approval, ("x",))).message == mentions("approved", "ann")
+    desk.refuses(AssignApproval("none", ("x",)), CommandRefused)
 
 
 # ---- reminders and escalation --------------------------------------------------------------------------
@@ -255,14 +269,14 @@ def test_approvers_are_reminded_once_per_period() -> None:
         "kind": "start",
         "expires_at": approval.expires_at.isoformat(),
     }
-    desk.refuses(ReminderDue(approval.id, 1), Stale)
-    desk.refuses(ReminderDue(approval.id, 2), Stale)
+    desk.refuses(ReminderDue(approval.id, 1), StaleCommand)
+    desk.refuses(ReminderDue(approval.id, 2), StaleCommand)
 
 
 def test_an_approval_is_escalated_once() -> None:
     desk = held(approvers=("finance",), escalate_after=30.0, escalate_to=("manager@example.com", "finance"))
     approval = desk.asked("a")
-    assert desk.did(SendLater) == [SendLater(30.0, EscalationDue(approval.id))]
+    assert desk.did(ScheduleTimer) == [ScheduleTimer(30.0, EscalationDue(approval.id))]
     desk.send(EscalationDue(approval.id), "timer")
     assert desk.asked("a").asked_of == ("finance", "manager@example.com")
     assert desk.detail(EventType.APPROVAL_ESCALATED) == {
@@ -271,9 +285,9 @@ def test_an_approval_is_escalated_once() -> None:
         "period": 1,
         "expires_at": None,
     }
-    desk.refuses(EscalationDue(approval.id), Stale)
+    desk.refuses(EscalationDue(approval.id), StaleCommand)
     desk.answer("a", "approve")
-    desk.refuses(EscalationDue(approval.id), Stale)
+    desk.refuses(EscalationDue(approval.id), StaleCommand)
 
 
 def test_a_due_escalation_is_recorded_before_the_deadline() -> None:
@@ -282,7 +296,7 @@ def test_a_due_escalation_is_recorded_before_the_deadline() -> None:
     approval = desk.asked("a").id
     desk.send(ApprovalExpired(approval, 1), "timer")
     assert desk.told[:2] == ["approval_escalated", "approval_timeout"]
-    desk.refuses(EscalationDue(approval), Stale)
+    desk.refuses(EscalationDue(approval), StaleCommand)
 
 
 def test_an_escalation_after_the_deadline_is_not_recorded() -> None:

@@ -8,11 +8,11 @@ from uuid import UUID
 
 import pytest
 
-from cairn.core.commands import Given
+from cairn.core.commands import CommandContext
 from cairn.core.draft import Draft
-from cairn.core.plan import Policy
+from cairn.core.plan import CheckpointPolicy
 from cairn.core.settle import ready, settle
-from cairn.core.states import RunStatus, State
+from cairn.core.states import ExecutionState, RunStatus
 from tests.core.desk import Desk, plan_of
 
 KEYS = tuple(f"c{number}" for number in range(200))
@@ -24,7 +24,7 @@ def walk(desk: Desk) -> list[float]:
     """Milliseconds of each `Finished`, to the end of the run."""
     taken: list[float] = []
     while desk.run.status is RunStatus.IN_PROGRESS:
-        e = next(e for e in desk.run.open if e.state is State.WORKING)
+        e = next(e for e in desk.run.open if e.state is ExecutionState.WORKING)
         start = perf_counter()
         desk.finish(e.key)
         taken.append((perf_counter() - start) * 1000)
@@ -44,7 +44,7 @@ def test_settle_and_readiness(shape: str) -> None:
     desk = Desk(plan_of(*SHAPES[shape]))
     for key in KEYS[:100]:
         desk.finish(key)
-    given = Given(desk.at, "ann", UUID(int=1))
+    given = CommandContext(desk.at, "ann", UUID(int=1))
     start = perf_counter()
     for _ in range(100):
         settle(Draft(desk.run, given))
@@ -56,7 +56,7 @@ def test_settle_and_readiness(shape: str) -> None:
 
 
 def test_decisions_among_many_approvals() -> None:
-    policies = dict.fromkeys(KEYS, Policy(ask_start=True, ask_completion=True))
+    policies = dict.fromkeys(KEYS, CheckpointPolicy(ask_start=True, ask_completion=True))
     desk = Desk(plan_of(*KEYS, policies=policies))
     taken: list[float] = []
     for key in KEYS:

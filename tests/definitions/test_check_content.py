@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cairn.definitions import DefinitionError, Limits, load
+from cairn.definitions import DefinitionError, DefinitionLimits, load
 from tests.definitions.corpus import pipeline
 from tests.definitions.faults import errors, step
 from tests.mentions import mentions
@@ -64,7 +64,7 @@ def test_an_unusable_parameter_schema_is_reported_once() -> None:
 
 
 def test_limits_of_a_definition() -> None:
-    limits = Limits(max_checkpoints=1, max_timeout_minutes=10, max_auto_retries=1)
+    limits = DefinitionLimits(max_checkpoints=1, max_timeout_minutes=10, max_auto_retries=1)
     slow = {"timeout_config": {"timeout_minutes": 10.5}, "retry_config": {"max_auto_retries": 2}}
     assert errors(step("a"), step("b"), limits=limits) == [("/checkpoints", mentions("1", "2"))]
     assert errors(step("a", execution=slow), limits=limits) == [
@@ -92,7 +92,7 @@ def test_a_far_too_large_definition_is_refused_at_once() -> None:
 
 def test_a_long_chain_of_needs_is_valid() -> None:
     chain = [step("k0"), *(step(f"k{at}", needs=[f"k{at - 1}"], input_mapping={"x": "k0"}) for at in range(1, 1000))]
-    assert errors(*chain, limits=Limits(max_checkpoints=1000)) == []
+    assert errors(*chain, limits=DefinitionLimits(max_checkpoints=1000)) == []
 
 
 def test_functions_have_to_be_registered_where_they_are_known() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from cairn.definitions import (
-    Fault,
     Finding,
     SchemaError,
+    SchemaViolation,
     authoring_schema,
     check,
     check_value,
@@ -126,7 +126,7 @@ def test_a_finding_without_a_line_names_its_path() -> None:
     ],
 )
 def test_a_schema_error_mentions_the_limit_and_the_value(schema: Any, value: Any, message: str) -> None:
-    assert check_value(schema, value) == [Fault("", message)]
+    assert check_value(schema, value) == [SchemaViolation("", message)]
 
 
 def test_each_schema_error_has_its_path() -> None:
@@ -135,9 +135,9 @@ def test_each_schema_error_has_its_path() -> None:
         "$defs": {"unused": {"type": "string"}},
     }
     assert check_value(schema, {"a/b": [1, "x", None], "d": 1}) == [
-        Fault("/a~1b/1", mentions('"x"')),
-        Fault("/a~1b/2", mentions("null")),
-        Fault("/d", mentions("`d`")),
+        SchemaViolation("/a~1b/1", mentions('"x"')),
+        SchemaViolation("/a~1b/2", mentions("null")),
+        SchemaViolation("/d", mentions("`d`")),
     ]
     assert check_value(schema, {"a/b": [10**40]}) == []
 

@@ -10,7 +10,7 @@ import pytest
 
 from cairn.ports import Produced
 from cairn.ports.conversation import Purpose
-from cairn.ports.models import ModelFault, ModelFaultKind
+from cairn.ports.models import ModelError, ModelErrorKind
 from cairn.runners.agents.roles import AGREED, ALONE, ANSWERS, ARGUES, IN_TURN, LAST_IN_TURN, NOT_YET, REVIEWS
 from tests.mentions import mentions
 from tests.runners.agenting import Agents, Asked, FakeModels, Kept, Reply, Uses, faulted, hands_over, pattern_of
@@ -206,7 +206,7 @@ async def test_broken_off_anywhere_no_turn_is_held_twice(tmp_path: Path, mode: s
 async def test_what_others_have_answered_is_kept_when_one_fails(tmp_path: Path) -> None:
     async def mind(asked: Asked) -> Reply:
         if who(asked) == "Analyst":
-            raise ModelFault(ModelFaultKind.OVERLOAD, "Too busy.")
+            raise ModelError(ModelErrorKind.OVERLOAD, "Too busy.")
         await asyncio.sleep(0.02)
         return echo(asked)
 

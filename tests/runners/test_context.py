@@ -7,17 +7,17 @@ import pytest
 from cairn.definitions import CheckpointDefinition
 from cairn.definitions.execution_config import Agent
 from cairn.documents import Value, encode_json
-from cairn.ports import Rework
+from cairn.ports import ReworkBrief
 from cairn.runners import (
+    ArtifactSource,
     ContextTooLong,
     MissingReference,
-    Resolved,
-    Source,
+    ResolvedInputs,
     assemble,
     check_length,
     referenced,
 )
-from cairn.runners.limits import Limits
+from cairn.runners.limits import RunnerLimits
 from cairn.runners.prompt_layouts import BlockKind
 from tests.mentions import listing, mentions
 from tests.runners.readings import FOUND, ODD_STEP, REQUIREMENTS, step
@@ -35,14 +35,14 @@ def reading(*artifacts: str) -> CheckpointDefinition:
 
 def test_a_reference_to_an_incomplete_checkpoint_fails() -> None:
     with pytest.raises(MissingReference) as told:
-        assemble(reading(), Resolved())
+        assemble(reading(), ResolvedInputs())
     assert told.value.fault.type == "missing_reference"
     assert told.value.fault.message == mentions("step", "requirements", "include_checkpoint_outputs")
 
 
 def test_artifacts_are_picked_by_name_or_id() -> None:
     other = stored("other", "md", "x", artifact_id="00000000-0000-4000-8000-000000000001")
-    completed = {"requirements": Source("Requirements", 0, 2, (REQUIREMENTS, other))}
+    completed = {"requirements": ArtifactSource("Requirements", 0, 2, (REQUIREMENTS, other))}
     assert referenced(reading(), completed)["requirements"].artifacts == (REQUIREMENTS, other)
     assert referenced(reading("other"), completed)["requirements"].artifacts == (other,)
     assert referenced(reading(REQUIREMENTS.artifact_id), completed)["requirements"].artifacts == (REQUIREMENTS,)
@@ -52,7 +52,7 @@ def test_artifacts_are_picked_by_name_or_id() -> None:
 
 
 def test_a_test_run_has_no_version() -> None:
-    found = Resolved(completed={"requirements": Source("Requirements", 0, None)})
+    found = ResolvedInputs(completed={"requirements": ArtifactSource("Requirements", 0, None)})
     assert assemble(reading(), found).task.startswith("=== REFERENCED OUTPUT: Checkpoint 1 from this test run ===")
 
 
@@ -60,14 +60,14 @@ def test_a_test_run_has_no_version() -> None:
 
 
 def test_the_earlier_pass_stands_where_the_previous_version_does() -> None:
-    earlier = Source("Analysis", 2, 2, (stored("a", "txt", "old"),), pass_number=1)
-    assert assemble(checkpoint(prompt="Go."), Resolved(previous_pass=earlier)).task == (
+    earlier = ArtifactSource("Analysis", 2, 2, (stored("a", "txt", "old"),), pass_number=1)
+    assert assemble(checkpoint(prompt="Go."), ResolvedInputs(previous_pass=earlier)).task == (
         "=== PREVIOUS PASS: Checkpoint 3 from v2, pass 1 ===\nFile: a.txt\n\nContent:\n```text\nold\n```\n\n"
         "=== YOUR TASK ===\nGo."
     )
 
 
-REWORK = Rework(
+REWORK = ReworkBrief(
     "Add the tests.", "Coverage is <low>.", "test", "execution", (stored("plan", "json", '{"a": 1}', "temp/plan.json"),)
 )
 
@@ -112,7 +112,7 @@ REWORK = Rework(
 )
 def test_the_reason_of_a_rework_follows_the_task(format: str, text: str) -> None:
     instructions: Value = {"injection_format": {"content_format": format}}
-    told = assemble(checkpoint(prompt="Go.", instructions=instructions), Resolved(rework=REWORK))
+    told = assemble(checkpoint(prompt="Go.", instructions=instructions), ResolvedInputs(rework=REWORK))
     assert told.text.endswith(text)
     assert [(block.kind, block.heading, block.artifact_name) for block in told.blocks] == [
         (BlockKind.REWORK, mentions("REWORK: ", "test", "reason"), None),
@@ -122,12 +122,12 @@ def test_the_reason_of_a_rework_follows_the_task(format: str, text: str) -> None
 
 
 def test_without_a_reason_only_the_results_of_the_requester_are_shown() -> None:
-    told = assemble(checkpoint(prompt="Go."), Resolved(rework=Rework("", "", "ann")))
+    told = assemble(checkpoint(prompt="Go."), ResolvedInputs(rework=ReworkBrief("", "", "ann")))
     assert told.text.splitlines()[-2] == mentions("=== REWORK: ", "ann")
 
 
 def test_revision_feedback_comes_last() -> None:
-    found = Resolved(feedback=("Say more.", "Use ``` less.\n"))
+    found = ResolvedInputs(feedback=("Say more.", "Use ``` less.\n"))
     assert assemble(checkpoint(prompt="Go."), found).task == (
         "=== YOUR TASK ===\nGo.\n\n=== REVISION FEEDBACK ===\n```text\nSay more.\n```\n\n````text\nUse ``` less.\n````"
     )
@@ -144,14 +144,14 @@ def test_revision_feedback_comes_last() -> None:
 
 def test_prompts_of_the_checkpoint_precede_those_of_the_agent() -> None:
     agent = Agent(name="B", system_prompt="You are B.", task_prompt="Do your part.")
-    assembled = assemble(step(), Resolved(completed=FOUND.completed), agent=agent)
+    assembled = assemble(step(), ResolvedInputs(completed=FOUND.completed), agent=agent)
     assert assembled.system == "You are careful.\n\nYou are B."
     assert assembled.task.endswith("=== YOUR TASK ===\nWrite the design.\n\nDo your part.")
 
 
 def test_the_prompt_of_a_form_is_its_instructions() -> None:
     definition = checkpoint(form=["a"], prompt="Fill this in.", inputs={"include_previous_version": True})
-    assembled = assemble(definition, Resolved(previous=Source("A", 0, 1, (stored("a", "json", "{}"),))))
+    assembled = assemble(definition, ResolvedInputs(previous=ArtifactSource("A", 0, 1, (stored("a", "json", "{}"),))))
     assert assembled.task.endswith("=== YOUR TASK ===\nFill this in.")
 
 
@@ -175,6 +175,6 @@ def test_over_the_limit_each_block_is_reported_with_its_size() -> None:
 
 
 def test_the_limit_for_huge_files_is_a_setting() -> None:
-    found = Resolved(previous=Source("A", 0, 1, (stored("a", "txt", "12345"),)))
-    assembled = assemble(checkpoint(**ODD_STEP), found, limits=Limits(max_payload_bytes=4))
+    found = ResolvedInputs(previous=ArtifactSource("A", 0, 1, (stored("a", "txt", "12345"),)))
+    assembled = assemble(checkpoint(**ODD_STEP), found, limits=RunnerLimits(max_payload_bytes=4))
     assert [(block.content, block.omitted) for block in assembled.blocks] == [(None, mentions())]

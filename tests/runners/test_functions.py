@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from cairn.core.execution import Fault
-from cairn.ports import Content, Produced, Unfit
+from cairn.core.execution import Failure
+from cairn.ports import InvalidResult, Produced, ProducedFile
 from cairn.runners import Ctx
 from tests.mentions import listing, mentions
 from tests.runners.works import Told, function_checkpoint, runner_of, work
@@ -25,7 +25,7 @@ def returns(value: Any) -> Any:
 
 
 def produced(value: bytes, name: str = "output", format: str = "json") -> Produced:
-    return Produced((Content(name, format, value),))
+    return Produced((ProducedFile(name, format, value),))
 
 
 # ---- what is returned -----------------------------------------------------------------------------
@@ -58,7 +58,7 @@ async def test_a_return_value_beside_files_of_other_formats_is_kept(name: str, k
         return {"words": (1, 2)}
 
     outcome = await runner_of(f).carry_out(work(function_checkpoint(f"{name}.md")))
-    assert outcome == Produced((Content(name, "md", b"# R"), Content(kept, "json", b'{"words":[1,2]}')))
+    assert outcome == Produced((ProducedFile(name, "md", b"# R"), ProducedFile(kept, "json", b'{"words":[1,2]}')))
 
 
 async def test_staged_artifacts_count_and_an_unused_return_value_is_logged() -> None:
@@ -76,7 +76,7 @@ async def test_with_several_json_artifacts_a_return_value_is_none_of_them() -> N
     told = Told()
     outcome = await runner_of(returns({})).carry_out(work(function_checkpoint("a.json", "b.json"), told=told))
     missing = listing(mentions("- a.json: "), mentions("- b.json: "))
-    assert outcome == Unfit((), Fault("invalid_output", missing))
+    assert outcome == InvalidResult((), Failure("invalid_output", missing))
     assert told.lines == [("warning", mentions("a.json, b.json"), None)]
 
 
@@ -92,7 +92,7 @@ async def test_with_several_json_artifacts_a_return_value_is_none_of_them() -> N
 )
 async def test_a_value_that_is_not_json_is_reported_with_its_path(value: Any, finding: str) -> None:
     outcome = await runner_of(returns(value)).carry_out(work(function_checkpoint()))
-    assert outcome == Unfit((), Fault("invalid_output", listing(finding)))
+    assert outcome == InvalidResult((), Failure("invalid_output", listing(finding)))
 
 
 async def test_a_return_value_that_joins_the_context_must_be_json() -> None:
@@ -102,7 +102,7 @@ async def test_a_return_value_that_joins_the_context_must_be_json() -> None:
 
     outcome = await runner_of(f).carry_out(work(function_checkpoint("report.md")))
     message = listing(mentions("- output.json#/a: ", "set"))
-    assert outcome == Unfit((Content("report", "md", b"# R"),), Fault("invalid_output", message))
+    assert outcome == InvalidResult((ProducedFile("report", "md", b"# R"),), Failure("invalid_output", message))
 
 
 # ---- how it is called -------------------------------------------------------------------------------

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from cairn.core.execution import Fault
+from cairn.core.execution import Failure
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import Value
-from cairn.ports import Content, Faulted, Produced, Stored, Unfit, Upload
+from cairn.ports import Errored, InvalidResult, Produced, ProducedFile, StoredFile, UploadedFile
 from cairn.runners import HumanRunner, artifact_id
 from cairn.runners.human import fields_of
-from cairn.runners.limits import Limits
+from cairn.runners.limits import RunnerLimits
 from tests.mentions import listing, mentions
 from tests.runners.works import Told, checkpoint, unreadable, upload, work
 
@@ -34,7 +34,7 @@ async def test_a_form_saved_as_json_holds_the_fields() -> None:
     outcome = await HumanRunner().carry_out(work(form("goals.json"), answer=ANSWER))
     assert isinstance(outcome, Produced)
     (saved,) = outcome.artifacts
-    assert isinstance(saved, Content)
+    assert isinstance(saved, ProducedFile)
     assert (saved.name, saved.format, json.loads(saved.data)) == ("goals", "json", ANSWER)
     assert outcome.output is None
 
@@ -71,7 +71,7 @@ File: plan v2.pdf
 """
     assert isinstance(outcome, Produced)
     document, plan = outcome.artifacts
-    assert document == Content("goals", "md", text.encode())
+    assert document == ProducedFile("goals", "md", text.encode())
     assert (plan.name, plan.format, plan.size) == ("plan", "pdf", 4)
     assert outcome.output == {**ANSWER, "plan": "plan v2.pdf"}
 
@@ -80,14 +80,14 @@ async def test_unanswered_fields_are_shown_in_the_document() -> None:
     fields: list[Value] = [{"name": "a", "required": False}, {"name": "b\nc", "type": "boolean"}]
     outcome = await HumanRunner().carry_out(work(form("d.md", fields=fields), answer={"b\nc": True}))
     document = "# Business goals\n\n## a\n\n*Not answered.*\n\n## b c\n\nYes\n"
-    assert outcome == Produced((Content("d", "md", document.encode()),), {"b\nc": True})
+    assert outcome == Produced((ProducedFile("d", "md", document.encode()),), {"b\nc": True})
 
 
 async def test_a_saved_form_is_expected_even_without_a_declared_output() -> None:
     config: Value = {"instructions": "Go.", "save_as_artifact": True, "artifact_name": "a"}
     execution: Value = {"mode": "human_only", "human_only_config": config}
     definition = CheckpointDefinition.parse({"key": "k", "checkpoint_name": "K", "execution": execution})
-    assert await HumanRunner().carry_out(work(definition, answer={})) == Produced((Content("a", "json", b"{}"),))
+    assert await HumanRunner().carry_out(work(definition, answer={})) == Produced((ProducedFile("a", "json", b"{}"),))
 
 
 async def test_a_form_that_is_not_saved_is_kept_as_metadata() -> None:
@@ -99,9 +99,9 @@ async def test_a_form_without_fields_is_answered_by_submitting_it() -> None:
 
 
 async def test_an_uploaded_file_becomes_an_artifact_without_being_read_again() -> None:
-    plan = Upload("Plan.Final.PDF", "sum", 4, unreadable)
+    plan = UploadedFile("Plan.Final.PDF", "sum", 4, unreadable)
     given = work(form(), answer={**ANSWER, "plan": "upload-1"}, files={"upload-1": plan})
-    artifact = Stored("plan", "pdf", "sum", 4, unreadable)
+    artifact = StoredFile("plan", "pdf", "sum", 4, unreadable)
     assert await HumanRunner().carry_out(given) == Produced((artifact,), {**ANSWER, "plan": "Plan.Final.PDF"})
 
 
@@ -134,26 +134,26 @@ async def test_file_and_field_names_cannot_be_paths() -> None:
 
 async def test_a_file_over_the_limit_is_refused() -> None:
     files, told = {"1": upload("a.bin", b"12345")}, Told()
-    runner = HumanRunner(Limits(max_file_bytes=4, max_payload_bytes=120))
+    runner = HumanRunner(RunnerLimits(max_file_bytes=4, max_payload_bytes=120))
     outcome = await runner.carry_out(work(form(), answer={**ANSWER, "plan": "1"}, files=files, told=told))
-    assert isinstance(outcome, Unfit)
+    assert isinstance(outcome, InvalidResult)
     assert outcome.error.message == listing(mentions("- plan.bin: ", "5 bytes", "4 bytes"))
 
 
 async def test_large_form_answers_give_a_warning() -> None:
     files, told = {"1": upload("a.bin", b"12345")}, Told()
-    runner = HumanRunner(Limits(max_payload_bytes=130))
+    runner = HumanRunner(RunnerLimits(max_payload_bytes=130))
     await runner.carry_out(work(form(), answer={**ANSWER, "plan": "1"}, files=files, told=told))
     assert [level for level, _, _ in told.lines] == ["warning"]
 
 
 async def test_an_upload_that_is_gone_is_a_fault_that_names_the_field() -> None:
     outcome = await HumanRunner().carry_out(work(form(), answer={**ANSWER, "plan": "gone"}))
-    assert outcome == Faulted(Fault("no_upload", mentions("The plan")))
+    assert outcome == Errored(Failure("no_upload", mentions("The plan")))
 
 
 async def test_without_an_answer_there_is_nothing_to_make() -> None:
-    assert await HumanRunner().carry_out(work(form())) == Faulted(Fault("no_answer", mentions()))
+    assert await HumanRunner().carry_out(work(form())) == Errored(Failure("no_answer", mentions()))
 
 
 def test_other_checkpoints_read_the_file_name_not_the_upload_id() -> None:

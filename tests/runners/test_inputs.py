@@ -6,8 +6,8 @@ import pytest
 
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import Value
-from cairn.ports import Content, Stored
-from cairn.runners import CannotBegin, UnfitInput, map_input, read_value, run_context, sources
+from cairn.ports import ProducedFile, StoredFile
+from cairn.runners import CannotStart, InvalidInputData, map_input, read_value, run_context, sources
 from tests.mentions import mentions
 from tests.runners.works import checkpoint, function_checkpoint, stored, unreadable
 
@@ -33,7 +33,7 @@ def test_a_single_json_artifact_joins_the_context_directly() -> None:
 
 def test_several_artifacts_join_the_context_by_name() -> None:
     definition = function_checkpoint("a.json", "b.json", "c.md")
-    artifacts = (stored("b", "json", "2"), stored("c", "md", "x"), Content("a", "json", b"null"))
+    artifacts = (stored("b", "json", "2"), stored("c", "md", "x"), ProducedFile("a", "json", b"null"))
     assert read_value(definition, artifacts) == {"a": None, "b": 2}
 
 
@@ -59,7 +59,7 @@ def test_the_fields_of_a_form_join_the_context() -> None:
 
 
 def test_a_result_that_people_accepted_may_not_be_json() -> None:
-    with pytest.raises(UnfitInput) as told:
+    with pytest.raises(InvalidInputData) as told:
         read_value(function_checkpoint("a.json"), (stored("a", "json", "{"),))
     assert str(told.value).splitlines() == [mentions("step"), mentions("- a.json: ", "line 1, column 1: ")]
 
@@ -88,7 +88,7 @@ def test_no_mapping_gives_the_whole_context() -> None:
 
 def test_a_missing_source_fails_unless_it_is_optional() -> None:
     assert map_input(mapped(a="ticket.none?", b="ticket.id"), CONTEXT) == {"b": "T-1"}
-    with pytest.raises(UnfitInput) as told:
+    with pytest.raises(InvalidInputData) as told:
         map_input(mapped(a="ticket.none", b="later.x", c="ticket.id"), CONTEXT)
     assert told.value.fault.type == "unfit_input"
     assert told.value.fault.message == (
@@ -101,7 +101,7 @@ def test_a_missing_source_fails_unless_it_is_optional() -> None:
 def test_the_input_schema_reports_path_and_value() -> None:
     schema: Value = {"properties": {"id": {"type": "integer"}, "tags": {"maxItems": 1}}, "required": ["more"]}
     definition = function_checkpoint(input_mapping={"id": "ticket.id", "tags": "ticket.tags"}, input_schema=schema)
-    with pytest.raises(CannotBegin) as told:
+    with pytest.raises(CannotStart) as told:
         map_input(definition, CONTEXT)
     heading, *findings = str(told.value).splitlines()
     assert heading == mentions("step")
@@ -127,5 +127,5 @@ def test_ten_megabytes_and_ten_levels_are_accepted() -> None:
 
 def test_files_that_do_not_join_the_context_are_not_read() -> None:
     definition = function_checkpoint("a.json", "b.md")
-    artifacts = (stored("a", "json", "1"), Stored("b", "md", "sum", 10**9, unreadable))
+    artifacts = (stored("a", "json", "1"), StoredFile("b", "md", "sum", 10**9, unreadable))
     assert read_value(definition, artifacts) == 1

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from cairn.core.execution import Fault
-from cairn.core.states import Ruling
+from cairn.core.execution import Failure
+from cairn.core.states import PassDecision
 from cairn.documents import Value
-from cairn.ports import Content, Outcome, Produced, Stored, Unfit
+from cairn.ports import InvalidResult, Outcome, Produced, ProducedFile, StoredFile
 from cairn.runners.expected_artifacts import KEPT, artifact_id, expected
-from cairn.runners.limits import Limits
-from cairn.runners.result_checks import Made, judge
+from cairn.runners.limits import RunnerLimits
+from cairn.runners.result_checks import ProducedFiles, judge
 from tests.mentions import listing, mentions
 from tests.runners.works import Told, checkpoint, function_checkpoint, stored, unreadable, work
 
-LIMITS = Limits(max_payload_bytes=2 * 1024 * 1024, max_file_bytes=3 * 1024 * 1024)
+LIMITS = RunnerLimits(max_payload_bytes=2 * 1024 * 1024, max_file_bytes=3 * 1024 * 1024)
 SCHEMA: Value = {
     "type": "object",
     "properties": {"n": {"type": "integer"}, "on": {"format": "date"}},
@@ -24,33 +24,35 @@ SCHEMA: Value = {
 }
 
 
-def unfit(*findings: str) -> Fault:
-    return Fault("invalid_output", listing(*findings))
+def unfit(*findings: str) -> Failure:
+    return Failure("invalid_output", listing(*findings))
 
 
-def judged(*artifacts: Content | Stored, told: Told | None = None, output: Value = None, **given: Any) -> Outcome:
-    return judge(work(checkpoint(**given), told=told), Made(artifacts, output), LIMITS)
+def judged(
+    *artifacts: ProducedFile | StoredFile, told: Told | None = None, output: Value = None, **given: Any
+) -> Outcome:
+    return judge(work(checkpoint(**given), told=told), ProducedFiles(artifacts, output), LIMITS)
 
 
 def by_function(*outputs: Value, **more: Any) -> dict[str, Any]:
     return {"function": "f", "outputs": list(outputs), **more}
 
 
-def json_artifact(data: bytes) -> Content:
-    return Content("a", "json", data)
+def json_artifact(data: bytes) -> ProducedFile:
+    return ProducedFile("a", "json", data)
 
 
 # ---- what is there -----------------------------------------------------------------------------------
 
 
 def test_exactly_the_declared_artifacts_are_produced() -> None:
-    artifacts = (json_artifact(b'{"n": 1}'), Content("b", "md", b"# B"))
+    artifacts = (json_artifact(b'{"n": 1}'), ProducedFile("b", "md", b"# B"))
     assert judged(*artifacts, **by_function("a.json", "b.md")) == Produced(artifacts)
 
 
 def test_missing_and_undeclared_artifacts_are_named() -> None:
-    outcome = judged(json_artifact(b"1"), Content("x", "", b""), **by_function("b.md", "c.csv"))
-    assert outcome == Unfit(
+    outcome = judged(json_artifact(b"1"), ProducedFile("x", "", b""), **by_function("b.md", "c.csv"))
+    assert outcome == InvalidResult(
         (),
         unfit(
             mentions("- b.md: "),
@@ -62,8 +64,8 @@ def test_missing_and_undeclared_artifacts_are_named() -> None:
 
 
 def test_another_format_is_another_artifact() -> None:
-    outcome = judged(Content("a", "md", b"x"), **by_function("a.json"))
-    assert outcome == Unfit((), unfit(mentions("- a.md: ", "a.json")))
+    outcome = judged(ProducedFile("a", "md", b"x"), **by_function("a.json"))
+    assert outcome == InvalidResult((), unfit(mentions("- a.md: ", "a.json")))
 
 
 # ---- what is in it --------------------------------------------------------------------------------------
@@ -79,19 +81,19 @@ def test_another_format_is_another_artifact() -> None:
     ],
 )
 def test_invalid_json_is_reported_with_its_position(data: bytes, finding: str) -> None:
-    assert judged(json_artifact(data), **by_function("a.json")) == Unfit((json_artifact(data),), unfit(finding))
+    assert judged(json_artifact(data), **by_function("a.json")) == InvalidResult((json_artifact(data),), unfit(finding))
 
 
 @pytest.mark.parametrize("format", ["csv", "md", "txt", "html", "py", "mmd"])
 def test_text_artifacts_must_be_utf8(format: str) -> None:
-    good, bad = Content("a", format, "Größe".encode()), Content("a", format, "Größe".encode("latin-1"))
+    good, bad = ProducedFile("a", format, "Größe".encode()), ProducedFile("a", format, "Größe".encode("latin-1"))
     given = by_function(f"a.{format}")
     assert judged(good, **given) == Produced((good,))
-    assert judged(bad, **given) == Unfit((bad,), unfit(mentions(f"- a.{format}: ", "UTF-8", "2")))
+    assert judged(bad, **given) == InvalidResult((bad,), unfit(mentions(f"- a.{format}: ", "UTF-8", "2")))
 
 
 def test_other_formats_are_stored_unchanged() -> None:
-    picture = Content("a", "png", b"\x89PNG\xff")
+    picture = ProducedFile("a", "png", b"\x89PNG\xff")
     assert judged(picture, **by_function("a.png")) == Produced((picture,))
 
 
@@ -102,7 +104,7 @@ def test_an_artifact_must_match_its_schema() -> None:
     given = by_function({"name": "a", "format": "json", "schema": SCHEMA})
     good, bad = json_artifact(b'{"n": 1, "on": "2026-02-28"}'), json_artifact(b'{"n": "one", "on": "2026-02-30"}')
     assert judged(good, **given) == Produced((good,))
-    assert judged(bad, **given) == Unfit(
+    assert judged(bad, **given) == InvalidResult(
         (bad,),
         unfit(
             mentions("- a.json#/n: ", '"one"'),
@@ -112,34 +114,34 @@ def test_an_artifact_must_match_its_schema() -> None:
 
 
 def test_the_output_schema_applies_to_what_joins_the_context() -> None:
-    one, other = json_artifact(b'{"n": 1}'), Content("b", "json", b"[2]")
+    one, other = json_artifact(b'{"n": 1}'), ProducedFile("b", "json", b"[2]")
     single = by_function("a.json", output_schema=SCHEMA)
     assert judged(one, **single) == Produced((one,))
     bad = json_artifact(b"[]")
-    assert judged(bad, **single) == Unfit((bad,), unfit(mentions("- output: ", "[]")))
+    assert judged(bad, **single) == InvalidResult((bad,), unfit(mentions("- output: ", "[]")))
     schema: Value = {"properties": {"a": SCHEMA, "b": {"maxItems": 0}}, "required": ["a", "b"]}
     several = by_function("a.json", "b.json", output_schema=schema)
-    assert judged(one, other, **several) == Unfit((one, other), unfit(mentions("- output#/b: ", "0", "1")))
+    assert judged(one, other, **several) == InvalidResult((one, other), unfit(mentions("- output#/b: ", "0", "1")))
 
 
 def test_the_output_schema_applies_to_a_return_value_beside_other_files() -> None:
-    text, returned = Content("a", "md", b"x"), Content("output", "json", b"{}")
+    text, returned = ProducedFile("a", "md", b"x"), ProducedFile("output", "json", b"{}")
     given = by_function("a.md", output_schema={"required": ["n"]})
-    assert judged(text, returned, **given) == Unfit((text, returned), unfit(mentions("- output: ", "`n`")))
+    assert judged(text, returned, **given) == InvalidResult((text, returned), unfit(mentions("- output: ", "`n`")))
 
 
 def test_the_output_schema_applies_to_form_fields() -> None:
-    text = Content("a", "md", b"x")
+    text = ProducedFile("a", "md", b"x")
     given: dict[str, Any] = {"form": ["n"], "outputs": ["a.md"], "output_schema": SCHEMA}
     assert judged(text, output={"n": 1}, **given) == Produced((text,), {"n": 1})
-    assert judged(text, output={}, **given) == Unfit((text,), unfit(mentions("- output: ", "`n`")))
+    assert judged(text, output={}, **given) == InvalidResult((text,), unfit(mentions("- output: ", "`n`")))
 
 
 def test_only_the_first_of_many_findings_are_reported() -> None:
     given = by_function("a.json", output_schema={"items": {"type": "string"}})
     bad = json_artifact(b"[" + b"1," * 99_999 + b"1]")
     outcome = judged(bad, **given)
-    assert isinstance(outcome, Unfit)
+    assert isinstance(outcome, InvalidResult)
     lines = outcome.error.message.splitlines()
     assert len(lines) == 22
     assert lines[1:3] == [mentions("- output#/0: ", "1"), mentions("- output#/1: ", "1")]
@@ -150,7 +152,7 @@ def test_only_the_first_of_many_findings_are_reported() -> None:
 @pytest.mark.parametrize("schema", [{"$ref": "https://example.org/s.json"}, {"pattern": "(?=x)"}])
 def test_a_schema_with_remote_references_or_unbounded_time_is_never_used(schema: Value) -> None:
     outcome = judged(json_artifact(b'"x"'), **by_function("a.json", output_schema=schema))
-    assert isinstance(outcome, Unfit)
+    assert isinstance(outcome, InvalidResult)
     assert outcome.error.message == listing(mentions("- output: "))
 
 
@@ -175,38 +177,41 @@ def test_over_half_of_the_limit_gives_a_warning() -> None:
 def test_over_the_limit_is_refused_with_size_and_limit() -> None:
     half = 1024 * 1024
     assert isinstance(judged(json_artifact(text_of(2 * half)), **by_function("a.json")), Produced)
-    artifacts = (json_artifact(text_of(half)), Content("b", "json", text_of(half + 1)))
-    assert judged(*artifacts, **by_function("a.json", "b.json")) == Unfit(
+    artifacts = (json_artifact(text_of(half)), ProducedFile("b", "json", text_of(half + 1)))
+    assert judged(*artifacts, **by_function("a.json", "b.json")) == InvalidResult(
         artifacts,
         unfit(mentions("- output: ", "JSON", "2.0", "2,097,153", "2,097,152")),
     )
 
 
 def test_a_file_over_the_limit_is_refused_and_not_kept() -> None:
-    large, small = Content("a", "txt", b"x" * (3 * 1024 * 1024 + 1)), Content("b", "txt", b"x" * (3 * 1024 * 1024))
-    assert judged(large, small, **by_function("a.txt", "b.txt")) == Unfit(
+    large, small = (
+        ProducedFile("a", "txt", b"x" * (3 * 1024 * 1024 + 1)),
+        ProducedFile("b", "txt", b"x" * (3 * 1024 * 1024)),
+    )
+    assert judged(large, small, **by_function("a.txt", "b.txt")) == InvalidResult(
         (small,), unfit(mentions("- a.txt: ", "3.0", "3,145,729", "3,145,728"))
     )
 
 
 def test_a_stored_file_is_not_read_for_its_size() -> None:
-    large = Stored("a", "txt", "sum", 10**9, unreadable)
+    large = StoredFile("a", "txt", "sum", 10**9, unreadable)
     outcome = judged(large, **by_function("a.txt"))
-    assert isinstance(outcome, Unfit)
+    assert isinstance(outcome, InvalidResult)
     assert outcome.artifacts == ()
 
 
 def test_a_stored_file_is_checked_like_any_other() -> None:
     good, bad = stored("a", "json", "[1]"), stored("a", "json", "[1")
     assert judged(good, **by_function("a.json")) == Produced((good,))
-    assert isinstance(judged(bad, **by_function("a.json")), Unfit)
+    assert isinstance(judged(bad, **by_function("a.json")), InvalidResult)
 
 
 # ---- deciding -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ruling", list(Ruling))
-def test_a_deciding_checkpoint_gives_a_pass_decision(ruling: Ruling) -> None:
+@pytest.mark.parametrize("ruling", list(PassDecision))
+def test_a_deciding_checkpoint_gives_a_pass_decision(ruling: PassDecision) -> None:
     made = json_artifact(f'{{"decision": "{ruling.value}", "reason": "because"}}'.encode())
     assert judged(made, decides=True, **by_function("a.json")) == Produced((made,), None, ruling)
 
@@ -217,7 +222,7 @@ def test_a_deciding_checkpoint_gives_a_pass_decision(ruling: Ruling) -> None:
 def test_a_result_without_pass_decision_is_invalid(data: bytes, came: str) -> None:
     made = json_artifact(data)
     finding = mentions("- output#/decision: ", "COMPLETE", "RESTART", "ESCALATE", came)
-    assert judged(made, decides=True, **by_function("a.json")) == Unfit((made,), unfit(finding))
+    assert judged(made, decides=True, **by_function("a.json")) == InvalidResult((made,), unfit(finding))
 
 
 # ---- ids ------------------------------------------------------------------------------------------------------

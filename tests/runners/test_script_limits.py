@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from cairn.ports import Bounds, Produced
+from cairn.ports import ProcessLimits, Produced
 from tests.mentions import mentions
 from tests.runners.scripting import BOUNDS, Bench, alive, function
 
@@ -137,4 +137,4 @@ async def test_leftovers_of_a_server_that_lives_are_left_alone(bench: Bench) -> 
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert (of("held"), Bounds().network) == ([], False)
+    assert (of("held"), ProcessLimits().network) == ([], False)

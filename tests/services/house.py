@@ -14,24 +14,24 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
-from cairn.bootstrap import Cairn, build
+from cairn.bootstrap import AppServices, build
 from cairn.config import Settings
 from cairn.core.states import ExecutionStatus, RunStatus
 from cairn.documents import decode_json
-from cairn.ports.models import Chosen, ModelFault, Models, Occasion, Tokens, Tried
+from cairn.ports.models import ChosenModel, ModelCallContext, ModelCatalogue, ModelError, ModelTest, TokenUsage
 from cairn.runners import Ctx, FunctionRegistry
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.approvals.views import Approval
 from cairn.services.artifacts.views import Artifact
-from cairn.services.engine.engine import Step
+from cairn.services.engine.engine import Commit
 from cairn.services.events.views import Event
 from cairn.services.filters import ArtifactFilter, EventFilter
-from cairn.services.rollbacks.service import Request
+from cairn.services.rollbacks.service import RollbackSpec
 from cairn.services.rollbacks.views import Rollback, RollbackPreview
 from cairn.services.runs.execution_views import Execution
 from cairn.services.runs.views import Run
 from cairn.store import tables as t
-from cairn.store.events.verification import Broken, verify
+from cairn.store.events.verification import BrokenLink, verify
 from cairn.worker import Worker
 from tests.databases import prepare
 from tests.outward.servers import MailServer, WebServer
@@ -96,26 +96,29 @@ class Minds:
     prices = "none"
 
     def __init__(self) -> None:
-        self.own: Models | None = None
+        self.own: ModelCatalogue | None = None
 
     @property
     def default(self) -> str:
         return "simulated:none" if self.own is None else self.own.default
 
     @property
-    def _own(self) -> Models:
+    def _own(self) -> ModelCatalogue:
         assert self.own is not None, "no test has set any models"
         return self.own
 
     def choose(
-        self, name: str | None = None, settings: Mapping[str, Any] | None = None, occasion: Occasion | None = None
-    ) -> Chosen:
+        self,
+        name: str | None = None,
+        settings: Mapping[str, Any] | None = None,
+        occasion: ModelCallContext | None = None,
+    ) -> ChosenModel:
         return self._own.choose(name, settings, occasion)
 
-    def explain(self, error: BaseException, model: str) -> ModelFault | None:
+    def explain(self, error: BaseException, model: str) -> ModelError | None:
         return self._own.explain(error, model)
 
-    def cost(self, model: str, tokens: Tokens) -> Decimal | None:
+    def cost(self, model: str, tokens: TokenUsage) -> Decimal | None:
         return self._own.cost(model, tokens)
 
     def ends_on(self, name: str) -> str | None:
@@ -124,7 +127,7 @@ class Minds:
     def providers(self) -> tuple[()]:
         return ()
 
-    async def try_out(self, name: str | None = None) -> Tried:
+    async def try_out(self, name: str | None = None) -> ModelTest:
         return await self._own.try_out(name)
 
     async def close(self) -> None:
@@ -141,7 +144,7 @@ class House:
     verified: int = 0  # the last event that was looked at
     minds: Minds = field(default_factory=Minds)
 
-    cairn: Cairn = field(init=False)
+    cairn: AppServices = field(init=False)
     worker: Worker = field(init=False)
     mail: MailServer = field(init=False)  # where mail goes, and requests
     web: WebServer = field(init=False)
@@ -198,12 +201,12 @@ class House:
         await self.until_run(run_id, RunStatus.COMPLETED)
         return run_id
 
-    async def fill(self, run_id: str, key: str, by: Actor = ADMIN, **fields: Any) -> Step:
+    async def fill(self, run_id: str, key: str, by: Actor = ADMIN, **fields: Any) -> Commit:
         """Submit the form as soon as it is asked for."""
         asked = await self.until(lambda: self._asked(run_id, key, "input"))
         return await self.cairn.approvals.decide(asked.approval_id, "answer", fields=fields, by=by)
 
-    async def decide(self, run_id: str, key: str, decision: str, feedback: str = "", by: Actor = ADMIN) -> Step:
+    async def decide(self, run_id: str, key: str, decision: str, feedback: str = "", by: Actor = ADMIN) -> Commit:
         """Answer what is asked about a checkpoint, as soon as it is."""
         asked = await self.until(lambda: self._asked(run_id, key))
         return await self.cairn.approvals.decide(
@@ -211,10 +214,10 @@ class House:
         )
 
     async def roll_back(self, run_id: str, target: int, **more: Any) -> str:
-        request = Request("checkpoint_level", run_id, target_checkpoint_position=target, **more)
+        request = RollbackSpec("checkpoint_level", run_id, target_checkpoint_position=target, **more)
         return (await self.cairn.rollbacks.roll_back(request, by=ADMIN))[0]
 
-    def foresee(self, request: Request) -> RollbackPreview:
+    def foresee(self, request: RollbackSpec) -> RollbackPreview:
         return self.cairn.reading.rollback_preview(self.cairn.rollbacks, request, ADMIN)
 
     # ---- questions -----------------------------------------------------------------------------------
@@ -316,12 +319,12 @@ class House:
         wanted = [a for a in asked if kind in (None, a.kind)]
         return wanted[0] if wanted else None
 
-    async def broken_since_last(self) -> list[Broken]:
+    async def broken_since_last(self) -> list[BrokenLink]:
         """What is broken in the chains that something was added to since the last call."""
         c = t.events.c
         added = sa.select(c.chain, sa.func.max(c.id)).where(c.id > self.verified).group_by(c.chain)
 
-        def read(connection: sa.Connection) -> list[Broken]:
+        def read(connection: sa.Connection) -> list[BrokenLink]:
             chains = {row[0]: row[1] for row in connection.execute(added)}
             self.verified = max([self.verified, *chains.values()])
             return [one for chain in chains for one in verify(connection, chain).broken]

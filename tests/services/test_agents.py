@@ -9,13 +9,13 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.definitions import DefinitionError
-from cairn.ports.models import ModelFault, ModelFaultKind
+from cairn.ports.models import ModelError, ModelErrorKind
 from cairn.runners import Ctx
 from cairn.runners.agents.result_judge import SYSTEM as JUDGE
 from cairn.runners.agents.roles import CHAIRS
 from cairn.runners.agents.summaries import SYSTEM as SUMMARISER
 from cairn.services.actors import ADMIN
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
 from tests.mentions import mentions
 from tests.runners.agenting import Asked, FakeModels, Mind, Reply, Uses, hands_over
@@ -117,11 +117,11 @@ async def test_a_result_that_fails_validation_is_tried_again_with_the_findings(h
 
 
 async def test_faults_are_retried_where_that_may_help(house: House) -> None:
-    left = [ModelFault(ModelFaultKind.OVERLOAD, "Too busy."), "Now."]
+    left = [ModelError(ModelErrorKind.OVERLOAD, "Too busy."), "Now."]
     thinking(house, lambda _: left.pop(0))
     pipeline = await house.pipeline(agent("text", "text.md", execution=retries(2)))
     assert house.execution(await house.done(pipeline), "text").attempt_number == 2
-    models = thinking(house, lambda _: ModelFault(ModelFaultKind.AUTHENTICATION, "The key is wrong: set another."))
+    models = thinking(house, lambda _: ModelError(ModelErrorKind.AUTHENTICATION, "The key is wrong: set another."))
     run = await house.start(pipeline)
     await house.until_run(run, "paused")
     failed = house.execution(run, "text")
@@ -195,7 +195,7 @@ async def test_an_agent_asks_people_and_goes_on_with_the_answer_or_without(house
         "answer",
         {"enum": ["blue", "red"]},
     )
-    with pytest.raises(WrongInput) as told:
+    with pytest.raises(InvalidInput) as told:
         await house.cairn.executions.submit(waiting.execution_id, {"answer": "green"}, by=ADMIN)
     assert told.value.errors[0][0] == "/fields/answer"
     await house.cairn.executions.submit(waiting.execution_id, {"answer": "blue"}, by=ADMIN)

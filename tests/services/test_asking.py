@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from cairn.core.errors import NotAllowed, Refused
+from cairn.core.errors import CommandRefused, NotAllowed
 from cairn.core.states import RunStatus
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN, Actor
 from cairn.services.approvals.views import Approval
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.services.filters import ApprovalFilter
-from cairn.services.identity.users import NewUser
+from cairn.services.identity.users import UserSpec
 from tests.mentions import mentions
 from tests.services.house import House, step
 from tests.services.ruling import approvals, rule, second_approver
@@ -47,8 +47,8 @@ async def held(house: House, action: str) -> str:
 
 async def people(house: House) -> None:
     """Whom rules may name."""
-    with suppress(WrongInput, Refused):  # one test may have made them for the others
-        new = NewUser("manager", email="manager@example.com", roles=("approver",))
+    with suppress(InvalidInput, CommandRefused):  # one test may have made them for the others
+        new = UserSpec("manager", email="manager@example.com", roles=("approver",))
         await house.cairn.accounts.users.create(new, by=ADMIN)
         for group in ("finance", "legal"):
             await house.cairn.accounts.groups.create(group, "", ["manager"], by=ADMIN)
@@ -110,7 +110,7 @@ async def test_two_different_users_must_approve(house: House) -> None:
     approval = await asked(house, run)
     await house.cairn.approvals.decide(approval.approval_id, "approve", by=person("ann"))
     assert (house.cairn.reading.approval(approval.approval_id).given, house.run(run).status) == (1, "in_progress")
-    with pytest.raises(Refused):
+    with pytest.raises(CommandRefused):
         await house.cairn.approvals.decide(approval.approval_id, "approve", by=person("ann"))
     await house.cairn.approvals.decide(approval.approval_id, "approve", by=person("bob"))
     await house.until_run(run, "completed")
@@ -128,7 +128,7 @@ async def test_an_approval_deadline_is_enforced(house: House, on_timeout: str, s
     assert (told.count("approval_reminded"), told.count("approval_timeout")) == (1, 1)
     closed = house.cairn.reading.approval(approval.approval_id)
     assert str(closed.status) == "timeout"
-    with pytest.raises(Refused, match="timeout"):
+    with pytest.raises(CommandRefused, match="timeout"):
         await house.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
 
 
@@ -184,7 +184,7 @@ async def test_an_approval_races_with_its_deadline_and_one_of_them_counts(house:
         await asyncio.sleep(max(0.0, wait))
         try:
             await house.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
-        except Refused as refused:
+        except CommandRefused as refused:
             return refused.message
         return "counted"
 
@@ -209,7 +209,7 @@ async def test_an_approval_races_with_a_rollback(house: House) -> None:
         async def approve(approval: Approval = approval) -> str:
             try:
                 await house.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
-            except Refused as refused:
+            except CommandRefused as refused:
                 return refused.message
             return "counted"
 
@@ -287,7 +287,7 @@ async def test_a_comment_is_stored_and_recorded_as_an_event(house: House) -> Non
     (comment,) = house.cairn.reading.approval(approval.approval_id).comments
     assert (comment.by, comment.text) == ("ann", "Verified with <b>the policy</b>")
     assert house.told(run)[-1] == "approval_commented"
-    with pytest.raises(WrongInput):
+    with pytest.raises(InvalidInput):
         await house.cairn.comments.add(approval.approval_id, "  ", by=ADMIN)
     await house.cairn.approvals.decide(approval.approval_id, "approve", by=ADMIN)
     await house.until_run(run, "completed")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from tests.mentions import mentions
@@ -94,7 +94,7 @@ async def test_a_reference_to_what_this_run_has_not_completed_fails_clearly(hous
         "missing_reference",
         mentions("early", "late", "include_checkpoint_outputs"),
     )
-    with pytest.raises(Refused, match=r"early.*\blate\b"):
+    with pytest.raises(CommandRefused, match=r"early.*\blate\b"):
         house.cairn.reading.context(failed.execution_id)
     await house.cairn.runs.cancel(run, by=ADMIN)
 

@@ -9,7 +9,7 @@ import pytest
 
 from cairn.documents import digest, encode_json
 from cairn.runners import Ctx
-from cairn.services.errors import TooLarge, WrongInput
+from cairn.services.errors import InvalidInput, TooLarge
 from cairn.services.filters import LogFilter
 from tests.mentions import mentions
 from tests.services.house import House, step
@@ -119,7 +119,7 @@ async def test_an_input_that_does_not_fit_its_schema_says_what_came(house: House
     schema = {"type": "object", "required": ["count"], "properties": {"count": {"type": "integer"}}}
     pipeline = await house.pipeline(step("one"), input_schema=schema)
     for given in ({"count": "many"}, {}, None):
-        with pytest.raises(WrongInput):
+        with pytest.raises(InvalidInput):
             await house.start(pipeline, input=given)
     await house.done(pipeline, input={"count": 2**70})
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.definitions import DefinitionError
 from cairn.files import Tree
 from cairn.services.actors import ADMIN
-from cairn.services.errors import NotFound, PreconditionFailed, WrongInput
+from cairn.services.errors import InvalidInput, NotFound, PreconditionFailed
 from cairn.services.filters import RunFilter
 from tests.mentions import mentions
 from tests.services.house import House, form, plain, step
@@ -82,7 +82,7 @@ async def test_runs_of_an_earlier_definition_can_only_be_read(house: House) -> N
         house.roll_back(run, 0),
         commands.rollbacks.undo(rollback, by=ADMIN),
     ):
-        with pytest.raises(Refused):
+        with pytest.raises(CommandRefused):
             await command
     assert house.run(run).status == "failed"
     again = await commands.runs.retry(run, by=ADMIN)  # the next version, of the definition as it is now
@@ -102,7 +102,7 @@ async def test_the_order_is_kept_while_a_run_is_open_unless_it_may_be_cancelled(
         house.cairn.pipelines.add_checkpoint(pipeline, step("more"), by=ADMIN),
         house.cairn.pipelines.update(pipeline, {"checkpoints": [form("goals")]}, by=ADMIN),
     ):
-        with pytest.raises(Refused, match=r"\b2\b") as refused:
+        with pytest.raises(CommandRefused, match=r"\b2\b") as refused:
             await command
         assert refused.value.possible == (mentions(), mentions("force"))
     assert house.cairn.reading.pipeline(pipeline).revision == 1
@@ -193,7 +193,7 @@ async def test_an_edit_that_cannot_work_changes_nothing(house: House) -> None:
     goals = house.cairn.reading.pipeline(pipeline).checkpoints[0].checkpoint_id
     with pytest.raises(DefinitionError):
         await house.cairn.pipelines.remove_checkpoint(goals, by=ADMIN)
-    with pytest.raises(WrongInput) as wrong:
+    with pytest.raises(InvalidInput) as wrong:
         await house.cairn.pipelines.reorder(pipeline, ["goals", "goals", "else"], by=ADMIN)
     assert wrong.value.errors == (
         ("/checkpoint_order", "Name every checkpoint once (unknown: else; missing: design; one is named twice)."),
@@ -218,12 +218,12 @@ async def test_a_deleted_pipeline_lies_in_the_archive_and_comes_back_as_it_was(h
         house.cairn.pipelines.update(pipeline, {"pipeline_name": "x"}, by=ADMIN),
         house.cairn.pipelines.delete(pipeline, by=ADMIN),
     ):
-        with pytest.raises(Refused) as refused:
+        with pytest.raises(CommandRefused) as refused:
             await command
         assert refused.value.possible == (mentions("restore"),)
     await house.cairn.pipelines.restore(pipeline, by=ADMIN)
     assert house.disk(pipeline) == before
-    with pytest.raises(Refused):
+    with pytest.raises(CommandRefused):
         await house.cairn.pipelines.restore(pipeline, by=ADMIN)
     assert house.run(await house.done(pipeline)).run_version == 2
     assert [event.event_type for event in house.events(pipeline_id=pipeline) if event.run_id is None] == [
@@ -307,7 +307,7 @@ async def test_deleting_stops_what_is_at_work_only_when_told_to(house: House) ->
     pipeline = await house.pipeline(step("goals", "hang"))
     run = await house.start(pipeline)
     await house.until_execution(run, "goals", "in_progress")
-    with pytest.raises(Refused, match=r"\b1\b"):
+    with pytest.raises(CommandRefused, match=r"\b1\b"):
         await house.cairn.pipelines.delete(pipeline, by=ADMIN)
     await house.cairn.pipelines.delete(pipeline, force=True, by=ADMIN)
     assert stopped.is_set()

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from cairn.services.engine.event_bus import ANYTHING, Hub
-from cairn.services.events.views import Change
+from cairn.services.engine.event_bus import ANYTHING, EventBus
+from cairn.services.events.views import ChangeHint
 
-ONE = Change("pipeline", "run 1", "run_started")
-TWO = Change("pipeline", "run 2", "run_started")
+ONE = ChangeHint("pipeline", "run 1", "run_started")
+TWO = ChangeHint("pipeline", "run 2", "run_started")
 
 
 async def test_every_listener_hears_what_it_asked_for() -> None:
-    hub = Hub()
+    hub = EventBus()
     with hub.subscribe() as everything, hub.subscribe("run 1") as first:
         hub.announce(ONE)
         hub.announce(TWO)
@@ -23,7 +23,7 @@ async def test_every_listener_hears_what_it_asked_for() -> None:
 
 
 async def test_hints_come_one_by_one_too() -> None:
-    hub = Hub()
+    hub = EventBus()
     with hub.subscribe() as listener:
         hub.announce(ONE, TWO)
         assert [await anext(listener), await anext(listener)] == [ONE, TWO]
@@ -32,7 +32,7 @@ async def test_hints_come_one_by_one_too() -> None:
 
 
 async def test_a_thread_may_announce() -> None:
-    hub = Hub()
+    hub = EventBus()
     with hub.subscribe() as listener:
         thread = threading.Thread(target=hub.announce, args=(ONE,))
         thread.start()
@@ -41,7 +41,7 @@ async def test_a_thread_may_announce() -> None:
 
 
 async def test_a_slow_listener_is_told_that_anything_may_have_happened() -> None:
-    hub = Hub()
+    hub = EventBus()
     with hub.subscribe() as listener:
         for _ in range(10_000):
             hub.announce(ONE)
@@ -51,7 +51,7 @@ async def test_a_slow_listener_is_told_that_anything_may_have_happened() -> None
 
 
 async def test_closing_ends_every_stream() -> None:
-    hub = Hub()
+    hub = EventBus()
     with hub.subscribe() as listener:
         asyncio.get_running_loop().call_later(0.01, hub.close)
         assert await listener.wait(5) == ()
@@ -62,7 +62,7 @@ async def test_closing_ends_every_stream() -> None:
 
 
 async def test_who_leaves_hears_nothing_more() -> None:
-    hub = Hub()
+    hub = EventBus()
     with hub.subscribe() as listener:
         pass
     hub.announce(ONE)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cairn.core.errors import Refused, Repeated, Stale
+from cairn.core.errors import AlreadyApplied, CommandRefused, StaleCommand
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from tests.services.house import House, form, retries, step
@@ -164,7 +164,7 @@ async def test_each_on_failure(house: House, on_failure: str, status: str, statu
         assert house.names(pipeline, ".archived") == [".archived/rollback_UUID_TIME/rollback_metadata.json"]
         await house.cairn.executions.start(house.execution(run, "bad").execution_id, by=ADMIN)  # the redo waits
     else:
-        with pytest.raises(Refused, match=r"bad|failed"):
+        with pytest.raises(CommandRefused, match=r"bad|failed"):
             await house.cairn.runs.resume(run, by=ADMIN)
         await house.cairn.executions.retry(house.execution(run, "bad").execution_id, by=ADMIN)
     await house.until_run(run, "completed")
@@ -178,7 +178,7 @@ async def test_a_retry_by_a_person_has_a_new_budget_and_an_empty_workspace(house
     await house.until_run(run, "paused")
     failed = house.execution(run, "goals")
     assert (failed.attempt_number, failed.possible) == (2, ["retry", "cancel"])
-    with pytest.raises(Stale, match=r"\b2\b.*\b3\b"):
+    with pytest.raises(StaleCommand, match=r"\b2\b.*\b3\b"):
         await house.cairn.executions.retry(failed.execution_id, attempt=3, by=ADMIN)
     await house.cairn.executions.retry(failed.execution_id, attempt=2, by=ADMIN)
     await house.until_run(run, "completed")
@@ -188,7 +188,7 @@ async def test_a_retry_by_a_person_has_a_new_budget_and_an_empty_workspace(house
         (3, []),
         (4, ["left_by_3"]),
     ]
-    with pytest.raises(Repeated, match=r"\b2\b"):
+    with pytest.raises(AlreadyApplied, match=r"\b2\b"):
         await house.cairn.executions.retry(failed.execution_id, attempt=2, by=ADMIN)
     assert len(list((house.root(pipeline) / ".errored").iterdir())) == 1
     assert house.told(run).count("run_reopened") == 1

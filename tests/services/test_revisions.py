@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cairn.core.errors import Refused, Stale
+from cairn.core.errors import CommandRefused, StaleCommand
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from tests.mentions import mentions
 from tests.services.house import House, form, retries, step
 
@@ -92,10 +92,10 @@ async def test_words_are_wanted_where_they_matter(house: House) -> None:
     run = await house.start(pipeline)
     await house.until_execution(run, "goals", "waiting_approval_to_complete")
     for decision, place in (("revise", "/feedback"), ("reject", "/reason")):
-        with pytest.raises(WrongInput) as wrong:
+        with pytest.raises(InvalidInput) as wrong:
             await house.decide(run, "goals", decision, " ")
         assert [path for path, _ in wrong.value.errors] == [place]
-    with pytest.raises(Refused, match=r"accept.*completion") as refused:
+    with pytest.raises(CommandRefused, match=r"accept.*completion") as refused:
         await house.decide(run, "goals", "accept")
     assert refused.value.possible == ("approve", "revise", "reject")
 
@@ -114,9 +114,9 @@ async def test_a_decision_on_what_has_changed_since_is_stale(house: House) -> No
     await house.decide(run, "goals", "revise", "again")
     now = await house.until(lambda: house.execution(run, "goals").approval)
     assert now.digest != looked_at.digest
-    with pytest.raises(Stale):
+    with pytest.raises(StaleCommand):
         await house.cairn.approvals.decide(now.approval_id, "approve", digest=looked_at.digest, by=ADMIN)
-    with pytest.raises(Refused, match=r"revision_requested.*admin"):
+    with pytest.raises(CommandRefused, match=r"revision_requested.*admin"):
         await house.cairn.approvals.decide(looked_at.approval_id, "approve", digest=looked_at.digest, by=ADMIN)
     await house.cairn.approvals.decide(now.approval_id, "approve", by=ADMIN)
     decided = house.cairn.reading.approval(now.approval_id)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.errors import NotFound, WrongInput
-from cairn.services.rollbacks.service import Request
+from cairn.services.errors import InvalidInput, NotFound
+from cairn.services.rollbacks.service import RollbackSpec
 from cairn.services.rollbacks.views import Rollback, RollbackPreview
 from tests.mentions import mentions
 from tests.services.house import House, form, plain, retries, step
@@ -40,7 +40,7 @@ async def test_a_checkpoint_level_rollback_keeps_the_target_and_archives_the_res
     await house.until_quiet()
     (house.root(pipeline) / "runs/v1/checkpoint_2_s2/notes.txt").write_text("mine")
     before = {a.artifact_name: a for a in house.artifacts(run)}
-    request = Request("checkpoint_level", run, target_checkpoint_position=1, user_reason="wrong turn")
+    request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=1, user_reason="wrong turn")
     preview = house.foresee(request)
     assert (preview.kept.checkpoints, preview.kept.artifacts, preview.size_bytes) == (2, 2, 22)
     assert (preview.then.checkpoint_name, preview.then.begins) == ("S2", "at once")
@@ -98,21 +98,21 @@ async def test_the_target_is_a_completed_checkpoint_of_this_run(house: House) ->
     pipeline = await house.pipeline(step("goals"), form("design"), step("end"))
     run = await house.start(pipeline)
     await house.until_execution(run, "design", "in_progress")
-    with pytest.raises(Refused, match=r"\b1\b") as refused:
+    with pytest.raises(CommandRefused, match=r"\b1\b") as refused:
         await house.roll_back(run, 1)
     assert refused.value.possible == (mentions("-1"), mentions("0"))
     not_started = await house.start(pipeline, start=False)
-    with pytest.raises(Refused):
+    with pytest.raises(CommandRefused):
         await house.roll_back(not_started, -1)
     goals = house.cairn.reading.pipeline(pipeline).checkpoints[0].checkpoint_id
-    preview = house.foresee(Request("checkpoint_level", run, target_checkpoint_id=goals))
+    preview = house.foresee(RollbackSpec("checkpoint_level", run, target_checkpoint_id=goals))
     assert preview.target_checkpoint_position == 0
     for wrong, error in (
-        (Request("checkpoint_level", run), WrongInput),
-        (Request("checkpoint_level", run, target_checkpoint_id="nothing"), NotFound),
-        (Request("checkpoint_level", run, target_run_id=not_started, target_checkpoint_position=0), WrongInput),
-        (Request("checkpoint_level", "nobody", target_checkpoint_position=0), NotFound),
-        (Request("run_level", run, target_checkpoint_position=0), WrongInput),
+        (RollbackSpec("checkpoint_level", run), InvalidInput),
+        (RollbackSpec("checkpoint_level", run, target_checkpoint_id="nothing"), NotFound),
+        (RollbackSpec("checkpoint_level", run, target_run_id=not_started, target_checkpoint_position=0), InvalidInput),
+        (RollbackSpec("checkpoint_level", "nobody", target_checkpoint_position=0), NotFound),
+        (RollbackSpec("run_level", run, target_checkpoint_position=0), InvalidInput),
     ):
         with pytest.raises(error):
             await house.cairn.rollbacks.roll_back(wrong, by=ADMIN)
@@ -145,7 +145,7 @@ async def test_what_runs_is_stopped_and_what_waits_is_withdrawn(house: House) ->
     run = await house.start(pipeline)
     await house.until(lambda: bool(begun))
     open_ones = {e.checkpoint_key: e.execution_id for e in house.executions(run)}
-    request = Request("checkpoint_level", run, target_checkpoint_position=0)
+    request = RollbackSpec("checkpoint_level", run, target_checkpoint_position=0)
     preview = house.foresee(request)
     assert {one.execution_id for one in preview.stopped} == {open_ones["slow"], open_ones["asks"]}
     assert [one.checkpoint_name for one in preview.withdrawn_approvals] == ["Asks"]
@@ -184,7 +184,7 @@ async def test_failed_and_cancelled_ones_below_the_target_go_as_well(house: Hous
     assert house.statuses(run) == {"bad": "completed", "good": "completed", "end": "in_progress"}
     await house.fill(run, "end", end="yes")
     await house.until_run(run, "completed")
-    with pytest.raises(Refused):
+    with pytest.raises(CommandRefused):
         await house.roll_back(run, 2)
     await house.until_quiet()
     # The folder of one that failed is not that of the one that stands.
@@ -249,7 +249,7 @@ async def test_a_run_level_rollback_archives_the_later_runs_whole(house: House) 
     runs = [await house.done(pipeline) for _ in range(3)]
     test = await house.done(pipeline, test=True)
     await house.until_quiet()
-    request = Request("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
+    request = RollbackSpec("run_level", runs[2], target_run_id=runs[0], target_checkpoint_position=0)
     preview = house.foresee(request)
     assert [(one.run_id, one.run_version) for one in preview.rolled_back_items.deleted_runs] == [
         (runs[1], 2),
@@ -282,7 +282,7 @@ async def test_a_run_level_rollback_archives_the_later_runs_whole(house: House) 
     assert house.run(test).status == "completed"
     for run in runs[1:]:
         assert house.run(run).archived_by == rollback_id
-        with pytest.raises(Refused):
+        with pytest.raises(CommandRefused):
             await house.cairn.runs.restart(run, by=ADMIN)
 
 
@@ -305,7 +305,7 @@ async def test_later_runs_that_are_open_are_stopped(house: House) -> None:
     for run in later:
         await house.until_execution(run, "slow", "in_progress")
     await house.until(lambda: len(house.cairn.lanes._running) == 2)  # pyright: ignore[reportPrivateUsage]
-    request = Request("run_level", first, target_run_id=first, target_checkpoint_position=1)
+    request = RollbackSpec("run_level", first, target_run_id=first, target_checkpoint_position=1)
     foreseen = {(one.execution_id, one.checkpoint_name) for one in house.foresee(request).stopped}
     assert foreseen == {(house.execution(run, "slow").execution_id, "Slow") for run in later}
     await house.cairn.rollbacks.roll_back(request, by=ADMIN)
@@ -325,16 +325,16 @@ async def test_a_run_level_rollback_stays_in_its_line(house: House) -> None:
     other = await house.done(await house.pipeline(step("goals")))
 
     def to(source: str, target: str) -> Any:
-        request = Request("run_level", source, target_run_id=target, target_checkpoint_position=0)
+        request = RollbackSpec("run_level", source, target_run_id=target, target_checkpoint_position=0)
         return house.cairn.rollbacks.roll_back(request, by=ADMIN)
 
-    with pytest.raises(Refused):
+    with pytest.raises(CommandRefused):
         await to(second, old)
-    with pytest.raises(WrongInput):
+    with pytest.raises(InvalidInput):
         await to(second, other)
-    with pytest.raises(Refused):
+    with pytest.raises(CommandRefused):
         await to(test, first)
-    with pytest.raises(WrongInput) as wrong:
+    with pytest.raises(InvalidInput) as wrong:
         await to(first, second)
     assert wrong.value.errors == (("/target_run_id", mentions("v2", "v1")),)
     with pytest.raises(NotFound):

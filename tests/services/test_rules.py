@@ -7,13 +7,13 @@ from textwrap import dedent
 
 import pytest
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.core.rules import GLOBAL
 from cairn.definitions import DefinitionError
 from cairn.services.actors import ADMIN, Actor
-from cairn.services.errors import NotFound, PreconditionFailed, WrongInput
+from cairn.services.errors import InvalidInput, NotFound, PreconditionFailed
 from cairn.services.filters import EventFilter
-from cairn.services.rules.service import Rules
+from cairn.services.rules.service import RuleService
 from tests.mentions import mentions
 from tests.services.house import House, step
 from tests.services.ruling import rule
@@ -101,12 +101,14 @@ async def test_of_what_is_not_there(house: House) -> None:
         house.cairn.rule_reading.explain(NOBODY)
     pipeline = await house.pipeline(step("count"))
     await house.cairn.pipelines.delete(pipeline, by=ADMIN)
-    with pytest.raises(Refused):
+    with pytest.raises(CommandRefused):
         await rule(house, ASK, pipeline)
 
 
 async def test_more_approvers_than_exist(house: House) -> None:
-    rules = Rules(house.cairn.database, house.cairn.clock, house.cairn.hub, house.folder / "x", lambda c, people: 1)
+    rules = RuleService(
+        house.cairn.database, house.cairn.clock, house.cairn.hub, house.folder / "x", lambda c, people: 1
+    )
     wants_two = ASK.replace("action: {}", "action: { require_approval_count: 2 }")
     pipeline = await house.pipeline(step("count"))
     with pytest.raises(DefinitionError, match=r"\b2\b.*\b1\b"):
@@ -117,7 +119,7 @@ async def test_more_approvers_than_exist(house: House) -> None:
 async def test_stops_are_told_and_kept(house: House) -> None:
     rules, read = house.cairn.rules, house.cairn.rule_reading
     boss = Actor("boss", frozenset({"admin"}))
-    with pytest.raises(WrongInput):
+    with pytest.raises(InvalidInput):
         await rules.stop(True, " ", by=boss)
     before = len(read.stops(500, None).items)
     assert [await rules.stop(True, "odd", by=boss), await rules.stop(True, "odd", by=boss)] == [True, False]
@@ -143,7 +145,7 @@ async def test_stops_are_told_and_kept(house: House) -> None:
 async def test_people_who_have_gone_since_are_told(house: House) -> None:
     """Also for a rule that was saved long ago."""
     pipeline = await house.pipeline(step("count"))
-    rules = Rules(house.cairn.database, house.cairn.clock, house.cairn.hub, house.folder / "x")  # counts nobody
+    rules = RuleService(house.cairn.database, house.cairn.clock, house.cairn.hub, house.folder / "x")  # counts nobody
     await rules.save(pipeline, ASK.replace("action: {}", "action: { approvers: somebody who left }"), by=ADMIN)
     diagnosis = await house.cairn.doctor.examine()
     [found] = [one for one in diagnosis.findings if one.what == "rules" and pipeline in one.detail]
@@ -217,8 +219,8 @@ async def test_a_file_edited_while_nobody_looked(house: House, tmp_path: Path) -
     """At a start: what the file had in common with the database tells which of them has moved."""
     cairn, path = house.cairn, tmp_path / "rules.yaml"
 
-    def start() -> Rules:
-        return Rules(cairn.database, cairn.clock, cairn.hub, path)
+    def start() -> RuleService:
+        return RuleService(cairn.database, cairn.clock, cairn.hub, path)
 
     await rule(house, ASK)
     await start().file.follow()
@@ -236,7 +238,7 @@ async def test_a_link_is_followed(house: House, tmp_path: Path) -> None:
     real, link = tmp_path / "repository" / "rules.yaml", tmp_path / "rules.yaml"
     real.write_text(ASK)
     link.symlink_to(real)
-    rules = Rules(house.cairn.database, house.cairn.clock, house.cairn.hub, link)
+    rules = RuleService(house.cairn.database, house.cairn.clock, house.cairn.hub, link)
     await rules.file.follow()
     assert house.cairn.rule_reading.current(GLOBAL).text == ASK
     await rules.save(GLOBAL, "", by=ADMIN)
@@ -245,6 +247,6 @@ async def test_a_link_is_followed(house: House, tmp_path: Path) -> None:
 
 async def test_a_folder_that_cannot_be_written_to(house: House, tmp_path: Path) -> None:
     """The rules hold all the same."""
-    rules = Rules(house.cairn.database, house.cairn.clock, house.cairn.hub, tmp_path / "gone" / "rules.yaml")
+    rules = RuleService(house.cairn.database, house.cairn.clock, house.cairn.hub, tmp_path / "gone" / "rules.yaml")
     assert (await rules.save(GLOBAL, dedent(ASK), by=ADMIN)).changed
     assert (await rules.save(GLOBAL, "", by=ADMIN)).changed

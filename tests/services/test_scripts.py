@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.documents import decode_yaml
-from cairn.ports import Level
+from cairn.ports import SandboxLevel
 from cairn.services.actors import ADMIN
-from cairn.services.errors import NotFound, WrongInput
+from cairn.services.errors import InvalidInput, NotFound
 from cairn.store import tables as t
 from tests.mentions import mentions
 from tests.services.house import House, form, retries, step, timeout
@@ -55,7 +55,7 @@ async def test_the_level_reached_is_told_in_the_log_and_by_the_api(house: House)
     assert house.execution(run, "add").sandbox == reached.level.value
     assert lines(house, run, "add")[0] == ("info", mentions(reached.level.value))
     if os.environ.get("CI"):
-        assert reached.level is Level.BUBBLEWRAP
+        assert reached.level is SandboxLevel.BUBBLEWRAP
 
 
 async def test_scripts_are_files_of_the_definition_and_drift_is_put_right(house: House) -> None:
@@ -122,7 +122,7 @@ async def test_a_missing_script_is_told_when_saved_and_refused_at_the_start(hous
     pipeline = await house.pipeline(script("add"))
     checked = house.cairn.pipelines.check({"pipeline_name": "P", "checkpoints": [script("add")]})
     assert [finding.message for finding in checked.warnings] == [mentions("'add.py'")]
-    with pytest.raises(Refused, match=r"add\.py"):
+    with pytest.raises(CommandRefused, match=r"add\.py"):
         await house.start(pipeline)
     await house.cairn.pipelines.scripts.write(pipeline, "add.py", ADD.encode(), by=ADMIN)
     await house.done(pipeline)
@@ -131,7 +131,7 @@ async def test_a_missing_script_is_told_when_saved_and_refused_at_the_start(hous
 async def test_a_script_that_is_used_cannot_be_removed_and_another_can(house: House) -> None:
     pipeline = await house.pipeline(script("add"), scripts={"add.py": ADD, "lib/more.py": "A = 1\n"})
     scripts = house.cairn.pipelines.scripts
-    with pytest.raises(Refused, match=r"\badd\b"):
+    with pytest.raises(CommandRefused, match=r"\badd\b"):
         await scripts.remove(pipeline, "add.py", by=ADMIN)
     await scripts.remove(pipeline, "lib/more.py", by=ADMIN)
     assert [one.path for one in scripts.list(pipeline).items] == ["add.py"]
@@ -146,14 +146,14 @@ async def test_a_script_that_is_used_cannot_be_removed_and_another_can(house: Ho
 )
 async def test_a_path_that_leads_elsewhere_is_refused(house: House, path: str) -> None:
     pipeline = await house.pipeline(step("only"))
-    with pytest.raises(WrongInput):
+    with pytest.raises(InvalidInput):
         await house.cairn.pipelines.scripts.write(pipeline, path, b"", by=ADMIN)
 
 
 async def test_a_checksum_that_is_not_the_pipelines_own_is_refused(house: House) -> None:
     other = await house.pipeline(script("add"), scripts={"add.py": ADD})
     reference = house.cairn.reading.pipeline(other).model_extra or {}
-    with pytest.raises(WrongInput) as wrong:
+    with pytest.raises(InvalidInput) as wrong:
         await house.pipeline(script("add"), scripts=reference["scripts"])
     assert [path for path, _ in wrong.value.errors] == ["/scripts/add.py"]
 
@@ -225,7 +225,7 @@ async def test_people_are_asked_for_the_parameters_by_a_plain_form(house: House)
         ("exact", "boolean", "exact", False, False),
         ("tags", "multiline_text", "tags (JSON)", False, None),
     ]
-    with pytest.raises(WrongInput) as wrong:
+    with pytest.raises(InvalidInput) as wrong:
         await house.fill(run, "report", region="Mars", rows=0.5, tags="[1")
     assert sorted({path for path, _ in wrong.value.errors}) == ["/fields/region", "/fields/rows", "/fields/tags"]
     await house.fill(run, "report", rows=3, tags='["a", "b"]')

@@ -8,10 +8,10 @@ import time
 
 import pytest
 
-from cairn.core.states import Mode
+from cairn.core.states import ExecutionMode
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
-from cairn.services.dispatch.runner_slots import Places
+from cairn.services.dispatch.runner_slots import RunnerSlots
 from tests.mentions import mentions
 from tests.services.house import House, form, retries, step, timeout
 
@@ -63,10 +63,10 @@ async def test_each_on_timeout(house: House, on_timeout: str, status: str, statu
 
 async def test_waiting_for_a_place_is_no_work(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Waiting for a free slot does not count towards the timeout."""
-    places = Places(1, 1, 1)
+    places = RunnerSlots(1, 1, 1)
     monkeypatch.setattr(house.cairn.lanes, "_places", places)
     hanging = Hanging(house)
-    place = places.of(Mode.FUNCTION)
+    place = places.of(ExecutionMode.FUNCTION)
     await place.acquire()
     pipeline = await house.pipeline(
         step("quick", stage="all", execution=timeout(0.3, "fail_run")),

@@ -10,16 +10,16 @@ from typing import Any, cast
 
 from cairn.definitions.agents import ready_agents
 from cairn.definitions.templates import templates
-from cairn.ports import Resolved, Rework, Source
+from cairn.ports import ArtifactSource, ResolvedInputs, ReworkBrief
 from tests.runners.agenting import Agents, Asked, FakeModels, Reply, Uses, hands_over
 from tests.runners.works import stored
 from tests.snapshots.source_texts import listed, texts_of
 
 Json = dict[str, Any]
 
-FOUND = Resolved(
-    previous=Source("Report", 2, 1, (stored("report", "md", "# Earlier report", "runs/v1/report.md"),)),
-    completed={"goals": Source("Goals", 0, 2, (stored("goals", "json", '{"n": 1}', "runs/v2/goals.json"),))},
+FOUND = ResolvedInputs(
+    previous=ArtifactSource("Report", 2, 1, (stored("report", "md", "# Earlier report", "runs/v1/report.md"),)),
+    completed={"goals": ArtifactSource("Goals", 0, 2, (stored("goals", "json", '{"n": 1}', "runs/v2/goals.json"),))},
     feedback=("Shorter, please.",),
     original_prompt="Make an app.",
     input={"ticket": "It breaks."},
@@ -88,7 +88,7 @@ async def _tools(folder: Path) -> list[Asked]:
 
 async def _rework(folder: Path) -> list[Asked]:
     """Work that was sent back."""
-    found = replace(FOUND, rework=Rework("tester", "Correct the count.", "Two is wrong."))
+    found = replace(FOUND, rework=ReworkBrief("tester", "Correct the count.", "Two is wrong."))
     return await _asked(folder, "Done.", "report.md", found=found)
 
 
@@ -126,7 +126,7 @@ async def _validation(folder: Path) -> list[Asked]:
 async def _summary(folder: Path) -> list[Asked]:
     """A long document that is summarised before it is read."""
     reads = {"inputs": {"include_checkpoint_outputs": [{"checkpoint_id": "spec", "use_summarization": True}]}}
-    found = Resolved(completed={"spec": Source("Spec", 0, 1, (LONG,))})
+    found = ResolvedInputs(completed={"spec": ArtifactSource("Spec", 0, 1, (LONG,))})
     return await _asked(folder, *["It wants much."] * 2, "Done.", "text.md", given=reads, found=found)
 
 

@@ -13,20 +13,20 @@ import pytest
 import sqlalchemy as sa
 
 from cairn.core.commands import (
+    ArtifactOutput,
     CancelRun,
     Command,
     Decide,
-    Finished,
-    Invalid,
-    LimitReached,
-    Output,
-    ReworkWanted,
+    ExecutionFinished,
+    IterationLimitReached,
+    ResultInvalid,
+    ReworkRequested,
     StartRun,
 )
-from cairn.core.errors import Refused
-from cairn.core.plan import Plan, Policy
+from cairn.core.errors import CommandRefused
+from cairn.core.plan import CheckpointPolicy, Plan
 from cairn.core.states import LIVE
-from cairn.store import Database, LostRace, NewArtifact, Plans, blobs, pipelines, verify
+from cairn.store import Database, LostRace, NewArtifact, PlanCache, blobs, pipelines, verify
 from cairn.store.tables import artifacts, checkpoint_executions, events, pipeline_runs
 from tests.core import walk_choices
 from tests.store.samples import NOON, Folders, Story, begin_story, make_artifact, make_document
@@ -34,13 +34,13 @@ from tests.store.samples import NOON, Folders, Story, begin_story, make_artifact
 STEPS = 60
 
 
-class WalkPlans(Plans):
+class WalkPlans(PlanCache):
     """A plan made at random; each edit of the definition brings other policies."""
 
     def __init__(self, chance: random.Random) -> None:
         self._plan = walk_choices.plan(chance.choice)
         self._chance = chance
-        self._policies: dict[int, Mapping[str, Policy]] = {1: self._plan.policies}
+        self._policies: dict[int, Mapping[str, CheckpointPolicy]] = {1: self._plan.policies}
         super().__init__(self._compile, Folders())
 
     @property
@@ -80,7 +80,7 @@ class Walk:
         command, made = self.stored(self.chance.choice(self.commands()))
         try:
             self.story.send(command, self.chance.choice(["ann", "bob", "rule:r"]), artifacts=made)
-        except Refused:
+        except CommandRefused:
             self.counted["refused"] += 1
             return
         self.counted[type(command).__name__] += 1
@@ -92,9 +92,12 @@ class Walk:
         if isinstance(command, Decide) and command.answer is not None:
             checksum = self.story.database.transact_now(lambda c: blobs.put(c, content))
             return replace(command, answer=checksum), []
-        if isinstance(command, Finished | Invalid | LimitReached | ReworkWanted) and command.outputs:
+        if (
+            isinstance(command, ExecutionFinished | ResultInvalid | IterationLimitReached | ReworkRequested)
+            and command.outputs
+        ):
             made = make_artifact(command.execution, content, promoted=self.chance.choice([True, False]))
-            output = Output(made.record_id, made.name, made.checksum, made.size)
+            output = ArtifactOutput(made.record_id, made.name, made.checksum, made.size)
             return replace(command, outputs=(output,)), [made]
         return command, []
 

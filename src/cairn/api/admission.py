@@ -7,21 +7,21 @@ from urllib.parse import urlsplit
 
 from fastapi import Request, Response
 
-from cairn.services.actors import Actor, Allowed
+from cairn.services.actors import Actor, Permission
 from cairn.services.errors import Forbidden, Unauthenticated
 from cairn.services.sign_in.authentication import LIFETIME
 from cairn.services.sign_in.providers import TICKET_SECONDS
-from cairn.services.sign_in.service import Visitor
+from cairn.services.sign_in.service import SignInClient
 
 if TYPE_CHECKING:
-    from cairn.services.sign_in.authentication import Access
+    from cairn.services.sign_in.authentication import Authentication
 
 COOKIE = "cairn_session"
 TICKET = "cairn_sign_in"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
-async def admit(request: Request, access: Access, allowed: Allowed) -> Actor:
+async def admit(request: Request, access: Authentication, allowed: Permission) -> Actor:
     """The signed-in identity, if it has one of the roles. A token comes before a cookie."""
     token = bearer(request)
     secret = request.cookies.get(COOKIE)
@@ -40,7 +40,7 @@ async def admit(request: Request, access: Access, allowed: Allowed) -> Actor:
     return actor
 
 
-def require(actor: Actor, allowed: Allowed) -> None:
+def require(actor: Actor, allowed: Permission) -> None:
     if actor.may(allowed):
         return
     if actor.scopes is not None and actor.scopes.isdisjoint(allowed.scopes):
@@ -84,8 +84,8 @@ def names_host(origin: str, request: Request) -> bool:
         return False
 
 
-def visitor_of(request: Request) -> Visitor:
-    return Visitor(address_of(request), request.headers.get("user-agent", ""))
+def visitor_of(request: Request) -> SignInClient:
+    return SignInClient(address_of(request), request.headers.get("user-agent", ""))
 
 
 def address_of(request: Request) -> str:

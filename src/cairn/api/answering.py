@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVar
 
 from cairn.api.unhindered import looked
-from cairn.core.errors import Repeated
+from cairn.core.errors import AlreadyApplied
 from cairn.services.actors import Actor
 from cairn.services.runs.execution_views import Execution
 from cairn.services.runs.views import Run
@@ -24,7 +24,7 @@ async def carried_out(command: Awaitable[Warned]) -> list[str]:
     """What the command warns of. One that was carried out before is answered with the state it led to (D59)."""
     try:
         return list((await command).warnings)
-    except Repeated:
+    except AlreadyApplied:
         return []
 
 

@@ -41,7 +41,7 @@ from cairn.api.routes import (
 )
 
 if TYPE_CHECKING:
-    from cairn.bootstrap import Cairn
+    from cairn.bootstrap import AppServices
 
 ROUTERS = (
     entry.router,
@@ -74,7 +74,7 @@ ROUTERS = (
 )
 
 
-def create_app(cairn: Cairn) -> FastAPI:
+def create_app(cairn: AppServices) -> FastAPI:
     app = describe(names=(cairn.settings.host, *cairn.settings.allowed_hosts))
     app.state.cairn = cairn
     return app

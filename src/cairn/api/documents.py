@@ -9,8 +9,8 @@ from cairn.api.incoming import Incoming, Written
 from cairn.api.parameters import etag
 from cairn.api.wiring import Services
 from cairn.definitions import Finding as Found
-from cairn.services.pipelines.definition_writer import Saved
-from cairn.services.pipelines.views import Finding, Pipeline
+from cairn.services.pipelines.definition_writer import SavedDefinition
+from cairn.services.pipelines.views import DefinitionFinding, Pipeline
 
 
 async def read_written(request: Request) -> Written:
@@ -19,8 +19,8 @@ async def read_written(request: Request) -> Written:
     return await incoming.document()
 
 
-def finding(found: Found) -> Finding:
-    return Finding(
+def finding(found: Found) -> DefinitionFinding:
+    return DefinitionFinding(
         path=found.path,
         message=found.message,
         severity=found.severity.value,
@@ -29,7 +29,7 @@ def finding(found: Found) -> Finding:
     )
 
 
-async def shown(services: Services, response: Response, saved: Saved) -> Pipeline:
+async def shown(services: Services, response: Response, saved: SavedDefinition) -> Pipeline:
     """A pipeline as it was saved, with what is doubtful about it. Its ETag names the revision."""
     warnings = [finding(found) for found in saved.warnings]
     view = await run_in_threadpool(services.reading.pipeline, saved.pipeline_id, warnings)

@@ -21,7 +21,7 @@ from cairn.api.unhindered import unhindered
 from cairn.documents import decode_json, encode_json
 from cairn.services.actors import Actor
 from cairn.services.errors import NotFound
-from cairn.services.idempotency import Answered, Asked, Idempotency
+from cairn.services.idempotency import IdempotencyKeys, IdempotentRequest, StoredResponse
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -95,7 +95,7 @@ def _check_ids(params: dict[str, Any]) -> None:
             raise NotFound(name.removesuffix("_id").replace("_", " "), repr(value)[:80])
 
 
-async def _asked(request: Incoming, actor: Actor, is_streamed: bool) -> Asked | None:
+async def _asked(request: Incoming, actor: Actor, is_streamed: bool) -> IdempotentRequest | None:
     key = request.headers.get("idempotency-key")
     if key is None:
         return None
@@ -105,11 +105,11 @@ async def _asked(request: Incoming, actor: Actor, is_streamed: bool) -> Asked | 
     # A file is not read before it is known to be wanted: its length has to do.
     body = request.headers.get("content-length", "").encode() if is_streamed else await request.read()
     path = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
-    return Asked(actor.name, key, request.method, path, hashlib.sha256(told + body).hexdigest())
+    return IdempotentRequest(actor.name, key, request.method, path, hashlib.sha256(told + body).hexdigest())
 
 
 async def _answer_once(
-    keys: Idempotency, asked: Asked, handle: Callable[[], Coroutine[Any, Any, Response]]
+    keys: IdempotencyKeys, asked: IdempotentRequest, handle: Callable[[], Coroutine[Any, Any, Response]]
 ) -> Response:
     if answered := await keys.claim(asked):
         return _unpack(answered)
@@ -130,7 +130,7 @@ def _pack(response: Response) -> bytes:
     return encode_json({**headers}) + b"\n" + bytes(response.body)
 
 
-def _unpack(answered: Answered) -> Response:
+def _unpack(answered: StoredResponse) -> Response:
     head, _, body = answered.response.partition(b"\n")
     headers: Any = decode_json(head)
     return Response(body, answered.status, {**headers, "Idempotency-Replayed": "true"})

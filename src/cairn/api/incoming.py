@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import Request
 
 from cairn.api.problems import Turned, place_of
-from cairn.documents import MAX_JSON_BYTES, MAX_YAML_BYTES, DocumentError, Positions, Value, decode_json, decode_yaml
+from cairn.documents import MAX_JSON_BYTES, MAX_YAML_BYTES, DocumentError, SourceMap, Value, decode_json, decode_yaml
 from cairn.services.errors import TooLarge
 
 JSON = "application/json"
@@ -20,7 +20,7 @@ class Written:
     """A document that somebody wrote, and where its parts stand if it is YAML."""
 
     value: Value
-    positions: Positions | None = None
+    positions: SourceMap | None = None
 
 
 class Incoming(Request):

@@ -12,7 +12,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 
 from cairn.api.problems import Turned
-from cairn.services.errors import TooLarge, WrongInput
+from cairn.services.errors import InvalidInput, TooLarge
 
 SLACK = 64 * 1024  # what stands around a file in its form
 
@@ -41,7 +41,7 @@ async def read_file(request: Request, limit: int) -> FilePart:
         if form.outside > SLACK:
             raise TooLarge(SLACK, "What stands before the file")
     form.check_whole()
-    raise WrongInput([("/file", "There is no file in the form.")])
+    raise InvalidInput([("/file", "There is no file in the form.")])
 
 
 async def _content(form: _Form, stream: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -109,7 +109,7 @@ class _Form:
         if not filename:
             return
         if self.filename is not None:
-            raise WrongInput([("/file", "Only one file is taken at a time.")])
+            raise InvalidInput([("/file", "Only one file is taken at a time.")])
         self._is_file = True
         self.filename = filename.decode(errors="replace")
         media_type, _ = parse_options_header(self._headers.get(b"content-type"))

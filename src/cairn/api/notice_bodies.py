@@ -8,11 +8,11 @@ from pydantic import Field, StringConstraints
 
 from cairn.api.bodies import Body, Id
 from cairn.api.parameters import Text
-from cairn.services.notifications.channels import Wanted
-from cairn.store.tables.notifications import ChannelKind, NoticeKind
+from cairn.services.notifications.channels import ChannelSpec
+from cairn.store.tables.notifications import ChannelKind, NotificationKind
 
 Word = Annotated[Text, StringConstraints(min_length=1, max_length=200)]
-Kind = Annotated[NoticeKind, Field(strict=False)]
+Kind = Annotated[NotificationKind, Field(strict=False)]
 Kinds = Annotated[
     list[Kind] | None,
     Field(max_length=20, description="What goes there without a rule that names it; all but completed runs."),
@@ -48,8 +48,8 @@ class MakeChannel(Body):
     fallback: Fallback = None
 
     @property
-    def wanted(self) -> Wanted:
-        return Wanted(**dict(self))
+    def wanted(self) -> ChannelSpec:
+        return ChannelSpec(**dict(self))
 
 
 class ChangeChannel(Body):
@@ -66,8 +66,8 @@ class ChangeChannel(Body):
     ] = None
 
     @property
-    def wanted(self) -> Wanted:
-        return Wanted(**dict(self))
+    def wanted(self) -> ChannelSpec:
+        return ChannelSpec(**dict(self))
 
 
 class TryChannel(Body):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeGuard, get_type_hints
 from fastapi import Depends, Header, Path, Query
 from pydantic import AfterValidator
 
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 
 _UUID = {"format": "uuid"}
 _UUID_PATTERN = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
@@ -95,5 +95,5 @@ def revision_of(if_match: str | None) -> int | None:
         return None
     named = if_match.strip().removeprefix("W/").strip('"')
     if not (named.isascii() and named.isdecimal() and len(named) < 10):
-        raise WrongInput([("If-Match", 'Send the ETag that was read, such as "3".')])
+        raise InvalidInput([("If-Match", 'Send the ETag that was read, such as "3".')])
     return int(named)

@@ -10,7 +10,7 @@ from cairn.api.bodies import Body
 from cairn.api.parameters import Text
 from cairn.services.actors import Role, Scope
 from cairn.services.identity.tokens import LONGEST_OWN
-from cairn.services.identity.users import NewUser, UserChange
+from cairn.services.identity.users import UserChange, UserSpec
 
 Line = Annotated[Text, Field(max_length=1000)]
 Name = Annotated[Text, Field(max_length=200, description="Small letters, digits and . _ - + @; it never changes.")]
@@ -61,9 +61,9 @@ class CreateUser(Body):
     groups: Names = Field(default_factory=list[str])
 
     @property
-    def wanted(self) -> NewUser:
+    def wanted(self) -> UserSpec:
         roles = tuple(role.value for role in self.roles)
-        return NewUser(self.name, self.display_name, self.email, roles, _names(self.groups))
+        return UserSpec(self.name, self.display_name, self.email, roles, _names(self.groups))
 
 
 class UpdateUser(Body):

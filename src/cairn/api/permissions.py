@@ -5,19 +5,19 @@ A token that is narrowed to some scopes may do what both its user's roles and it
 
 from __future__ import annotations
 
-from cairn.services.actors import ALL_ROLES, ALL_SCOPES, Allowed, Role, Scope
+from cairn.services.actors import ALL_ROLES, ALL_SCOPES, Permission, Role, Scope
 from cairn.services.approvals.eligibility import DECIDE, SUBMIT
 
 _EDITORS = frozenset({Role.EDITOR.value})
 
-OPEN: Allowed | None = None  # no sign-in needed
-READ = Allowed(ALL_ROLES, ALL_SCOPES)
-DEFINE = Allowed(_EDITORS, frozenset({Scope.DEFINE.value}))
-RUN = Allowed(_EDITORS, frozenset({Scope.RUN.value}))
-OWN = Allowed(ALL_ROLES, frozenset({Scope.ADMIN.value}))  # what is one's own; admins see to others' too
-ADMIN = Allowed(frozenset({Role.ADMIN.value}), frozenset({Scope.ADMIN.value}))
+OPEN: Permission | None = None  # no sign-in needed
+READ = Permission(ALL_ROLES, ALL_SCOPES)
+DEFINE = Permission(_EDITORS, frozenset({Scope.DEFINE.value}))
+RUN = Permission(_EDITORS, frozenset({Scope.RUN.value}))
+OWN = Permission(ALL_ROLES, frozenset({Scope.ADMIN.value}))  # what is one's own; admins see to others' too
+ADMIN = Permission(frozenset({Role.ADMIN.value}), frozenset({Scope.ADMIN.value}))
 
-PERMISSIONS: dict[str, Allowed | None] = {
+PERMISSIONS: dict[str, Permission | None] = {
     # entry
     "get_health": OPEN,
     "sign_in": OPEN,
@@ -203,6 +203,6 @@ PERMISSIONS: dict[str, Allowed | None] = {
     "repair": ADMIN,
 }
 
-DECISIONS: dict[str, Allowed] = dict.fromkeys(
+DECISIONS: dict[str, Permission] = dict.fromkeys(
     ("approve", "revise", "reject", "refuse", "accept", "feedback", "retry", "restart", "fail"), DECIDE
 ) | {"answer": SUBMIT, "decline": SUBMIT}

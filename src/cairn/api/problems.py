@@ -15,12 +15,12 @@ from sqlalchemy.exc import TimeoutError as NoConnection
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from cairn.core.errors import NotAllowed, Refused
+from cairn.core.errors import CommandRefused, NotAllowed
 from cairn.definitions import DefinitionError, Severity
 from cairn.documents import DocumentError
 from cairn.documents.pointers import join
 from cairn.services import errors
-from cairn.store import Closed, Fenced, LostRace, StoreError, Unstorable
+from cairn.store import Closed, LostRace, StaleDispatch, StoreError, Unstorable
 
 log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
@@ -117,7 +117,7 @@ def _of_service(error: errors.ServiceError) -> Response:
     match error:
         case errors.NotFound():
             return answer(make("not-found", error.message))
-        case errors.WrongInput():
+        case errors.InvalidInput():
             places = [Place(path=path, message=message) for path, message in error.errors]
             return answer(make("wrong-input", error.message, places))
         case errors.TooLarge():
@@ -131,7 +131,7 @@ def _of_service(error: errors.ServiceError) -> Response:
             return answer(make("forbidden", error.message))
         case errors.Unauthenticated():
             return answer(make("not-signed-in", error.message), {"WWW-Authenticate": 'Bearer realm="cairn"'})
-        case errors.Unreachable():
+        case errors.UpstreamError():
             return answer(make("unreachable", error.message))
         case errors.TooManyAttempts():
             return answer(make("too-many-attempts", error.message), {"Retry-After": str(error.wait_seconds)})
@@ -139,7 +139,7 @@ def _of_service(error: errors.ServiceError) -> Response:
             return inner(error)
 
 
-def _of_refusal(error: Refused) -> Response:
+def _of_refusal(error: CommandRefused) -> Response:
     if isinstance(error, NotAllowed):
         return answer(make("forbidden", error.message, possible=error.possible))
     return answer(make("refused", error.message, possible=error.possible))
@@ -163,7 +163,7 @@ def _of_store(error: StoreError) -> Response:
     match error:
         case Unstorable():
             return answer(make("wrong-input", str(error)))
-        case LostRace() | Fenced():
+        case LostRace() | StaleDispatch():
             return answer(make("refused", "Somebody else changed it at the same moment. Look again, then repeat."))
         case Closed():
             return answer(make("unavailable", "The server is stopping."), {"Retry-After": "5"})
@@ -211,7 +211,7 @@ def _place(found: Any) -> Place:
 
 HANDLERS: dict[type[Exception], Callable[[Any], Response]] = {
     errors.ServiceError: _of_service,
-    Refused: _of_refusal,
+    CommandRefused: _of_refusal,
     DocumentError: _of_document,
     DefinitionError: _of_definition,
     StoreError: _of_store,

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import cairn
 from cairn.services.actors import Actor, Role, Scope
-from cairn.services.identity.session_views import Provider, Session, SignInWays
+from cairn.services.identity.session_views import Session, SignInOptions, SignInProvider
 
 if TYPE_CHECKING:
-    from cairn.bootstrap import Cairn
+    from cairn.bootstrap import AppServices
 
 
-def session_view(services: Cairn, actor: Actor) -> Session:
+def session_view(services: AppServices, actor: Actor) -> Session:
     user = services.accounts.people.user(actor.name)
     return Session(
         actor=actor.name,
@@ -29,9 +29,9 @@ def session_view(services: Cairn, actor: Actor) -> Session:
     )
 
 
-def sign_in_ways(services: Cairn) -> SignInWays:
+def sign_in_ways(services: AppServices) -> SignInOptions:
     offered = services.accounts.providers.offered
-    return SignInWays(
+    return SignInOptions(
         password=services.accounts.people.has_passwords(),
-        providers=[Provider(name=policy.name, title=policy.title) for policy in offered],
+        providers=[SignInProvider(name=policy.name, title=policy.title) for policy in offered],
     )

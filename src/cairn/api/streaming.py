@@ -11,12 +11,12 @@ from starlette.concurrency import run_in_threadpool
 from cairn.api.unhindered import looked
 from cairn.documents import encode_json
 from cairn.services.actors import Actor
-from cairn.services.conversations.live_messages import HEARD, Coming, Listener
+from cairn.services.conversations.live_messages import HEARD, LiveMessage, LiveMessageCursor
 from cairn.services.conversations.views import Message
 from cairn.services.errors import Unauthenticated
-from cairn.services.events.views import Change, Event, LogLine
+from cairn.services.events.views import ChangeHint, Event, LogLine
 from cairn.services.runs.execution_views import ExecutionProgress
-from cairn.services.runs.stream import Place, Told
+from cairn.services.runs.stream import StreamBatch, StreamPosition
 
 HEARTBEAT = 15.0  # seconds without news until a client is told that the stream is alive
 POLL = 1.0  # seconds: on PostgreSQL other processes write too, and no hint comes from them
@@ -26,7 +26,7 @@ PING = b"event: ping\ndata: {}\n\n"
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
-def message(event: str, data: bytes, id: Place | None = None) -> bytes:
+def message(event: str, data: bytes, id: StreamPosition | None = None) -> bytes:
     name = f"id: {id}\n" if id is not None else ""
     return f"{name}event: {event}\ndata: ".encode() + data + b"\n\n"
 
@@ -61,7 +61,9 @@ class Quiet:
         return is_due
 
 
-async def follow_run(services: Any, run_id: str, place: Place, by: Actor, check: Check) -> AsyncIterator[bytes]:
+async def follow_run(
+    services: Any, run_id: str, place: StreamPosition, by: Actor, check: Check
+) -> AsyncIterator[bytes]:
     """Events, log lines and messages of a run, each once and in order, until the client leaves or may no longer look.
 
     Progress and pieces of messages are not part of that order: they are told as they stand, and again when they move.
@@ -70,7 +72,7 @@ async def follow_run(services: Any, run_id: str, place: Place, by: Actor, check:
     is_shared = services.database.kind == "postgresql"
     quiet, watcher = Quiet(is_shared), Watcher(services, run_id, place, by)
     with services.hub.subscribe(run_id) as hints:
-        news: tuple[Change, ...] = ()
+        news: tuple[ChangeHint, ...] = ()
         while not hints.is_closed:
             for told in await watcher.listen():
                 yield told
@@ -91,12 +93,12 @@ async def follow_run(services: Any, run_id: str, place: Place, by: Actor, check:
 class Watcher:
     """What one client has been told of a run."""
 
-    def __init__(self, services: Any, run_id: str, place: Place, by: Actor) -> None:
+    def __init__(self, services: Any, run_id: str, place: StreamPosition, by: Actor) -> None:
         self._services = services
         self._run_id = run_id
         self._place = place
         self._by = by
-        self._listener = Listener()
+        self._listener = LiveMessageCursor()
         self._progress: dict[str, ExecutionProgress] = {}
         self._hidden: dict[str, bool] = {}  # executions whose conversation is, or is not, for others to see
         self._looked_at = 0.0
@@ -115,7 +117,7 @@ class Watcher:
 
     async def listen(self) -> list[bytes]:
         """What is being said, and was not told before."""
-        coming: list[Coming] = self._services.conversations.on_air.now(self._run_id)
+        coming: list[LiveMessage] = self._services.conversations.on_air.now(self._run_id)
         hidden = await self._hidden_of({one.key.execution_id for one in coming})
         pieces = self._listener.take([one for one in coming if one.key.execution_id not in hidden])
         return [message("piece", piece.model_dump_json().encode()) for piece in pieces]
@@ -123,7 +125,7 @@ class Watcher:
     async def look(self) -> list[bytes]:
         """What the database has that was not told before; so much of it at a time."""
         reading, self._looked_at = self._services.reading, monotonic()
-        found: Told = await looked(self._services, reading.after, self._run_id, self._place, BATCH)
+        found: StreamBatch = await looked(self._services, reading.after, self._run_id, self._place, BATCH)
         if found.events:
             self._hidden.clear()  # another attempt may go by another definition
         hidden = await self._hidden_of({said.execution_id for said, _ in found.messages})
@@ -184,5 +186,5 @@ async def _is_welcome(check: Check) -> bool:
     return True
 
 
-def _plain(change: Change) -> dict[str, Any]:
+def _plain(change: ChangeHint) -> dict[str, Any]:
     return {"pipeline_id": change.pipeline_id, "run_id": change.run_id, "event_type": change.event_type}

@@ -13,9 +13,9 @@ from fastapi import Depends, Request
 from cairn.services.actors import Actor
 
 if TYPE_CHECKING:
-    from cairn.bootstrap import Cairn
+    from cairn.bootstrap import AppServices
 else:
-    Cairn = Any  # the wiring imports every adapter; routes and the description of the API do without
+    AppServices = Any  # the wiring imports every adapter; routes and the description of the API do without
 
 
 async def _cairn(request: Request) -> Any:
@@ -34,7 +34,7 @@ async def _session_id(request: Request) -> str | None:
     return getattr(request.state, "session_id", None)
 
 
-Services = Annotated[Cairn, Depends(_cairn)]
+Services = Annotated[AppServices, Depends(_cairn)]
 By = Annotated[Actor, Depends(_actor)]
 UsedSession = Annotated[str | None, Depends(_session_id)]
 CommandId = Annotated[UUID, Depends(_command_id)]

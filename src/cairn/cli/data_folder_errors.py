@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlalchemy.exc import DatabaseError, OperationalError
 
-from cairn.adapters.database_lock import DatabaseHeld
+from cairn.adapters.database_lock import DatabaseInUse
 from cairn.adapters.key_file import WrongKey
 from cairn.store import NewerDatabase
 
-CANNOT_START = (DatabaseHeld, NewerDatabase, DatabaseError, ImportError, WrongKey)
+CANNOT_START = (DatabaseInUse, NewerDatabase, DatabaseError, ImportError, WrongKey)
 
 
 def explain(error: Exception) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from cairn.services.masking import mask
 
 
-class Masking(logging.Formatter):
+class MaskingFilter(logging.Formatter):
     """Whole lines are masked when they are written, with what errors say of themselves."""
 
     def __init__(self, form: logging.Formatter, hide: Callable[[str], str]) -> None:
@@ -23,5 +23,5 @@ class Masking(logging.Formatter):
 def mask_log(hide: Callable[[str], str]) -> None:
     """From now on every handler masks; `hide` knows the values of the secret store."""
     for handler in logging.getLogger().handlers:
-        if not isinstance(handler.formatter, Masking):
-            handler.setFormatter(Masking(handler.formatter or logging.Formatter(), hide))
+        if not isinstance(handler.formatter, MaskingFilter):
+            handler.setFormatter(MaskingFilter(handler.formatter or logging.Formatter(), hide))

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DatabaseError
 from cairn.cli.data_folder_errors import explain
 from cairn.cli.embedded_server import has_data, quieten
 from cairn.cli.settings import read_settings
-from cairn.services.doctor.views import Diagnosis, HealthCheck
+from cairn.services.doctor.views import HealthCheck, HealthReport
 from cairn.store import Database, integrity
 
 
@@ -39,5 +39,5 @@ def beforehand(folder: Path, *, repair: bool) -> dict[str, Any] | None:
 
 
 def _unwell(found: HealthCheck) -> dict[str, Any]:
-    diagnosis = Diagnosis(checked_at=datetime.now(UTC), well=found.verdict != "fault", findings=[found])
+    diagnosis = HealthReport(checked_at=datetime.now(UTC), well=found.verdict != "fault", findings=[found])
     return diagnosis.model_dump(mode="json")

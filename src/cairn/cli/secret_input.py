@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import sys
 
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 
 
 def ask_hidden(what: str, *, twice: bool = False) -> str:
@@ -13,9 +13,9 @@ def ask_hidden(what: str, *, twice: bool = False) -> str:
     if not sys.stdin.isatty():
         line = sys.stdin.readline()
         if not line:
-            raise Ended(Code.USAGE, f"{what}: standard input is empty.")
+            raise CommandFailed(ExitCode.USAGE, f"{what}: standard input is empty.")
         return line.removesuffix("\n")
     given = getpass.getpass(f"{what}: ")
     if twice and getpass.getpass("The same again: ") != given:
-        raise Ended(Code.USAGE, "The two are not the same.")
+        raise CommandFailed(ExitCode.USAGE, "The two are not the same.")
     return given

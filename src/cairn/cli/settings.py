@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_settings import SettingsError
 
-from cairn.cli.exit_codes import Code, Ended
+from cairn.cli.exit_codes import CommandFailed, ExitCode
 from cairn.cli.output import tell
 from cairn.config import Settings
 
@@ -26,9 +26,9 @@ def read_settings(**given: Any) -> Settings:
         for fault in error.errors():
             name = "_".join(str(part) for part in fault["loc"])
             tell(f"cairn: setting {name}: {fault['msg']} (got {fault['input']!r})")
-        raise Ended(Code.USAGE) from None
+        raise CommandFailed(ExitCode.USAGE) from None
     except SettingsError as error:
-        raise Ended(Code.USAGE, f'{error}: lists are written as JSON, such as ["my_functions"].') from None
+        raise CommandFailed(ExitCode.USAGE, f'{error}: lists are written as JSON, such as ["my_functions"].') from None
 
 
 def unknown() -> list[str]:

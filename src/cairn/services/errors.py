@@ -22,7 +22,7 @@ class NotFound(ServiceError):
         self.id = id
 
 
-class WrongInput(ServiceError):
+class InvalidInput(ServiceError):
     """What was given does not fit; each fault is named by its place, a JSON pointer."""
 
     def __init__(self, errors: Iterable[tuple[str, str]], message: str = "What was given does not fit.") -> None:
@@ -58,7 +58,7 @@ class Unauthenticated(ServiceError):
     """Not signed in, or no longer."""
 
 
-class Unreachable(ServiceError):
+class UpstreamError(ServiceError):
     """Somebody outside, whom it takes, does not do their part."""
 
 

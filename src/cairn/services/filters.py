@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from cairn.core.rule_verdict import Risk
-from cairn.core.states import ApprovalStatus, Kind, RunStatus
-from cairn.store.tables.notifications import DeliveryStatus, NoticeKind
+from cairn.core.rule_verdict import RiskLevel
+from cairn.core.states import ApprovalKind, ApprovalStatus, RunStatus
+from cairn.store.tables.notifications import DeliveryStatus, NotificationKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class RunFilter:
 @dataclass(frozen=True, slots=True)
 class ApprovalFilter:
     statuses: tuple[ApprovalStatus, ...] = (ApprovalStatus.PENDING,)
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[ApprovalKind, ...] = ()
     pipeline_id: str | None = None
     run_id: str | None = None
     sort: Literal["age", "deadline", "risk", "priority"] = "age"
-    risks: tuple[Risk, ...] = ()
+    risks: tuple[RiskLevel, ...] = ()
     operation_type: str | None = None
     rule: str | None = None
     answers_to: frozenset[str] | None = None  # only what is put to somebody who is named so
@@ -68,4 +68,4 @@ class DeliveryFilter:
     run_id: str | None = None
     approval_id: str | None = None
     statuses: tuple[DeliveryStatus, ...] = ()
-    kinds: tuple[NoticeKind, ...] = ()
+    kinds: tuple[NotificationKind, ...] = ()

@@ -27,7 +27,7 @@ class ModelList(View):
     providers: list[ModelProvider]
 
 
-class ModelTrial(View):
+class ModelTestResult(View):
     model: str = Field(description="The model that was asked.")
     is_simulated: bool
     works: bool

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
-from cairn.ports.models import Models, ProviderState
-from cairn.services.model_views import ModelList, ModelProvider, ModelTrial
+from cairn.ports.models import ModelCatalogue, ProviderState
+from cairn.services.model_views import ModelList, ModelProvider, ModelTestResult
 
 LONGEST = 500  # characters of an answer that are shown
 
 
 @dataclass(frozen=True)
-class KnownModels:
-    models: Models
+class ModelService:
+    models: ModelCatalogue
     fallbacks: tuple[str, ...] = ()
 
     def list(self) -> ModelList:
@@ -26,10 +26,10 @@ class KnownModels:
             providers=[_shown(one) for one in self.models.providers()],
         )
 
-    async def test(self, name: str | None = None) -> ModelTrial:
+    async def test(self, name: str | None = None) -> ModelTestResult:
         """One small call."""
         tried = await self.models.try_out(name)
-        return ModelTrial(
+        return ModelTestResult(
             model=tried.name,
             is_simulated=tried.is_simulated,
             works=tried.fault is None,

@@ -13,7 +13,7 @@ class LostRace(StoreError):
     """Somebody else changed the run since it was loaded: load it and decide again."""
 
 
-class Fenced(StoreError):
+class StaleDispatch(StoreError):
     """The execution is not in the dispatch and state that it was loaded in."""
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from cairn.ports.models import ModelFault
-from cairn.ports.models import ModelFaultKind as Kind
+from cairn.ports.models import ModelError
+from cairn.ports.models import ModelErrorKind as Kind
 from tests.adapters.models.asking import CHAT, CLAUDE, GPT, KEY, NAMES, opened, streamed, whole
 from tests.mentions import mentions
 from tests.models.provider import FakeProvider
@@ -57,8 +57,8 @@ STREAMED: list[tuple[Reply, Kind, str]] = [
 ]
 
 
-async def fault_of(asking: Any) -> ModelFault:
-    with pytest.raises(ModelFault) as raised:
+async def fault_of(asking: Any) -> ModelError:
+    with pytest.raises(ModelError) as raised:
         await asking
     return raised.value
 
@@ -167,6 +167,6 @@ async def test_cancelling_hangs_up_within_a_second(provider: FakeProvider) -> No
 
 
 def test_a_fault_says_whether_it_may_pass() -> None:
-    passing = {kind for kind in Kind if ModelFault(kind, "").is_transient}
+    passing = {kind for kind in Kind if ModelError(kind, "").is_transient}
     assert passing == {Kind.RATE_LIMIT, Kind.OVERLOAD, Kind.NETWORK, Kind.TIMEOUT}
     assert json.dumps(Kind.RATE_LIMIT) == '"rate_limit"'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 
 from cairn.core.available_commands import for_execution
-from cairn.core.states import RunStatus, State
+from cairn.core.states import ExecutionState, RunStatus
 from tests.core.desk import Desk, plan_of
 
 KEYS = tuple(f"c{number}" for number in range(200))
@@ -15,7 +15,7 @@ ENOUGH = 40.0  # milliseconds for all of them; it takes a tenth of that, and too
 def finished() -> Desk:
     desk = Desk(plan_of(*KEYS))
     while desk.run.status is RunStatus.IN_PROGRESS:
-        desk.finish(next(e.key for e in desk.run.open if e.state is State.WORKING))
+        desk.finish(next(e.key for e in desk.run.open if e.state is ExecutionState.WORKING))
     return desk
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story as s
-from cairn.core.rule_verdict import Risk
-from cairn.core.states import ApprovalStatus, Kind
+from cairn.core.rule_verdict import RiskLevel
+from cairn.core.states import ApprovalKind, ApprovalStatus
 from cairn.services.actions.catalogue import SEND_EMAIL
 from cairn.services.approvals.views import (
-    Action,
-    BatchDecided,
-    Change,
-    Decided,
+    BatchDecisionResult,
+    BatchDecisionResults,
     LearningCase,
     LearningCasePage,
+    ModificationPreview,
     ModificationRate,
     ModificationRates,
-    ModifyPreview,
     ModifyValidation,
+    ParameterChange,
+    ProposedAction,
 )
 
 ORIGINAL: dict[str, Any] = {
@@ -28,8 +28,10 @@ ORIGINAL: dict[str, Any] = {
     "body": "Your refund of ${{ amount }} has been processed.",
 }
 MODIFIED: dict[str, Any] = {**ORIGINAL, "amount": 89.99}
-CHANGE = Change(field="amount", path="/amount", original=99.99, modified=89.99, change_type="updated", difference=-10.0)
-ACTION = Action(
+CHANGE = ParameterChange(
+    field="amount", path="/amount", original=99.99, modified=89.99, change_type="updated", difference=-10.0
+)
+ACTION = ProposedAction(
     operation_type="send_email",
     parameters=ORIGINAL,
     current_parameters=ORIGINAL,
@@ -37,8 +39,8 @@ ACTION = Action(
     parameters_schema=SEND_EMAIL,
     reasoning="The customer asked for a refund of a defective product; the purchase is confirmed.",
     confidence=0.87,
-    risk_level=Risk.HIGH,
-    claimed_risk=Risk.HIGH,
+    risk_level=RiskLevel.HIGH,
+    claimed_risk=RiskLevel.HIGH,
     risk_reasons=["The pipeline declares send_email as high."],
     supporting_data={"customer": {"orders": 15, "refunds": 0}},
     is_carried_out=True,
@@ -50,10 +52,10 @@ ACTION = Action(
 PROPOSED = s.APPROVAL_DETAIL.model_copy(
     update={
         "title": "Send “Refund Confirmation - Order #12345” to customer@example.com",
-        "kind": Kind.ACTION,
+        "kind": ApprovalKind.ACTION,
         "possible": ["approve", "modify", "revise", "reject"],
         "operation_type": "send_email",
-        "risk_level": Risk.HIGH,
+        "risk_level": RiskLevel.HIGH,
         "confidence": 0.87,
         "action": ACTION,
         "form": None,
@@ -88,10 +90,12 @@ BODIES: dict[str, Any] = {
     "add_comment": {"text": "Verified with the policy"},
 }
 ANSWERS: dict[str, Any] = {
-    "decide_batch": BatchDecided(
-        decided=1, refused=0, items=[Decided(approval_id=s.APPROVAL_ID, status=ApprovalStatus.APPROVED, error=None)]
+    "decide_batch": BatchDecisionResults(
+        decided=1,
+        refused=0,
+        items=[BatchDecisionResult(approval_id=s.APPROVAL_ID, status=ApprovalStatus.APPROVED, error=None)],
     ),
-    "preview_modification": ModifyPreview(
+    "preview_modification": ModificationPreview(
         approval_id=s.APPROVAL_ID,
         parameters=MODIFIED,
         diff=[CHANGE],

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from cairn.services.agent_library.views import (
+    AgentUsage,
     LibraryAgent,
     LibraryAgentPage,
     LibraryAgentRevision,
     LibraryAgentRevisionPage,
     SavedLibraryAgent,
-    UsedBy,
 )
 
 _AT = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
@@ -35,7 +35,7 @@ _REVIEWER = LibraryAgent(
     replaces_ready_made=False,
     updated_at=_AT,
     updated_by="admin",
-    used_by=[UsedBy(pipeline_id="5b1e6c0e-53b4-4a8f-9d3e-1f2a3b4c5d6e", pipeline_name="Business goals to design")],
+    used_by=[AgentUsage(pipeline_id="5b1e6c0e-53b4-4a8f-9d3e-1f2a3b4c5d6e", pipeline_name="Business goals to design")],
     used_count=1,
 )
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from cairn.api.examples import story as s
 from cairn.services.conversations.views import Message, MessagePage, ToolCall
-from cairn.services.costs.views import Bound, CostLine, Costs, PipelineCosts, RunCosts
+from cairn.services.costs.views import BudgetStatus, CostLine, Costs, PipelineCosts, RunCosts
 
 REQUESTS: dict[str, Any] = {"set_budget": {"max_cost_usd": 2.5}}
 
@@ -33,7 +33,7 @@ _MESSAGE = Message(
 _PAGE = MessagePage(items=[_MESSAGE], next_cursor=None, is_hidden=False)
 
 
-def _costs(by: str, key: str, name: str, bounds: list[Bound]) -> dict[str, Any]:
+def _costs(by: str, key: str, name: str, bounds: list[BudgetStatus]) -> dict[str, Any]:
     line = CostLine(key=key, name=name, last_at=s.at(3), usage=s.USAGE)
     return {"by": by, "total": s.USAGE, "items": [line], "next_cursor": None, "bounds": bounds}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.services.model_views import ModelList, ModelProvider, ModelTrial
+from cairn.services.model_views import ModelList, ModelProvider, ModelTestResult
 
 _ANTHROPIC = ModelProvider(
     name="anthropic",
@@ -38,7 +38,7 @@ RESPONSES: dict[str, Any] = {
         prices="genai-prices 0.2.1 of 2026-10-30; 1 of the settings",
         providers=[_ANTHROPIC, _HOUSE],
     ),
-    "test_model": ModelTrial(
+    "test_model": ModelTestResult(
         model="house:qwen3",
         is_simulated=False,
         works=True,

@@ -9,19 +9,19 @@ from cairn.services.notifications.views import (
     AvailableChannel,
     Channel,
     ChannelPage,
+    CreatedChannel,
     Delivery,
+    DeliveryAttempt,
     DeliveryDetail,
     DeliveryPage,
-    DeliveryTry,
-    MadeChannel,
     Preferences,
     QuietHours,
     RemovedChannel,
 )
-from cairn.store.tables.notifications import ChannelKind, DeliveryStatus, NoticeKind, TryOutcome
+from cairn.store.tables.notifications import ChannelKind, DeliveryOutcome, DeliveryStatus, NotificationKind
 
 CHANNEL_ID, DELIVERY_ID, NOTICE_ID = s.name("channel"), s.name("delivery"), s.name("notice")
-KINDS = [NoticeKind.APPROVAL_ASKED, NoticeKind.APPROVAL_ESCALATED, NoticeKind.EXECUTION_FAILED]
+KINDS = [NotificationKind.APPROVAL_ASKED, NotificationKind.APPROVAL_ESCALATED, NotificationKind.EXECUTION_FAILED]
 
 CHANNEL = Channel(
     channel_id=CHANNEL_ID,
@@ -42,7 +42,7 @@ CHANNEL = Channel(
 _MADE: dict[str, Any] = {
     "delivery_id": DELIVERY_ID,
     "notice_id": NOTICE_ID,
-    "kind": NoticeKind.TEST,
+    "kind": NotificationKind.TEST,
     "channel_id": CHANNEL_ID,
     "channel": "Operations",
     "channel_kind": "teams",
@@ -63,7 +63,7 @@ _MADE: dict[str, Any] = {
 DELIVERY = DeliveryDetail(
     **_MADE,
     content={"kind": "test", "tone": "good", "title": "This channel works", "text": ""},
-    history=[DeliveryTry(number=1, began_at=s.at(0), ended_at=s.at(0), outcome=TryOutcome.SENT, told="202")],
+    history=[DeliveryAttempt(number=1, began_at=s.at(0), ended_at=s.at(0), outcome=DeliveryOutcome.SENT, told="202")],
 )
 PREFERENCES = Preferences(
     user="admin",
@@ -89,7 +89,7 @@ REQUESTS: dict[str, Any] = {
 }
 RESPONSES: dict[str, Any] = {
     "list_channels": ChannelPage(items=[CHANNEL], next_cursor=None),
-    "create_channel": MadeChannel(**dict(CHANNEL), signing_key=None),
+    "create_channel": CreatedChannel(**dict(CHANNEL), signing_key=None),
     "get_channel": CHANNEL,
     "update_channel": CHANNEL,
     "delete_channel": RemovedChannel(channel_id=CHANNEL_ID, name="Operations"),

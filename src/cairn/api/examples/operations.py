@@ -6,36 +6,36 @@ from typing import Any, TypeVar
 
 from cairn.api.examples import actions, costs, people, reworks, rules
 from cairn.api.examples import story as s
-from cairn.core.states import ExecutionStatus, Kind
+from cairn.core.states import ApprovalKind, ExecutionStatus
 from cairn.services.approvals.views import ApprovalPage
 from cairn.services.artifacts.views import ArtifactPage, Upload
-from cairn.services.doctor.views import Diagnosis, HealthCheck
-from cairn.services.events.views import Event, EventPage, LogLine, LogPage, Verdict
-from cairn.services.identity.session_views import DriftReport, Health
+from cairn.services.doctor.views import HealthCheck, HealthReport
+from cairn.services.events.views import ChainVerification, Event, EventPage, LogLine, LogPage
+from cairn.services.identity.session_views import DriftStatus, Health
 from cairn.services.pipelines.script_views import RemovedScript, SavedScript, Script, ScriptPage
 from cairn.services.pipelines.views import (
     DefinitionChange,
     DefinitionDiff,
-    Deleted,
-    Finding,
+    DefinitionFinding,
+    DefinitionValidation,
+    DeletedPipeline,
     PipelinePage,
     Revision,
     RevisionDetail,
     RevisionPage,
     Template,
+    TemplateCheckpoint,
     TemplatePage,
-    TemplateStep,
-    Validation,
 )
 from cairn.services.rollbacks.views import (
     ArchivedArtifact,
     DeletedExecution,
-    GoesOn,
-    Kept,
+    ResumePoint,
     Rollback,
     RollbackPage,
     RollbackPreview,
     RolledBackItems,
+    UnaffectedItems,
     WithdrawnApproval,
 )
 from cairn.services.runs.execution_views import Context, ContextBlock, ExecutionPage
@@ -102,13 +102,13 @@ _MADE = Rollback(
 )
 _PREVIEW = RollbackPreview(
     **_FACTS,
-    kept=Kept(checkpoints=0, artifacts=0),
+    kept=UnaffectedItems(checkpoints=0, artifacts=0),
     stopped=[],
     withdrawn_approvals=[
-        WithdrawnApproval(approval_id=s.APPROVAL_ID, kind=Kind.COMPLETION, checkpoint_name="Business Goals")
+        WithdrawnApproval(approval_id=s.APPROVAL_ID, kind=ApprovalKind.COMPLETION, checkpoint_name="Business Goals")
     ],
     size_bytes=41,
-    then=GoesOn(checkpoint_name="Business Goals", begins="at once"),
+    then=ResumePoint(checkpoint_name="Business Goals", begins="at once"),
 )
 _REVISION = Revision(revision=1, pipeline_definition_version=1, author="admin", created_at=s.at(-60), comment="created")
 _EVENT = Event(
@@ -153,11 +153,11 @@ _STREAM = f"id: e1.l0.m0\nevent: event\ndata: {_EVENT.model_dump_json()}\n\neven
 _CHANGE = (
     f'event: change\ndata: {{"pipeline_id":"{s.PIPELINE_ID}","run_id":"{s.RUN_ID}","event_type":"run_started"}}\n\n'
 )
-_FINDING = Finding(
+_FINDING = DefinitionFinding(
     path="/checkpoints/0/form", message="This has to be a list of fields.", severity="error", line=5, column=11
 )
 
-_DIAGNOSIS = Diagnosis(
+_DIAGNOSIS = HealthReport(
     checked_at=s.at(30),
     well=True,
     findings=[
@@ -200,7 +200,7 @@ REQUESTS: dict[str, Any] = {
 }
 RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     "get_health": Health(
-        version="0.1.0", database="sqlite", drift=DriftReport(checked_at=s.at(-90), repaired=0, moved_aside=0)
+        version="0.1.0", database="sqlite", drift=DriftStatus(checked_at=s.at(-90), repaired=0, moved_aside=0)
     ),
     **people.RESPONSES,
     "list_pipelines": _page(PipelinePage, s.PIPELINE_SUMMARY),
@@ -217,7 +217,7 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
         ),
         s.PIPELINE,
     ),
-    "delete_pipeline": Deleted(
+    "delete_pipeline": DeletedPipeline(
         pipeline_id=s.PIPELINE_ID, archive_location=f".archived/{s.PIPELINE_ID}_20260302T101500Z"
     ),
     "get_definition": s.YAML,
@@ -230,7 +230,7 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
             text="-pipeline_name: Goals\n+pipeline_name: Goals to design\n",
         ),
     ),
-    "validate_definition": Validation(valid=False, errors=[_FINDING], warnings=[]),
+    "validate_definition": DefinitionValidation(valid=False, errors=[_FINDING], warnings=[]),
     "get_definition_schema": {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"},
     "list_templates": _page(
         TemplatePage,
@@ -239,7 +239,7 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
             title="Goals to design",
             description="Three forms.",
             uses=["people"],
-            checkpoints=[TemplateStep(key="goals", name="Goals", mode="human_only", approve="complete")],
+            checkpoints=[TemplateCheckpoint(key="goals", name="Goals", mode="human_only", approve="complete")],
             sample_input=None,
             text=s.YAML,
         ),
@@ -301,7 +301,7 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     "download_artifact": '{"goals": "Twice as many customers"}',
     "get_artifact_content": {"goals": "Twice as many customers"},
     "list_events": _page(EventPage, _EVENT),
-    "verify_events": Verdict(valid=True, chains=3, events=57, broken=[]),
+    "verify_events": ChainVerification(valid=True, chains=3, events=57, broken=[]),
     **dict.fromkeys(("get_diagnosis", "repair"), _DIAGNOSIS),
     "stream_run": _STREAM,
     "stream_changes": _CHANGE,

@@ -7,7 +7,7 @@ from typing import Any
 from cairn.api.examples import story as s
 from cairn.services.actors import Role, Scope
 from cairn.services.identity import views as v
-from cairn.services.identity.session_views import LeaveFor, Provider, Session, SignedIn, SignInWays
+from cairn.services.identity.session_views import Session, SignedIn, SignInOptions, SignInProvider, SignInRedirect
 from cairn.services.view import View
 
 _MADE: dict[str, Any] = {"created_at": s.at(-600), "created_by": "admin"}
@@ -70,7 +70,7 @@ _DELEGATION = v.Delegation(
     **_MADE,
 )
 _SECRET = v.Secret(name="smtp-password", changed_at=s.at(-30), changed_by="admin", is_readable=True, **_MADE)
-_WAYS = SignInWays(password=True, providers=[Provider(name="corp", title="Company account")])
+_WAYS = SignInOptions(password=True, providers=[SignInProvider(name="corp", title="Company account")])
 SESSION = Session(
     actor="admin",
     display_name="Administrator",
@@ -115,7 +115,7 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     "sign_out": None,
     "change_password": None,
     "get_sign_in_ways": _WAYS,
-    "begin_sign_in": LeaveFor(url="https://login.example.com/authorize?response_type=code&client_id=cairn"),
+    "begin_sign_in": SignInRedirect(url="https://login.example.com/authorize?response_type=code&client_id=cairn"),
     "finish_sign_in": SignedIn(session=SESSION, return_to="/approvals"),
     "list_people": _page(
         v.PersonPage, v.Person(name="reviewer", display_name="A reviewer", groups=["finance"], may_decide=True)
@@ -130,22 +130,22 @@ RESPONSES: dict[str, View | str | dict[str, Any] | None] = {
     "list_invitations": _page(v.InvitationPage, v.Invitation(**_INVITATION)),
     "create_invitation": v.NewInvitation(**_INVITATION, token=_TEXT, path=f"/welcome#invitation={_TEXT}"),
     "revoke_invitation": None,
-    "preview_invitation": v.Welcome(
+    "preview_invitation": v.InvitationPreview(
         user="reviewer", display_name="A reviewer", email="reviewer@example.com", expires_at=s.at(3720)
     ),
     "accept_invitation": SESSION,
     "update_me": SESSION,
     "list_own_tokens": _page(v.TokenPage, v.Token(**_TOKEN)),
-    "create_own_token": v.NewToken(**_TOKEN, token=_TEXT),
+    "create_own_token": v.CreatedToken(**_TOKEN, token=_TEXT),
     "revoke_own_token": v.Token(**_TOKEN),
     "list_tokens": _page(v.TokenPage, v.Token(**_TOKEN)),
-    "create_token": v.NewToken(**_TOKEN, token=_TEXT),
+    "create_token": v.CreatedToken(**_TOKEN, token=_TEXT),
     "revoke_token": v.Token(**_TOKEN),
     "list_sessions": _page(v.OpenSessionPage, _SESSION),
     "end_session": None,
-    "end_sessions": v.Ended(count=2),
+    "end_sessions": v.EndedSessions(count=2),
     "list_secrets": _page(v.SecretPage, _SECRET),
     "put_secret": _SECRET,
     "remove_secret": None,
-    "rotate_secrets": v.Rotated(count=4),
+    "rotate_secrets": v.SecretRotation(count=4),
 }

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from cairn.api.examples import story as s
-from cairn.core.states import ExecutionStatus, Kind
+from cairn.core.states import ApprovalKind, ExecutionStatus
 from cairn.services.rework.views import (
-    BecomesStale,
+    ArtifactFlow,
     Dependency,
-    Flow,
     Lineage,
     ReplacedArtifact,
     ReworkItem,
     ReworkPreview,
+    StaleExecution,
 )
 from cairn.services.rollbacks.views import WithdrawnApproval
 
@@ -43,11 +43,11 @@ PREVIEW = ReworkPreview(
     asker_waits=True,
     withdrawn_approvals=[
         WithdrawnApproval(
-            approval_id=s.name("approval requirements"), kind=Kind.COMPLETION, checkpoint_name="Requirements"
+            approval_id=s.name("approval requirements"), kind=ApprovalKind.COMPLETION, checkpoint_name="Requirements"
         )
     ],
     becomes_stale=[
-        BecomesStale(
+        StaleExecution(
             execution_id=s.name("execution summary"),
             run_id=s.RUN_ID,
             run_version=2,
@@ -80,7 +80,7 @@ EXECUTION: dict[str, Any] = s.EXECUTION.model_copy(
 LINEAGE = Lineage(
     run_id=s.RUN_ID,
     flow=[
-        Flow(
+        ArtifactFlow(
             artifact_record_id=s.RECORD_ID,
             artifact_name="goals",
             checksum=s.DIGEST,

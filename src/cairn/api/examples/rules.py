@@ -6,10 +6,10 @@ from typing import Any
 
 from cairn.api.examples import story as s
 from cairn.core.rules import GLOBAL
-from cairn.core.states import ApprovalStatus, Kind
+from cairn.core.states import ApprovalKind, ApprovalStatus
 from cairn.services.rules import views as v
 from cairn.services.rules.queries.autonomy import share
-from cairn.services.rules.scoring import Share
+from cairn.services.rules.scoring import Proportion
 
 TEXT = """version: "1.0"
 checkpoints:
@@ -57,7 +57,7 @@ _RULES: dict[str, Any] = {
     "warnings": [],
     "emergency_stop": v.EmergencyStop(stopped=False, reason="", by=None, at=None),
 }
-_FILE = v.RulesFile(path="/srv/cairn-data/rules.yaml", faults=[])
+_FILE = v.RulesFileStatus(path="/srv/cairn-data/rules.yaml", faults=[])
 _GLOBAL = v.RuleText(scope=GLOBAL, file=_FILE, **_RULES)
 _OWN = v.RuleText(scope=s.PIPELINE_ID, file=None, **_RULES)
 _VERSION = v.RuleVersion(
@@ -79,7 +79,7 @@ _DISAGREEMENT = v.Disagreement(
     pipeline_id=s.PIPELINE_ID,
     pipeline_name="Business goals to design",
     checkpoint_name="Business Goals",
-    kind=Kind.ACTION,
+    kind=ApprovalKind.ACTION,
     operation_type="refund",
     asked_at=s.at(0),
     rule="Small refunds",
@@ -95,7 +95,7 @@ _AUDIT = v.Audit(
     run_version=2,
     execution_id=s.EXECUTION_ID,
     checkpoint_name="Business Goals",
-    kind=Kind.ACTION,
+    kind=ApprovalKind.ACTION,
     operation_type="refund",
     asked_at=s.at(0),
     rule="Small refunds",
@@ -116,16 +116,16 @@ RESPONSES: dict[str, Any] = {
     **dict.fromkeys(("diff_rule_versions", "diff_pipeline_rule_versions"), _DIFF),
     "get_rules_schema": {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"},
     "check_rules": v.RuleCheck(valid=True, errors=[], warnings=[], rules=[_ASKS, _APPROVES]),
-    "explain_approval": v.Explanation(
+    "explain_approval": v.ApprovalExplanation(
         approval_id=s.APPROVAL_ID,
-        kind=Kind.ACTION,
+        kind=ApprovalKind.ACTION,
         status=ApprovalStatus.PENDING,
         rule="Large amounts",
         scope=GLOBAL,
         rules_revision=3,
         reason="'Large amounts' of the global rules, revision 3, asks.",
         considered=[
-            v.RuleConsidered(
+            v.EvaluatedRule(
                 rule="Large amounts",
                 scope=GLOBAL,
                 section="checkpoints",
@@ -142,10 +142,15 @@ RESPONSES: dict[str, Any] = {
         no_rule=148,
         agreed=79,
         disagreed=1,
-        false_approve=share(Share(1, 80)),
+        false_approve=share(Proportion(1, 80)),
         rules=[
             v.RuleScore(
-                rule="Small refunds", approved=80, agreed=79, disagreed=1, asked=0, false_approve=share(Share(1, 80))
+                rule="Small refunds",
+                approved=80,
+                agreed=79,
+                disagreed=1,
+                asked=0,
+                false_approve=share(Proportion(1, 80)),
             )
         ],
         disagreements=[_DISAGREEMENT],
@@ -156,7 +161,7 @@ RESPONSES: dict[str, Any] = {
     "get_autonomy": v.Autonomy(
         since=s.at(-129_600),
         decided=400,
-        automatic=share(Share(60, 400)),
+        automatic=share(Proportion(60, 400)),
         rules=[
             v.RuleAutonomy(
                 scope=GLOBAL,
@@ -169,10 +174,10 @@ RESPONSES: dict[str, Any] = {
                 approved=60,
                 sampled=7,
                 reviewed=5,
-                disagreement=share(Share(0, 5)),
-                shadow=share(Share(1, 90)),
+                disagreement=share(Proportion(0, 5)),
+                shadow=share(Proportion(1, 90)),
                 asked=160,
-                modification=share(Share(4, 160)),
+                modification=share(Proportion(4, 160)),
             )
         ],
     ),

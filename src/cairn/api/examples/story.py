@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from cairn.core.states import ApprovalStatus, ExecutionStatus, Kind, Mode, RunStatus
+from cairn.core.states import ApprovalKind, ApprovalStatus, ExecutionMode, ExecutionStatus, RunStatus
 from cairn.services.approvals.form_views import Form, FormField
-from cairn.services.approvals.views import Approval, ApprovalDetail, Step, Terms
+from cairn.services.approvals.views import Approval, ApprovalDetail, ApprovalTerms, PriorExecution
 from cairn.services.artifacts.views import Artifact
-from cairn.services.costs.views import Bound, Limits, RunBudget, Usage
+from cairn.services.costs.views import BudgetLimits, BudgetStatus, RunBudget, Usage
 from cairn.services.pipelines.views import Checkpoint, Pipeline, PipelineSummary
 from cairn.services.runs.execution_views import ErrorDetails, Execution, Interaction
-from cairn.services.runs.views import OpenExecution, RecentRun, Run, RunMetadata, RunProgress, RunSummary, TrailItem
+from cairn.services.runs.views import OpenExecution, RecentRun, Run, RunCheckpoint, RunMetadata, RunProgress, RunSummary
 
 
 def name(of: str) -> str:
@@ -73,13 +73,13 @@ USAGE = Usage(
     simulated_tokens=0,
     seconds=2.4,
 )
-_NO_LIMITS = Limits(max_cost_usd=None, max_tokens=None, max_calls=None)
+_NO_LIMITS = BudgetLimits(max_cost_usd=None, max_tokens=None, max_calls=None)
 BUDGET = RunBudget(
     own=_NO_LIMITS,
     defined=_NO_LIMITS.model_copy(update={"max_cost_usd": 2.0}),
     per_month=_NO_LIMITS,
     bounds=[
-        Bound(
+        BudgetStatus(
             of="run",
             limit="max_cost_usd",
             allowed=2.0,
@@ -195,7 +195,7 @@ FORM = Form(
 APPROVAL = Approval(
     approval_id=APPROVAL_ID,
     title="Approve Business Goals",
-    kind=Kind.COMPLETION,
+    kind=ApprovalKind.COMPLETION,
     status=ApprovalStatus.PENDING,
     digest=DIGEST,
     run_id=RUN_ID,
@@ -233,7 +233,7 @@ APPROVAL_DETAIL = ApprovalDetail(
     checkpoint_description="What should be true in a year?",
     rule_scope=None,
     rules_revision=None,
-    terms=Terms(
+    terms=ApprovalTerms(
         on_timeout=None,
         period_seconds=None,
         escalate_after_seconds=None,
@@ -245,7 +245,7 @@ APPROVAL_DETAIL = ApprovalDetail(
     artifacts=[ARTIFACT],
     form=FORM,
     steps=[
-        Step(
+        PriorExecution(
             execution_id=EXECUTION_ID,
             checkpoint_id=CHECKPOINT_ID,
             checkpoint_name="Business Goals",
@@ -266,7 +266,7 @@ EXECUTION = Execution(
     checkpoint_name="Business Goals",
     checkpoint_description="What should be true in a year?",
     checkpoint_position=0,
-    mode=Mode.HUMAN_ONLY,
+    mode=ExecutionMode.HUMAN_ONLY,
     status=ExecutionStatus.WAITING_APPROVAL_TO_COMPLETE,
     waiting_on=None,
     created_at=at(0),
@@ -312,17 +312,17 @@ EXECUTION = Execution(
 )
 
 
-def _trail_item(position: int) -> TrailItem:
+def _trail_item(position: int) -> RunCheckpoint:
     key, title = STEPS[position]
     is_first = position == 0
-    return TrailItem(
+    return RunCheckpoint(
         position=position,
         checkpoint_id=name(f"checkpoint {key}"),
         key=key,
         name=title,
         description="",
         stage=key,
-        mode=Mode.HUMAN_ONLY,
+        mode=ExecutionMode.HUMAN_ONLY,
         needs=[],
         asks_to_start=False,
         asks_to_complete=True,

@@ -15,10 +15,10 @@ from cairn.api.guarding import operations
 from cairn.api.parameters import ApprovalId, ById, Paging, Text, filled
 from cairn.api.permissions import DECISIONS
 from cairn.api.wiring import By, CommandId, Services
-from cairn.core.rule_verdict import Risk
-from cairn.core.states import ApprovalStatus, Kind
+from cairn.core.rule_verdict import RiskLevel
+from cairn.core.states import ApprovalKind, ApprovalStatus
 from cairn.services.actors import Actor
-from cairn.services.approvals.views import ApprovalDetail, ApprovalPage, BatchDecided, ModifyPreview
+from cairn.services.approvals.views import ApprovalDetail, ApprovalPage, BatchDecisionResults, ModificationPreview
 from cairn.services.filters import ApprovalFilter
 
 router = operations("/api/approvals", "Approvals")
@@ -31,10 +31,10 @@ class Wanted:
     """Which approvals, in which order."""
 
     status: Annotated[list[ApprovalStatus] | None, Query(description="One of these; pending unless said.")] = None
-    kind: Annotated[list[Kind] | None, Query(description="One of these.")] = None
+    kind: Annotated[list[ApprovalKind] | None, Query(description="One of these.")] = None
     pipeline_id: ById = None
     run_id: ById = None
-    risk_level: Annotated[list[Risk] | None, Query(description="Of a proposed action: one of these.")] = None
+    risk_level: Annotated[list[RiskLevel] | None, Query(description="Of a proposed action: one of these.")] = None
     operation_type: Annotated[Text | None, Query(max_length=100, description="Of a proposed action.")] = None
     rule: Annotated[Text | None, Query(max_length=200, description="That asks, or has approved.")] = None
     mine: Annotated[bool, Query(description="Only what you may decide.")] = False
@@ -70,7 +70,7 @@ def get_approval(approval_id: ApprovalId, services: Services, by: By) -> Approva
 
 
 @router.post("/batch")
-async def decide_batch(body: DecideBatch, services: Services, by: By, command_id: CommandId) -> BatchDecided:
+async def decide_batch(body: DecideBatch, services: Services, by: By, command_id: CommandId) -> BatchDecisionResults:
     """The same decision on several. Each is decided by itself: what cannot be is told, and the others go on (H8)."""
     require(by, DECISIONS[body.decision])
     items = [(item.approval_id, item.digest) for item in body.items]
@@ -78,7 +78,7 @@ async def decide_batch(body: DecideBatch, services: Services, by: By, command_id
 
 
 @router.put("/{approval_id}/modify")
-def preview_modification(approval_id: ApprovalId, body: Modify, services: Services) -> ModifyPreview:
+def preview_modification(approval_id: ApprovalId, body: Modify, services: Services) -> ModificationPreview:
     """What other parameters would make of an action: the difference, and whether they fit. Nothing is decided."""
     return services.corrections.preview(approval_id, body.modified_params)
 

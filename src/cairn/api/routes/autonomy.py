@@ -15,20 +15,20 @@ from cairn.api.routes.rules import read_rulebook
 from cairn.api.wiring import By, Services
 from cairn.services.rules.backtests import MOST
 from cairn.services.rules.views import (
+    ApprovalExplanation,
     Audit,
     AuditPage,
     Autonomy,
     Backtest,
     EmergencyStop,
     EmergencyStopPage,
-    Explanation,
 )
 
 router = operations("/api", "Rules")
 
 
 @router.get("/approvals/{approval_id}/explain")
-def explain_approval(approval_id: ApprovalId, services: Services) -> Explanation:
+def explain_approval(approval_id: ApprovalId, services: Services) -> ApprovalExplanation:
     """Which rule asks or has approved, and why each other one did not, condition by condition."""
     return services.rule_reading.explain(approval_id)
 

@@ -11,7 +11,7 @@ from cairn.api.bodies import CheckpointOrder
 from cairn.api.guarding import operations
 from cairn.api.parameters import CheckpointId, Force, PipelineId, etag, is_id, revision_of
 from cairn.api.wiring import By, CommandId, Services
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.services.pipelines.views import Checkpoint, Pipeline
 
 router = operations("/api", "Checkpoints")
@@ -49,7 +49,7 @@ async def create_checkpoint(
     definition = dict(body)
     pipeline_id = definition.pop("pipeline_id", None)
     if not is_id(pipeline_id):
-        raise WrongInput([("/pipeline_id", "Name the pipeline by its id.")])
+        raise InvalidInput([("/pipeline_id", "Name the pipeline by its id.")])
     return await _add(services, response, pipeline_id, definition, position, force, by, command_id)
 
 

@@ -15,7 +15,7 @@ from cairn.api.guarding import operations
 from cairn.api.parameters import Paging, PipelineId, RunId, filled
 from cairn.api.wiring import By, CommandId, Services
 from cairn.core.budget import Budget
-from cairn.services.costs.queries import Days, OfAll, OfPipeline, OfRun, Wanted
+from cairn.services.costs.queries import CostQuery, DateRange, OfAll, OfPipeline, OfRun
 from cairn.services.costs.views import Costs, PipelineCosts, RunCosts
 from cairn.services.runs.views import Run
 
@@ -29,8 +29,8 @@ class Between:
     until: Annotated[date | None, Query(description="The last day, in UTC.")] = None
 
     @property
-    def days(self) -> Days:
-        return Days(self.since, self.until)
+    def days(self) -> DateRange:
+        return DateRange(self.since, self.until)
 
 
 @router.get("/runs/{run_id}/costs")
@@ -41,7 +41,7 @@ def get_run_costs(
     by: Annotated[OfRun, Query(description=_BY)] = "execution",
 ) -> RunCosts:
     """What models have used in a run: tokens, calls, cost; with all attempts, also those that a rollback took away."""
-    return services.reading.run_costs(run_id, Wanted(by, paging.limit, paging.cursor))
+    return services.reading.run_costs(run_id, CostQuery(by, paging.limit, paging.cursor))
 
 
 @router.put("/runs/{run_id}/budget")
@@ -62,7 +62,7 @@ def get_pipeline_costs(
     by: Annotated[OfPipeline, Query(description=_BY)] = "day",
 ) -> PipelineCosts:
     """What models have used in all runs of a pipeline, test runs included."""
-    return services.reading.pipeline_costs(pipeline_id, Wanted(by, paging.limit, paging.cursor, between.days))
+    return services.reading.pipeline_costs(pipeline_id, CostQuery(by, paging.limit, paging.cursor, between.days))
 
 
 @router.get("/costs")
@@ -73,4 +73,4 @@ def get_costs(
     by: Annotated[OfAll, Query(description=_BY)] = "day",
 ) -> Costs:
     """What models have used in all pipelines."""
-    return services.reading.costs(Wanted(by, paging.limit, paging.cursor, between.days))
+    return services.reading.costs(CostQuery(by, paging.limit, paging.cursor, between.days))

@@ -14,15 +14,15 @@ from cairn.api.parameters import Force, IfMatch, Paging, PipelineId, etag, revis
 from cairn.api.problems import Turned
 from cairn.api.wiring import By, CommandId, Services
 from cairn.definitions import DefinitionError, authoring_schema
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.services.pipelines.views import (
     DefinitionDiff,
-    Finding,
+    DefinitionFinding,
+    DefinitionValidation,
     Pipeline,
     RevisionDetail,
     RevisionPage,
     TemplatePage,
-    Validation,
 )
 
 router = operations("/api", "Definitions")
@@ -54,7 +54,7 @@ async def replace_definition(
     """Apply a whole definition: what it leaves out has its default. The same again changes nothing (P7)."""
     written = await read_written(request)
     if not isinstance(written.value, dict):
-        raise WrongInput([("", "This has to be an object: a whole definition.")])
+        raise InvalidInput([("", "This has to be an object: a whole definition.")])
     saved = await services.pipelines.replace(
         pipeline_id,
         written.value,
@@ -114,7 +114,7 @@ async def revert_pipeline(
 
 
 @router.post("/definitions/validate")
-async def validate_definition(request: Request, services: Services) -> Validation:
+async def validate_definition(request: Request, services: Services) -> DefinitionValidation:
     """Check a definition without saving it. A text that cannot even be read is a finding, too."""
     try:
         written = await read_written(request)
@@ -126,17 +126,19 @@ async def validate_definition(request: Request, services: Services) -> Validatio
             raise
         return _validation(
             [
-                Finding(path=place.path, message=place.message, severity="error", line=place.line, column=place.column)
+                DefinitionFinding(
+                    path=place.path, message=place.message, severity="error", line=place.line, column=place.column
+                )
                 for place in error.places
             ]
         )
     return _validation([finding(found) for found in checked.warnings])
 
 
-def _validation(findings: list[Finding]) -> Validation:
+def _validation(findings: list[DefinitionFinding]) -> DefinitionValidation:
     errors = [found for found in findings if found.severity == "error"]
     warnings = [found for found in findings if found.severity == "warning"]
-    return Validation(valid=not errors, errors=errors, warnings=warnings)
+    return DefinitionValidation(valid=not errors, errors=errors, warnings=warnings)
 
 
 @router.get("/definitions/schema")

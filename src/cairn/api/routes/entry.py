@@ -23,7 +23,7 @@ from cairn.api.people_bodies import BeginSignIn, ChangePassword, FinishSignIn, S
 from cairn.api.session_views import session_view, sign_in_ways
 from cairn.api.wiring import By, Services, UsedSession
 from cairn.services.errors import Forbidden
-from cairn.services.identity.session_views import DriftReport, Health, LeaveFor, Session, SignedIn, SignInWays
+from cairn.services.identity.session_views import DriftStatus, Health, Session, SignedIn, SignInOptions, SignInRedirect
 
 router = operations("/api", "Entry")
 ProviderName = Annotated[str, Path(max_length=100, description="An identity provider of the settings.")]
@@ -37,7 +37,7 @@ def get_health(services: Services) -> Health:
         version=cairn.__version__,
         database=services.database.kind,
         drift=drift
-        and DriftReport(checked_at=drift.checked_at, repaired=drift.repaired, moved_aside=drift.moved_aside),
+        and DriftStatus(checked_at=drift.checked_at, repaired=drift.repaired, moved_aside=drift.moved_aside),
     )
 
 
@@ -82,7 +82,7 @@ async def change_password(body: ChangePassword, services: Services, by: By, curr
 
 # ---- identity providers ----------------------------------------------------------------------------------
 @router.get("/sign-in")
-def get_sign_in_ways(services: Services) -> SignInWays:
+def get_sign_in_ways(services: Services) -> SignInOptions:
     """How people sign in here, besides with a token."""
     return sign_in_ways(services)
 
@@ -90,13 +90,13 @@ def get_sign_in_ways(services: Services) -> SignInWays:
 @router.post("/sign-in/{provider}")
 async def begin_sign_in(
     provider: ProviderName, body: BeginSignIn, request: Request, response: Response, services: Services
-) -> LeaveFor:
+) -> SignInRedirect:
     """Begin to sign in with an identity provider: let the browser go to `url`."""
     refuse_foreign(request)
     back = f"{services.settings.public_url or request.base_url}".rstrip("/") + f"/sign-in/{provider}"
     begun = await services.accounts.providers.begin(provider, body.return_to, back)
     set_ticket(response, request, begun.ticket)
-    return LeaveFor(url=begun.url)
+    return SignInRedirect(url=begun.url)
 
 
 @router.post("/sign-in/{provider}/finish")

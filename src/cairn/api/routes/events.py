@@ -11,7 +11,7 @@ from pydantic import AwareDatetime
 from cairn.api.guarding import operations
 from cairn.api.parameters import ById, Paging, Text, filled
 from cairn.api.wiring import Services
-from cairn.services.events.views import EventPage, Verdict
+from cairn.services.events.views import ChainVerification, EventPage
 from cairn.services.filters import EventFilter
 
 router = operations("/api/events", "Trail")
@@ -42,6 +42,6 @@ def list_events(
 
 
 @router.get("/verify")
-def verify_events(services: Services, run_id: ById = None, pipeline_id: ById = None) -> Verdict:
+def verify_events(services: Services, run_id: ById = None, pipeline_id: ById = None) -> ChainVerification:
     """Check the hash chain of a run, of a pipeline with all its runs, or of everything (S4)."""
     return services.reading.verify(pipeline_id, run_id)

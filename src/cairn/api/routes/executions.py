@@ -13,7 +13,7 @@ from cairn.api.guarding import operations
 from cairn.api.parameters import ExecutionId, Paging, Text
 from cairn.api.unhindered import small
 from cairn.api.wiring import By, CommandId, Services
-from cairn.core.states import Kind
+from cairn.core.states import ApprovalKind
 from cairn.services.conversations.queries import MessageFilter
 from cairn.services.conversations.views import MessagePage
 from cairn.services.events.views import LogPage
@@ -29,9 +29,9 @@ MessageScope = Annotated[
 ]
 Before = Annotated[int | None, Query(ge=0, lt=2**63, description="Only messages before this `message_id`.")]
 After = Annotated[int | None, Query(ge=0, lt=2**63, description="Only messages after this `message_id`.")]
-_START = frozenset({Kind.START})
-_COMPLETION = frozenset({Kind.COMPLETION})
-_WORK = frozenset({Kind.START, Kind.COMPLETION, Kind.ACTION})
+_START = frozenset({ApprovalKind.START})
+_COMPLETION = frozenset({ApprovalKind.COMPLETION})
+_WORK = frozenset({ApprovalKind.START, ApprovalKind.COMPLETION, ApprovalKind.ACTION})
 
 
 @router.post("/start")
@@ -192,7 +192,7 @@ async def _decide(
     services: Services,
     execution_id: str,
     decision: str,
-    kinds: frozenset[Kind],
+    kinds: frozenset[ApprovalKind],
     body: Approve | Revise,
     by: By,
     command_id: CommandId,

@@ -16,16 +16,16 @@ from cairn.api.wiring import By, Services, UsedSession
 from cairn.services.actors import Actor
 from cairn.services.errors import Forbidden
 from cairn.services.identity.session_views import Session
-from cairn.services.identity.tokens import NewToken as Wanted
+from cairn.services.identity.tokens import TokenSpec as Wanted
 from cairn.services.identity.views import (
-    Ended,
+    CreatedToken,
+    EndedSessions,
     InvitationPage,
+    InvitationPreview,
     NewInvitation,
-    NewToken,
     OpenSessionPage,
     Token,
     TokenPage,
-    Welcome,
 )
 
 router = operations("/api", "Letting in")
@@ -57,11 +57,13 @@ async def revoke_invitation(invitation_id: InvitationId, services: Services, by:
 
 
 @router.post("/invitations/preview")
-async def preview_invitation(body: LookAtInvitation, request: Request, services: Services) -> Welcome:
+async def preview_invitation(body: LookAtInvitation, request: Request, services: Services) -> InvitationPreview:
     """Whom an invitation is for. It stays open."""
     refuse_foreign(request)
     found = await services.accounts.invitations.look(body.token, visitor_of(request))
-    return Welcome(user=found.user, display_name=found.display_name, email=found.email, expires_at=found.expires_at)
+    return InvitationPreview(
+        user=found.user, display_name=found.display_name, email=found.email, expires_at=found.expires_at
+    )
 
 
 @router.post("/invitations/accept")
@@ -90,13 +92,13 @@ def list_tokens(
 
 
 @router.post("/tokens", status_code=201)
-async def create_token(body: CreateToken, services: Services, by: By) -> NewToken:
+async def create_token(body: CreateToken, services: Services, by: By) -> CreatedToken:
     """Make a token for a user. Its text is in this answer alone."""
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
     user = by.name if body.user is None else body.user.strip().lower()
     made = await services.accounts.tokens.create(Wanted(user, body.name, scopes, body.valid_days), by)
     kept = await run_in_threadpool(services.accounts.people.token, made.token_id)
-    return NewToken(**dict(kept), token=made.token)
+    return CreatedToken(**dict(kept), token=made.token)
 
 
 @router.delete("/tokens/{token_id}")
@@ -125,10 +127,10 @@ async def end_session(session_id: SessionId, services: Services, by: By) -> None
 
 
 @router.delete("/sessions")
-async def end_sessions(services: Services, by: By, current: UsedSession, user: UserQuery = None) -> Ended:
+async def end_sessions(services: Services, by: By, current: UsedSession, user: UserQuery = None) -> EndedSessions:
     """End all your other sessions, or as an admin all of another user's."""
     _check_own(by, user)
-    return Ended(count=await services.accounts.sessions.end_all(user or by.name, by, but=current))
+    return EndedSessions(count=await services.accounts.sessions.end_all(user or by.name, by, but=current))
 
 
 def _check_own(by: Actor, user: str | None) -> None:

@@ -13,9 +13,9 @@ from cairn.api.people_bodies import CreateOwnToken, UpdateMe
 from cairn.api.session_views import session_view
 from cairn.api.wiring import By, Services
 from cairn.services.identity.session_views import Session
-from cairn.services.identity.tokens import NewToken as Wanted
+from cairn.services.identity.tokens import TokenSpec as Wanted
 from cairn.services.identity.users import UserChange
-from cairn.services.identity.views import NewToken, Token, TokenPage
+from cairn.services.identity.views import CreatedToken, Token, TokenPage
 
 router = operations("/api/me", "Your account")
 
@@ -39,7 +39,7 @@ def list_own_tokens(
 
 
 @router.post("/tokens", status_code=201)
-async def create_own_token(body: CreateOwnToken, services: Services, by: By) -> NewToken:
+async def create_own_token(body: CreateOwnToken, services: Services, by: By) -> CreatedToken:
     """Make a token of your own, for what your roles allow. Its text is in this answer alone.
 
     Made with a token, it may do no more than that one, and ends with it.
@@ -47,7 +47,7 @@ async def create_own_token(body: CreateOwnToken, services: Services, by: By) -> 
     scopes = None if body.scopes is None else tuple(scope.value for scope in body.scopes)
     made = await services.accounts.tokens.create_own(Wanted(by.name, body.name, scopes, body.valid_days), by)
     kept = await run_in_threadpool(services.accounts.people.token, made.token_id)
-    return NewToken(**dict(kept), token=made.token)
+    return CreatedToken(**dict(kept), token=made.token)
 
 
 @router.delete("/tokens/{token_id}")

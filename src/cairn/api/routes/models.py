@@ -5,7 +5,7 @@ from __future__ import annotations
 from cairn.api.bodies import TestModel
 from cairn.api.guarding import operations
 from cairn.api.wiring import Services
-from cairn.services.model_views import ModelList, ModelTrial
+from cairn.services.model_views import ModelList, ModelTestResult
 
 router = operations("/api/models", "Models")
 
@@ -17,6 +17,6 @@ def list_models(services: Services) -> ModelList:
 
 
 @router.post("/test")
-async def test_model(body: TestModel, services: Services) -> ModelTrial:
+async def test_model(body: TestModel, services: Services) -> ModelTestResult:
     """Ask a model one small thing now: the answer says how long it took, what it used, or what is wrong."""
     return await services.known_models.test(body.model)

@@ -15,13 +15,13 @@ from cairn.services.filters import DeliveryFilter
 from cairn.services.notifications.views import (
     Channel,
     ChannelPage,
+    CreatedChannel,
     DeliveryDetail,
     DeliveryPage,
-    MadeChannel,
     Preferences,
     RemovedChannel,
 )
-from cairn.store.tables.notifications import DeliveryStatus, NoticeKind
+from cairn.store.tables.notifications import DeliveryStatus, NotificationKind
 
 router = operations("/api", "Notifications")
 ChannelId = Annotated[str, Path(description="Id of the channel.", json_schema_extra={"format": "uuid"})]
@@ -35,13 +35,13 @@ def list_channels(services: Services, paging: Paging) -> ChannelPage:
 
 
 @router.post("/channels", status_code=201)
-async def create_channel(body: MakeChannel, response: Response, services: Services, by: By) -> MadeChannel:
+async def create_channel(body: MakeChannel, response: Response, services: Services, by: By) -> CreatedChannel:
     """Set a channel up. A webhook without a signing key gets one, which is shown this once."""
     channel_id, key = await services.telling.channels.create(body.wanted, by)
     made = await run_in_threadpool(services.reading.channel, channel_id)
     response.headers["Location"] = f"/api/channels/{channel_id}"
     response.headers["ETag"] = etag(made.revision)
-    return MadeChannel(**dict(made), signing_key=key)
+    return CreatedChannel(**dict(made), signing_key=key)
 
 
 @router.get("/channels/{channel_id}")
@@ -85,7 +85,7 @@ def list_deliveries(
     run_id: ById = None,
     approval_id: ById = None,
     status: Annotated[list[DeliveryStatus] | None, Query(description="One of these.")] = None,
-    kind: Annotated[list[NoticeKind] | None, Query(description="One of these.")] = None,
+    kind: Annotated[list[NotificationKind] | None, Query(description="One of these.")] = None,
 ) -> DeliveryPage:
     """What was sent, and what came of it, newest first."""
     wanted = DeliveryFilter(channel_id, pipeline_id, run_id, approval_id, tuple(status or ()), tuple(kind or ()))

@@ -11,9 +11,9 @@ from cairn.api.documents import read_written, shown
 from cairn.api.guarding import operations
 from cairn.api.parameters import Force, IfMatch, Paging, PipelineId, Text, etag, revision_of
 from cairn.api.wiring import By, CommandId, Services
-from cairn.services.errors import WrongInput
+from cairn.services.errors import InvalidInput
 from cairn.services.filters import RunFilter
-from cairn.services.pipelines.views import Deleted, Pipeline, PipelinePage
+from cairn.services.pipelines.views import DeletedPipeline, Pipeline, PipelinePage
 from cairn.services.runs.views import RunPage
 
 router = operations("/api/pipelines", "Pipelines")
@@ -39,7 +39,7 @@ async def create_pipeline(
     if isinstance(written.value, dict) and written.value.keys() == {"template"}:
         name = written.value["template"]
         if not isinstance(name, str):
-            raise WrongInput([("/template", "This has to be the name of a template.")])
+            raise InvalidInput([("/template", "This has to be the name of a template.")])
         saved = await services.pipelines.from_template(name, by=by, command_id=command_id)
     else:
         saved = await services.pipelines.create(
@@ -71,7 +71,7 @@ async def update_pipeline(
     """Change what is given, leave the rest; `checkpoints`, where given, are all of them from now on."""
     written = await read_written(request)
     if not isinstance(written.value, dict):
-        raise WrongInput([("", "This has to be an object with the fields to change.")])
+        raise InvalidInput([("", "This has to be an object with the fields to change.")])
     saved = await services.pipelines.update(
         pipeline_id,
         written.value,
@@ -87,10 +87,10 @@ async def update_pipeline(
 @router.delete("/{pipeline_id}")
 async def delete_pipeline(
     pipeline_id: PipelineId, services: Services, by: By, command_id: CommandId, force: Force = False
-) -> Deleted:
+) -> DeletedPipeline:
     """Put it away: its folder goes to the archive, `restore` brings it back."""
     location = await services.pipelines.delete(pipeline_id, force=force, by=by, command_id=command_id)
-    return Deleted(pipeline_id=pipeline_id, archive_location=location)
+    return DeletedPipeline(pipeline_id=pipeline_id, archive_location=location)
 
 
 @router.post("/{pipeline_id}/restore")

@@ -9,7 +9,7 @@ from cairn.api.bodies import Rerun, Rework
 from cairn.api.guarding import operations
 from cairn.api.parameters import ExecutionId, RunId
 from cairn.api.wiring import By, CommandId, Services
-from cairn.services.rework.service import Asked, Request
+from cairn.services.rework.service import ReworkSpec, StartedRework
 from cairn.services.rework.views import Lineage, ReworkPreview
 from cairn.services.runs.execution_views import Execution
 
@@ -57,10 +57,10 @@ def get_lineage(run_id: RunId, services: Services) -> Lineage:
     return services.reading.lineage(run_id)
 
 
-def _request(execution_id: str, body: Rework) -> Request:
-    return Request(execution_id, body.checkpoint, body.prompt, body.reason)
+def _request(execution_id: str, body: Rework) -> ReworkSpec:
+    return ReworkSpec(execution_id, body.checkpoint, body.prompt, body.reason)
 
 
-async def _made(services: Services, asked: Asked, by: By, response: Response) -> Execution:
+async def _made(services: Services, asked: StartedRework, by: By, response: Response) -> Execution:
     response.headers["Location"] = f"/api/executions/{asked.execution_id}"
     return await shown(services, services.reading.execution, asked.execution_id, by, list(asked.warnings))

@@ -12,8 +12,8 @@ from cairn.api.bodies import RollBack
 from cairn.api.guarding import operations
 from cairn.api.parameters import ById, Paging, RollbackId
 from cairn.api.wiring import By, CommandId, Services
-from cairn.core.errors import Repeated
-from cairn.services.rollbacks.service import Request
+from cairn.core.errors import AlreadyApplied
+from cairn.services.rollbacks.service import RollbackSpec
 from cairn.services.rollbacks.views import Rollback, RollbackPage, RollbackPreview
 
 router = operations("/api/rollback", "Rollback")
@@ -32,7 +32,7 @@ async def make_rollback(
     """Go back. What is taken away is archived. The same `rollback_id` again answers with what it did."""
     request = _request(body, command_id)
     warnings: list[str] = []
-    with suppress(Repeated):
+    with suppress(AlreadyApplied):
         _, warnings = await services.rollbacks.roll_back(request, by=by, command_id=command_id)
     response.headers["Location"] = f"/api/rollback/{request.rollback_id}"
     return await _shown(services, request.rollback_id, warnings)
@@ -59,13 +59,13 @@ def get_rollback(rollback_id: RollbackId, services: Services) -> Rollback:
 async def undo_rollback(rollback_id: RollbackId, services: Services, by: By, command_id: CommandId) -> Rollback:
     """Put everything back, while nothing newer stands in its place (D51)."""
     warnings: list[str] = []
-    with suppress(Repeated):
+    with suppress(AlreadyApplied):
         warnings = await services.rollbacks.undo(rollback_id, by=by, command_id=command_id)
     return await _shown(services, rollback_id, warnings)
 
 
-def _request(body: RollBack, command_id: CommandId) -> Request:
-    return Request(
+def _request(body: RollBack, command_id: CommandId) -> RollbackSpec:
+    return RollbackSpec(
         rollback_type=body.rollback_type,
         source_run_id=body.source_run_id,
         target_run_id=body.target_run_id,

@@ -8,8 +8,8 @@ from cairn.api.guarding import operations
 from cairn.api.parameters import Paging, SecretName
 from cairn.api.people_bodies import PutSecret
 from cairn.api.wiring import By, Services
-from cairn.services.identity.views import Rotated, Secret, SecretPage
-from cairn.services.secrets import Kept
+from cairn.services.identity.views import Secret, SecretPage, SecretRotation
+from cairn.services.secrets import StoredSecret
 
 router = operations("/api/secrets", "Secrets")
 
@@ -36,16 +36,16 @@ async def remove_secret(name: SecretName, services: Services, by: By) -> None:
 
 
 @router.post("/rotate")
-async def rotate_secrets(services: Services, by: By) -> Rotated:
+async def rotate_secrets(services: Services, by: By) -> SecretRotation:
     """Encrypt all secrets anew: with a new key, or with the newest one of the settings."""
-    return Rotated(count=await services.secrets.rotate(by))
+    return SecretRotation(count=await services.secrets.rotate(by))
 
 
 def _shown(services: Services, name: str) -> Secret:
     return next(_secret(one) for one in services.secrets.list() if one.name == name)
 
 
-def _secret(kept: Kept) -> Secret:
+def _secret(kept: StoredSecret) -> Secret:
     return Secret(
         name=kept.name,
         created_at=kept.created_at,

@@ -14,7 +14,7 @@ from cairn.api.parameters import RunId
 from cairn.api.permissions import READ
 from cairn.api.streaming import HEADERS, follow_changes, follow_run
 from cairn.api.wiring import By, Services
-from cairn.services.runs.stream import Place
+from cairn.services.runs.stream import StreamPosition
 
 router = operations("/api", "Streams")
 NOW = "now"
@@ -42,7 +42,7 @@ async def stream_run(
     part of a message on its way: it has no id, and the whole message comes in its place.
     """
     named = last_seen or last_event_id
-    place = Place() if named == NOW else Place.named(named)
+    place = StreamPosition() if named == NOW else StreamPosition.named(named)
     await run_in_threadpool(services.reading.check_run, run_id)
     if named == NOW:
         place = await run_in_threadpool(services.reading.last_place, run_id)

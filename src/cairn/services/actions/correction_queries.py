@@ -8,33 +8,33 @@ from typing import Any
 from cairn.ports import Clock
 from cairn.services.actions import queries as learning
 from cairn.services.actions.corrections import similar
-from cairn.services.actions.modifications import Modifying
+from cairn.services.actions.modifications import ActionModifications
 from cairn.services.approvals.views import (
-    Change,
     LearningCase,
     LearningCasePage,
+    ModificationPreview,
     ModificationRates,
-    ModifyPreview,
     ModifyValidation,
-    ParameterFault,
+    ParameterChange,
+    ParameterError,
 )
 from cairn.store import Database
 
 
-class Corrections:
-    def __init__(self, database: Database, modifying: Modifying, clock: Clock) -> None:
+class CorrectionQueries:
+    def __init__(self, database: Database, modifying: ActionModifications, clock: Clock) -> None:
         self._database = database
         self._modifying = modifying
         self._clock = clock
 
-    def preview(self, approval_id: str, patch: Mapping[str, Any]) -> ModifyPreview:
+    def preview(self, approval_id: str, patch: Mapping[str, Any]) -> ModificationPreview:
         """What a modification would make of an action."""
         found = self._database.read(lambda c: self._modifying.preview(c, approval_id, patch))
-        errors = [ParameterFault(path=path, message=message) for path, message in found.problems]
-        return ModifyPreview(
+        errors = [ParameterError(path=path, message=message) for path, message in found.problems]
+        return ModificationPreview(
             approval_id=approval_id,
             parameters=found.parameters,
-            diff=[Change(**change) for change in found.changes],
+            diff=[ParameterChange(**change) for change in found.changes],
             validation=ModifyValidation(passed=not errors, errors=errors),
         )
 

@@ -9,7 +9,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Decide, Given
+from cairn.core.commands import CommandContext, Decide
 from cairn.documents import digest
 from cairn.store import tables as t
 
@@ -18,7 +18,7 @@ L = t.learning_cases.c
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class Correction:
     """What somebody has corrected."""
 
     approval_id: str
@@ -28,7 +28,9 @@ class Learnt:
     changes: tuple[dict[str, Any], ...]
 
 
-def keep(connection: sa.Connection, pipeline_id: str, learnt: Learnt, command: Decide, given: Given) -> None:
+def keep(
+    connection: sa.Connection, pipeline_id: str, learnt: Correction, command: Decide, given: CommandContext
+) -> None:
     """In the transaction of the decision."""
     connection.execute(
         sa.insert(t.learning_cases).values(

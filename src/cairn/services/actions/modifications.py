@@ -9,22 +9,22 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.core.commands import Decide
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.core.states import ApprovalStatus
 from cairn.documents import encode_json
 from cairn.services.actions.catalogue import ActionType, type_of
-from cairn.services.actions.corrections import Learnt
+from cairn.services.actions.corrections import Correction
 from cairn.services.actions.parameter_changes import changes, merge
 from cairn.services.actions.proposals import LARGEST, approved, digest_of, problems_of
-from cairn.services.dispatch.results import NOTHING, Brought
-from cairn.services.engine.plans import Plans
-from cairn.services.errors import NotFound, WrongInput
+from cairn.services.dispatch.results import NOTHING, Attachments
+from cairn.services.engine.plans import DefinitionCache
+from cairn.services.errors import InvalidInput, NotFound
 from cairn.store import Database, blobs
 from cairn.store import tables as t
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
+class CurrentProposal:
     """A proposed action, as far as it is needed to change it."""
 
     operation_type: str
@@ -34,7 +34,7 @@ class Proposed:
 
 
 @dataclass(frozen=True, slots=True)
-class Modified:
+class ModificationPreview:
     """What a modification would make of an action."""
 
     parameters: dict[str, Any]
@@ -42,34 +42,34 @@ class Modified:
     problems: tuple[tuple[str, str], ...]
 
 
-class Modifying:
-    def __init__(self, database: Database, plans: Plans) -> None:
+class ActionModifications:
+    def __init__(self, database: Database, plans: DefinitionCache) -> None:
         self._database = database
         self._plans = plans
 
-    def preview(self, connection: sa.Connection, approval_id: str, patch: Mapping[str, Any]) -> Modified:
+    def preview(self, connection: sa.Connection, approval_id: str, patch: Mapping[str, Any]) -> ModificationPreview:
         """Without doing it."""
         return _modified(self._find(connection, approval_id), patch)
 
-    async def modify(self, approval_id: str, command: Decide, patch: Mapping[str, Any]) -> tuple[Decide, Brought]:
+    async def modify(self, approval_id: str, command: Decide, patch: Mapping[str, Any]) -> tuple[Decide, Attachments]:
         """The decision that approves the modified parameters, and what it brings."""
         proposed = await self._database.aread(lambda c: self._find(c, approval_id))
         if proposed.status is not ApprovalStatus.PENDING:
-            raise Refused(f"It is not asked any more: the approval is {proposed.status.value}.")
+            raise CommandRefused(f"It is not asked any more: the approval is {proposed.status.value}.")
         modified = _modified(proposed, patch)
         if modified.problems:
-            raise WrongInput([(f"/modified_params{path}", message) for path, message in modified.problems])
+            raise InvalidInput([(f"/modified_params{path}", message) for path, message in modified.problems])
         if not modified.changes:
             return command, NOTHING
         content = encode_json(modified.parameters)
         checksum = await self._database.transact(lambda c: blobs.put(c, content))
         made = digest_of(proposed.operation_type, modified.parameters)
-        learnt = Learnt(
+        learnt = Correction(
             approval_id, proposed.operation_type, proposed.parameters, modified.parameters, modified.changes
         )
         return replace(command, decision="modify", answer=checksum, modified=made), replace(NOTHING, learnt=learnt)
 
-    def _find(self, connection: sa.Connection, approval_id: str) -> Proposed:
+    def _find(self, connection: sa.Connection, approval_id: str) -> CurrentProposal:
         a, p, e = t.actions.c, t.approvals.c, t.checkpoint_executions.c
         row = connection.execute(
             sa.select(a.operation_type, a.parameters, p.status, p.pipeline_id, e.definition_revision)
@@ -81,14 +81,14 @@ class Modifying:
             raise NotFound("proposed action", approval_id)
         definition = self._plans.definition(connection, row.pipeline_id, row.definition_revision)
         parameters = approved(connection, approval_id, row.parameters)
-        return Proposed(
+        return CurrentProposal(
             row.operation_type, parameters, type_of(definition, row.operation_type), ApprovalStatus(row.status)
         )
 
 
-def _modified(proposed: Proposed, patch: Mapping[str, Any]) -> Modified:
+def _modified(proposed: CurrentProposal, patch: Mapping[str, Any]) -> ModificationPreview:
     merged = merge(proposed.parameters, dict(patch))
     problems = problems_of(proposed.kind, merged)
     if len(encode_json(merged)) > LARGEST:
         problems = [("", f"The parameters have more than {LARGEST // 1024} KB.")]
-    return Modified(merged, tuple(changes(proposed.parameters, merged)), tuple(problems))
+    return ModificationPreview(merged, tuple(changes(proposed.parameters, merged)), tuple(problems))

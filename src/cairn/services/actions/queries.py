@@ -7,14 +7,20 @@ from datetime import datetime, timedelta
 import sqlalchemy as sa
 
 from cairn.core.states import AGREED
-from cairn.services.approvals.views import Change, LearningCase, LearningCasePage, ModificationRate, ModificationRates
-from cairn.services.paging import Order, page
+from cairn.services.approvals.views import (
+    LearningCase,
+    LearningCasePage,
+    ModificationRate,
+    ModificationRates,
+    ParameterChange,
+)
+from cairn.services.paging import SortOrder, page
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
 
 RECENT_DAYS = 30
 L = t.learning_cases.c
-_NEWEST = Order((L.at, L.case_id), newest_first=True)
+_NEWEST = SortOrder((L.at, L.case_id), newest_first=True)
 
 
 def list_cases(
@@ -37,7 +43,7 @@ def case_of(row: Row) -> LearningCase:
         operation_type=row.operation_type,
         original=row.original,
         modified=row.modified,
-        changes=[Change(**change) for change in row.changes],
+        changes=[ParameterChange(**change) for change in row.changes],
         feedback=row.feedback,
         by=row.by,
         at=row.at,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cairn.core.rule_verdict import Risk
-from cairn.core.states import ApprovalStatus, ExecutionStatus, Kind, OnExpiry
+from cairn.core.rule_verdict import RiskLevel
+from cairn.core.states import ApprovalKind, ApprovalStatus, ExecutionStatus, OnExpiry
 from cairn.services.approvals.form_views import Form
 from cairn.services.artifacts.views import Artifact
 from cairn.services.view import Id, Instant, Page, View
@@ -26,7 +26,7 @@ class Approval(View):
 
     approval_id: Id
     title: str  # one line that says what is asked
-    kind: Kind
+    kind: ApprovalKind
     status: ApprovalStatus
     digest: str
     run_id: Id
@@ -54,7 +54,7 @@ class Approval(View):
     warning: str | None  # what stands in the way of a decision: too few people may take it
     escalated: bool
     operation_type: str | None
-    risk_level: Risk | None
+    risk_level: RiskLevel | None
     confidence: float | None
     artifact_count: int  # of the result so far
 
@@ -63,7 +63,7 @@ class ApprovalPage(Page[Approval]):
     """The queue."""
 
 
-class Terms(View):
+class ApprovalTerms(View):
     """Under which it is asked."""
 
     on_timeout: OnExpiry | None
@@ -74,7 +74,7 @@ class Terms(View):
     channels: list[str]
 
 
-class Action(View):
+class ProposedAction(View):
     """What is proposed, why, and what came of it."""
 
     operation_type: str
@@ -84,8 +84,8 @@ class Action(View):
     parameters_schema: dict[str, Any] | bool | None
     reasoning: str
     confidence: float | None
-    risk_level: Risk
-    claimed_risk: Risk | None
+    risk_level: RiskLevel
+    claimed_risk: RiskLevel | None
     risk_reasons: list[str]
     supporting_data: Any
     is_carried_out: bool  # by Cairn itself; otherwise the parameters go back to whoever proposed it
@@ -95,7 +95,7 @@ class Action(View):
     ended_at: Instant | None
 
 
-class Step(View):
+class PriorExecution(View):
     """An execution of the run so far."""
 
     execution_id: Id
@@ -120,16 +120,16 @@ class ApprovalDetail(Approval):
     checkpoint_description: str
     rule_scope: str | None
     rules_revision: int | None
-    terms: Terms
-    action: Action | None
+    terms: ApprovalTerms
+    action: ProposedAction | None
     artifacts: list[Artifact]
     form: Form | None
-    steps: list[Step]
+    steps: list[PriorExecution]
     comments: list[Comment]
     context_available: bool
 
 
-class Change(View):
+class ParameterChange(View):
     """A field that was changed; `difference` is of numbers."""
 
     field: str
@@ -140,7 +140,7 @@ class Change(View):
     difference: float | int | None = None
 
 
-class ParameterFault(View):
+class ParameterError(View):
     """A parameter that does not fit."""
 
     path: str
@@ -149,19 +149,19 @@ class ParameterFault(View):
 
 class ModifyValidation(View):
     passed: bool
-    errors: list[ParameterFault]
+    errors: list[ParameterError]
 
 
-class ModifyPreview(View):
+class ModificationPreview(View):
     """What a modification would make of an action, without doing it."""
 
     approval_id: Id
     parameters: dict[str, Any]
-    diff: list[Change]
+    diff: list[ParameterChange]
     validation: ModifyValidation
 
 
-class Decided(View):
+class BatchDecisionResult(View):
     """What came of one of several decisions."""
 
     approval_id: Id
@@ -169,10 +169,10 @@ class Decided(View):
     error: str | None
 
 
-class BatchDecided(View):
+class BatchDecisionResults(View):
     decided: int
     refused: int
-    items: list[Decided]
+    items: list[BatchDecisionResult]
 
 
 class LearningCase(View):
@@ -184,7 +184,7 @@ class LearningCase(View):
     operation_type: str
     original: dict[str, Any]
     modified: dict[str, Any]
-    changes: list[Change]
+    changes: list[ParameterChange]
     feedback: str
     by: str
     at: Instant

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from cairn.services.artifacts.views import Artifact, ArtifactPage
 from cairn.services.errors import NotFound
 from cairn.services.filters import ArtifactFilter
-from cairn.services.paging import Order, Query, Row, page
+from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.services.rework import staleness
 from cairn.store import tables as t
 
@@ -41,7 +41,7 @@ _SELECT: Query = (
     .join_from(t.artifacts, t.checkpoint_executions, E.execution_id == F.execution_id)
     .join(t.pipeline_runs, R.run_id == F.run_id)
 )
-_OLDEST = Order((F.created_at, F.artifact_record_id))
+_OLDEST = SortOrder((F.created_at, F.artifact_record_id))
 
 
 def list_artifacts(connection: sa.Connection, wanted: ArtifactFilter, limit: int, cursor: str | None) -> ArtifactPage:

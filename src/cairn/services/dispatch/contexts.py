@@ -6,35 +6,35 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
-from cairn.core.errors import Refused
+from cairn.core.errors import CommandRefused
 from cairn.core.execution import Execution
 from cairn.definitions import CheckpointDefinition
-from cairn.runners.errors import CannotBegin
-from cairn.runners.prompt_context import Assembled, prompts
+from cairn.runners.errors import CannotStart
+from cairn.runners.prompt_context import AssembledContext, prompts
 from cairn.services.paging import Row
 from cairn.services.runs.execution_views import Context, ContextBlock
-from cairn.store import Loaded, blobs
+from cairn.store import LoadedRun, blobs
 
 if TYPE_CHECKING:
-    from cairn.services.dispatch.work_orders import Briefing
+    from cairn.services.dispatch.work_orders import WorkOrders
 
 
 def get_context(
-    connection: sa.Connection, briefing: Briefing, loaded: Loaded, row: Row, checkpoint: CheckpointDefinition
+    connection: sa.Connection, briefing: WorkOrders, loaded: LoadedRun, row: Row, checkpoint: CheckpointDefinition
 ) -> Context:
     if row.context_checksum is not None:
         return Context.model_validate_json(blobs.read(connection, row.context_checksum))
     execution = loaded.run.executions[row.execution_id]
     try:
         return preview(connection, briefing, loaded, execution, checkpoint)
-    except CannotBegin as error:
-        raise Refused(str(error)) from None
+    except CannotStart as error:
+        raise CommandRefused(str(error)) from None
 
 
 def preview(
     connection: sa.Connection,
-    briefing: Briefing,
-    loaded: Loaded,
+    briefing: WorkOrders,
+    loaded: LoadedRun,
     execution: Execution,
     checkpoint: CheckpointDefinition,
 ) -> Context:
@@ -42,7 +42,7 @@ def preview(
     return laid_out(checkpoint, gathered.input, assembled, stored=False)
 
 
-def laid_out(checkpoint: CheckpointDefinition, input: Any, assembled: Assembled, *, stored: bool) -> Context:
+def laid_out(checkpoint: CheckpointDefinition, input: Any, assembled: AssembledContext, *, stored: bool) -> Context:
     """A context as it is shown; `stored` if it is kept with the execution."""
     system, task = prompts(checkpoint)
     return Context(

@@ -10,45 +10,45 @@ from time import monotonic
 from typing import Any, assert_never
 
 from cairn.core.commands import (
+    ActionOutcomeUnknown,
     ActionProposed,
     BudgetReached,
-    Failed,
-    Finished,
-    InputWanted,
-    Interrupted,
-    Invalid,
-    OutcomeUnknown,
+    ExecutionFailed,
+    ExecutionFinished,
+    ExecutionInterrupted,
+    InputRequested,
     Report,
-    ReworkWanted,
+    ResultInvalid,
+    ReworkRequested,
 )
-from cairn.core.errors import Refused
-from cairn.core.execution import Execution, Fault
-from cairn.core.states import Mode
+from cairn.core.errors import CommandRefused
+from cairn.core.execution import Execution, Failure
+from cairn.core.states import ExecutionMode
 from cairn.documents import digest
 from cairn.ports import (
-    Asks,
-    BudgetSpent,
-    Faulted,
+    BudgetExhausted,
+    Errored,
+    InvalidResult,
+    NeedsInput,
+    NeedsRework,
     Outcome,
     OverBudget,
     Produced,
     ProposesAction,
     Runner,
-    Unfit,
-    WantsRework,
 )
-from cairn.runners import CannotBegin, carry_out
-from cairn.services.actions.execution import Carrying
+from cairn.runners import CannotStart, carry_out
+from cairn.services.actions.execution import ActionExecutor
 from cairn.services.actions.proposals import weigh
-from cairn.services.dispatch.results import NOTHING, Brought, Products, Storing
-from cairn.services.dispatch.runner_slots import Places
-from cairn.services.dispatch.work_orders import UNTOLD, Briefing, Told
-from cairn.services.engine.engine import Engine, Step
+from cairn.services.dispatch.results import NOTHING, Attachments, ResultStore, StoredResult
+from cairn.services.dispatch.runner_slots import RunnerSlots
+from cairn.services.dispatch.work_orders import UNTOLD, RecordedInputs, WorkOrders
+from cairn.services.engine.engine import Commit, Engine
 from cairn.services.engine.job_ids import driven_by
 from cairn.services.engine.retry import UNSAVABLE, patiently
 from cairn.services.errors import NotFound
 from cairn.services.logs.log_writer import plain
-from cairn.store import Loaded
+from cairn.store import LoadedRun
 
 log = logging.getLogger(__name__)
 
@@ -57,30 +57,30 @@ WORKER = "worker"  # who reports
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class RunningExecution:
     dispatch: int
-    task: asyncio.Task[Came]
+    task: asyncio.Task[DispatchResult]
     since: float  # when it was dispatched here, by the clock that only goes on
     placed: asyncio.Future[float]  # when it had its place, once it has it
 
 
 @dataclass(frozen=True, slots=True)
-class Came:
+class DispatchResult:
     """What came of a dispatch, and what it was given."""
 
-    outcome: Outcome | OutcomeUnknown
-    told: Told = UNTOLD
+    outcome: Outcome | ActionOutcomeUnknown
+    told: RecordedInputs = UNTOLD
 
 
 class Lanes:
     def __init__(
         self,
         engine: Engine,
-        briefing: Briefing,
-        storing: Storing,
-        runners: Mapping[Mode, Runner],
-        carrying: Carrying,
-        places: Places,
+        briefing: WorkOrders,
+        storing: ResultStore,
+        runners: Mapping[ExecutionMode, Runner],
+        carrying: ActionExecutor,
+        places: RunnerSlots,
     ) -> None:
         self._engine = engine
         self._briefing = briefing
@@ -89,7 +89,7 @@ class Lanes:
         self._carrying = carrying
         self._places = places
         self._lanes: dict[str, asyncio.Task[None]] = {}
-        self._running: dict[str, Running] = {}
+        self._running: dict[str, RunningExecution] = {}
         self._telling: set[str] = set()  # lanes between a report and the last of its effects
         self._stopping = False
         self.taken_up = asyncio.Event()  # when what the last process was at has been dispatched again
@@ -142,15 +142,15 @@ class Lanes:
             mine = driven_by(loaded, job)
             if mine is not None:
                 await self._drive_on(job, loaded, mine, claim=claim)
-        except (Refused, NotFound):
+        except (CommandRefused, NotFound):
             log.info("lane %s is over: somebody else moved the run on", job)
         except Exception:
             log.exception("lane %s broke off; its work is adopted again", job)
 
-    async def _drive_on(self, job: str, loaded: Loaded, e: Execution, *, claim: bool) -> None:
+    async def _drive_on(self, job: str, loaded: LoadedRun, e: Execution, *, claim: bool) -> None:
         mine: Execution | None = e
         if claim:
-            loaded = (await self._report(loaded.facts.run_id, Interrupted(e.id, e.dispatch), job)).loaded
+            loaded = (await self._report(loaded.facts.run_id, ExecutionInterrupted(e.id, e.dispatch), job)).loaded
             mine = driven_by(loaded, job)
         while mine is not None:
             came = await self._carry_out(loaded, mine)
@@ -160,12 +160,12 @@ class Lanes:
             mine = driven_by(loaded, job)
 
     # ---- one execution -------------------------------------------------------------------------------
-    async def _carry_out(self, loaded: Loaded, e: Execution) -> Came | None:
+    async def _carry_out(self, loaded: LoadedRun, e: Execution) -> DispatchResult | None:
         """What came of it; nothing if it was stopped."""
         loop = asyncio.get_running_loop()
         placed: asyncio.Future[float] = loop.create_future()
         task = loop.create_task(self._run(loaded, e, placed))
-        self._running[e.id] = Running(e.dispatch, task, monotonic(), placed)
+        self._running[e.id] = RunningExecution(e.dispatch, task, monotonic(), placed)
         try:
             return await task
         except asyncio.CancelledError:
@@ -176,28 +176,28 @@ class Lanes:
             self._running.pop(e.id, None)
             placed.cancel()
 
-    async def _run(self, loaded: Loaded, e: Execution, placed: asyncio.Future[float]) -> Came:
+    async def _run(self, loaded: LoadedRun, e: Execution, placed: asyncio.Future[float]) -> DispatchResult:
         try:
             async with self._places.of(e.policy.mode):
                 placed.set_result(monotonic())
                 self._check_current(loaded, e)
                 doubt = await patiently(lambda: self._carrying.carry_out(loaded, e))
                 if doubt is not None:
-                    return Came(doubt)
+                    return DispatchResult(doubt)
                 work = await patiently(lambda: self._briefing.work(loaded, e))
                 outcome = await carry_out(self._runners, work)
-                return Came(outcome, await patiently(lambda: self._briefing.told(work)))
-        except CannotBegin as error:
-            return Came(Faulted(error.fault))
-        except BudgetSpent as error:
-            return Came(OverBudget(str(error)))
+                return DispatchResult(outcome, await patiently(lambda: self._briefing.told(work)))
+        except CannotStart as error:
+            return DispatchResult(Errored(error.fault))
+        except BudgetExhausted as error:
+            return DispatchResult(OverBudget(str(error)))
         except Exception as error:
             log.exception("execution %s could not be carried out", e.id)
-            return Came(Faulted(Fault(type(error).__name__, str(error) or type(error).__name__)))
+            return DispatchResult(Errored(Failure(type(error).__name__, str(error) or type(error).__name__)))
         finally:
             self._briefing.end(loaded, e)
 
-    def _check_current(self, loaded: Loaded, e: Execution) -> None:
+    def _check_current(self, loaded: LoadedRun, e: Execution) -> None:
         if not self._engine.is_current(loaded.facts.run_id, e):
             raise asyncio.CancelledError  # it was stopped before it had begun
 
@@ -221,46 +221,46 @@ class Lanes:
             await asyncio.sleep(running.placed.result() + allowed - monotonic())
 
     # ---- what came of it -----------------------------------------------------------------------------
-    async def _conclude(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Step:
+    async def _conclude(self, loaded: LoadedRun, e: Execution, came: DispatchResult, job: str) -> Commit:
         try:
             step = await self._tell(loaded, e, came, job)
         except UNSAVABLE as error:
             log.exception("what execution %s came to could not be saved", e.id)
-            fault = plain_fault(Fault("cannot_be_saved", f"What came of it could not be saved: {error}"))
-            return await self._report(loaded.facts.run_id, Failed(e.id, e.dispatch, fault), job)
+            fault = plain_fault(Failure("cannot_be_saved", f"What came of it could not be saved: {error}"))
+            return await self._report(loaded.facts.run_id, ExecutionFailed(e.id, e.dispatch, fault), job)
         self._briefing.remember(step, e.id)
         return step
 
-    async def _tell(self, loaded: Loaded, e: Execution, came: Came, job: str) -> Step:
+    async def _tell(self, loaded: LoadedRun, e: Execution, came: DispatchResult, job: str) -> Commit:
         run_id, outcome, context = loaded.facts.run_id, came.outcome, came.told.context
         if context is not None:
             await patiently(lambda: self._storing.put_ahead(context))
-        brought = Brought(context=context, consumed=came.told.consumed)
+        brought = Attachments(context=context, consumed=came.told.consumed)
         match outcome:
             case Produced():
                 products = await self._store(loaded, e, outcome)
-                report = Finished(e.id, e.dispatch, products.digest, products.outputs, outcome.ruling)
+                report = ExecutionFinished(e.id, e.dispatch, products.digest, products.outputs, outcome.ruling)
                 brought = brought.changed(artifacts=products.artifacts, verdicts=outcome.verdicts)
                 return await self._report(run_id, report, job, brought)
-            case Unfit():
+            case InvalidResult():
                 products = await self._store(loaded, e, outcome)
-                report = Invalid(e.id, e.dispatch, products.digest, products.outputs, plain_fault(outcome.error))
+                report = ResultInvalid(e.id, e.dispatch, products.digest, products.outputs, plain_fault(outcome.error))
                 brought = brought.changed(artifacts=products.artifacts, verdicts=outcome.verdicts)
                 return await self._report(run_id, report, job, brought)
-            case Faulted():
-                report = Failed(e.id, e.dispatch, plain_fault(outcome.error))
+            case Errored():
+                report = ExecutionFailed(e.id, e.dispatch, plain_fault(outcome.error))
                 return await self._report(run_id, report, job, brought)
-            case Asks():
-                report = InputWanted(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question))
+            case NeedsInput():
+                report = InputRequested(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question))
                 return await self._report(run_id, report, job, brought.changed(wanted=outcome))
             case ProposesAction():
                 return await self._propose(loaded, e, outcome, job, brought)
-            case OutcomeUnknown():
+            case ActionOutcomeUnknown():
                 return await self._report(run_id, outcome, job, brought)
-            case WantsRework():
+            case NeedsRework():
                 made = await self._store(loaded, e, outcome)
                 words = plain(outcome.reason), plain(outcome.prompt)
-                report = ReworkWanted(e.id, e.dispatch, outcome.key, *words, made.digest, made.outputs)
+                report = ReworkRequested(e.id, e.dispatch, outcome.key, *words, made.digest, made.outputs)
                 brought = brought.changed(artifacts=made.artifacts, wanted=outcome)
                 return await self._report(run_id, report, job, brought)
             case OverBudget():
@@ -268,12 +268,14 @@ class Lanes:
             case _:
                 assert_never(outcome)
 
-    async def _propose(self, loaded: Loaded, e: Execution, outcome: ProposesAction, job: str, brought: Brought) -> Step:
+    async def _propose(
+        self, loaded: LoadedRun, e: Execution, outcome: ProposesAction, job: str, brought: Attachments
+    ) -> Commit:
         definition = await self._briefing.definition(loaded, e)
         weighed = weigh(definition, outcome)
         run_id = loaded.facts.run_id
-        if isinstance(weighed, Fault):
-            return await self._report(run_id, Failed(e.id, e.dispatch, plain_fault(weighed)), job, brought)
+        if isinstance(weighed, Failure):
+            return await self._report(run_id, ExecutionFailed(e.id, e.dispatch, plain_fault(weighed)), job, brought)
         made = await self._store(loaded, e, outcome)
         reasons = plain(" ".join(weighed.reasons))
         report = ActionProposed(e.id, e.dispatch, weighed.digest, weighed.action, reasons, made.digest, made.outputs)
@@ -281,15 +283,15 @@ class Lanes:
         return await self._report(run_id, report, job, brought)
 
     async def _store(
-        self, loaded: Loaded, e: Execution, outcome: Produced | Unfit | WantsRework | ProposesAction
-    ) -> Products:
+        self, loaded: LoadedRun, e: Execution, outcome: Produced | InvalidResult | NeedsRework | ProposesAction
+    ) -> StoredResult:
         checkpoint = await self._briefing.checkpoint(loaded, e)
         return await patiently(lambda: self._storing.store(e, checkpoint, outcome.artifacts))
 
-    async def _report(self, run_id: str, report: Report, job: str, brought: Brought = NOTHING) -> Step:
+    async def _report(self, run_id: str, report: Report, job: str, brought: Attachments = NOTHING) -> Commit:
         """Only a lane itself reports: it is not cancelled meanwhile, so nothing is left out after the commit."""
 
-        async def tell() -> Step:
+        async def tell() -> Commit:
             self._telling.add(job)
             try:
                 given = self._engine.given(WORKER)
@@ -301,14 +303,14 @@ class Lanes:
 
         return await patiently(tell)
 
-    async def take_up(self, interrupted: Interrupted, run_id: str, job: str) -> None:
+    async def take_up(self, interrupted: ExecutionInterrupted, run_id: str, job: str) -> None:
         """Dispatch again what this job was at, and drive it on."""
         try:
             await patiently(lambda: self._engine.send(run_id, interrupted, self._engine.given(WORKER), lane=job))
-        except (Refused, NotFound):
+        except (CommandRefused, NotFound):
             return
         self.wake(job, run_id)
 
 
-def plain_fault(fault: Fault) -> Fault:
-    return Fault(plain(fault.type), plain(fault.message), plain(fault.trace), fault.is_final)
+def plain_fault(fault: Failure) -> Failure:
+    return Failure(plain(fault.type), plain(fault.message), plain(fault.trace), fault.is_final)

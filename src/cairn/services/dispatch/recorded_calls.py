@@ -7,9 +7,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Given
+from cairn.core.commands import CommandContext
 from cairn.core.execution import Execution
-from cairn.ports import Asks, Call, ProposesAction, WantsRework
+from cairn.ports import NeedsInput, NeedsRework, ProposesAction, RecordedCall
 from cairn.services.actions import proposals
 from cairn.services.approvals.questions import answer_of
 from cairn.store import blobs, scripts
@@ -19,17 +19,17 @@ ANSWERED = ("ended", "reason", "execution_id", "artifacts")
 
 
 def keep_call(
-    connection: sa.Connection, e: Execution, wanted: WantsRework | ProposesAction | Asks, given: Given
+    connection: sa.Connection, e: Execution, wanted: NeedsRework | ProposesAction | NeedsInput, given: CommandContext
 ) -> None:
     """In the transaction of the report."""
     call = wanted.call
     if call is not None:
-        content = None if isinstance(wanted, Asks) else wanted.seen
+        content = None if isinstance(wanted, NeedsInput) else wanted.seen
         seen = blobs.put(connection, content) if content is not None else None
         scripts.write_call(connection, e.id, e.revision, call.number, call.kind, call.arguments, seen, given.at)
 
 
-def read_calls(connection: sa.Connection, e: Execution) -> tuple[Call, ...]:
+def read_calls(connection: sa.Connection, e: Execution) -> tuple[RecordedCall, ...]:
     """Those of this revision, each with its answer: reworks are told of in the order in which they were asked for."""
     rows = scripts.calls_of(connection, e.id, e.revision)
     if not rows:
@@ -54,7 +54,7 @@ def read_calls(connection: sa.Connection, e: Execution) -> tuple[Call, ...]:
             case _:
                 return next(of_reworks, None)
 
-    return tuple(Call(row.number, row.kind, row.arguments, answer(row), row.seen_checksum) for row in rows)
+    return tuple(RecordedCall(row.number, row.kind, row.arguments, answer(row), row.seen_checksum) for row in rows)
 
 
 def _of_actions(connection: sa.Connection, e: Execution) -> dict[int, Mapping[str, Any] | None]:

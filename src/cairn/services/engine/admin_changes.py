@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from cairn.ports import Clock
 from cairn.services.actors import Actor
-from cairn.services.engine.event_bus import Hub
-from cairn.services.events.views import Change
+from cairn.services.engine.event_bus import EventBus
+from cairn.services.events.views import ChangeHint
 from cairn.store import Database
 from cairn.store.events import chain
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class AdminChange:
     """One change under way."""
 
     connection: sa.Connection
@@ -34,8 +34,8 @@ class Act:
         self.told.append(type)
 
 
-class Acts:
-    def __init__(self, database: Database, clock: Clock, hub: Hub) -> None:
+class AdminChanges:
+    def __init__(self, database: Database, clock: Clock, hub: EventBus) -> None:
         self.database = database
         self.clock = clock
         self._hub = hub
@@ -45,12 +45,12 @@ class Acts:
         """Have this called after every change: what was remembered may no longer hold."""
         self._forgetting.append(forget)
 
-    async def carry_out(self, change: Callable[[Act], T], by: Actor) -> T:
+    async def carry_out(self, change: Callable[[AdminChange], T], by: Actor) -> T:
         at = self.clock.now()
         told: list[str] = []
         try:
-            return await self.database.transact(lambda c: change(Act(c, by, at, told)))
+            return await self.database.transact(lambda c: change(AdminChange(c, by, at, told)))
         finally:  # cancelled, it may have been carried out all the same
             for forget in self._forgetting:
                 forget()
-            self._hub.announce(*(Change(None, None, event) for event in told))
+            self._hub.announce(*(ChangeHint(None, None, event) for event in told))

@@ -10,14 +10,14 @@ from typing import Protocol
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from cairn.core.commands import Given
+from cairn.core.commands import CommandContext
 from cairn.core.decide import Decision
-from cairn.core.effects import Archive, SendLater, Stop, Unarchive
-from cairn.services.engine.event_bus import Hub
-from cairn.services.engine.file_plan import Filing
-from cairn.services.events.views import Change
-from cairn.services.folders.folder_sync import Projection
-from cairn.store import Database, Loaded
+from cairn.core.effects import ArchiveFiles, RestoreFiles, ScheduleTimer, StopExecution
+from cairn.services.engine.event_bus import EventBus
+from cairn.services.engine.file_plan import FilePlan
+from cairn.services.events.views import ChangeHint
+from cairn.services.folders.folder_sync import FolderSync
+from cairn.store import Database, LoadedRun
 from cairn.store import tables as t
 
 log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ class Lanes(Protocol):
 
     def wake(self, job: str, run_id: str) -> None: ...
 
-    def remind(self, run_id: str, later: SendLater) -> None: ...
+    def remind(self, run_id: str, later: ScheduleTimer) -> None: ...
 
     def tell(self, notices: tuple[str, ...]) -> None: ...
 
@@ -36,14 +36,14 @@ class Lanes(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Commit:
     """One committed decision, and what is left to do for it."""
 
-    before: Loaded
-    loaded: Loaded
+    before: LoadedRun
+    loaded: LoadedRun
     decision: Decision
-    given: Given
-    filing: Filing
+    given: CommandContext
+    filing: FilePlan
     jobs: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()  # what people are to be told of it
     info: bytes | None = None  # what `run_info.json` says of the run now, where it was read with it
@@ -57,7 +57,7 @@ class Step:
 class Effects:
     """Carries effects out after their commit, which stands whatever goes wrong here (D13)."""
 
-    def __init__(self, database: Database, projection: Projection, hub: Hub) -> None:
+    def __init__(self, database: Database, projection: FolderSync, hub: EventBus) -> None:
         self._database = database
         self._projection = projection
         self._hub = hub
@@ -70,7 +70,7 @@ class Effects:
     def attach(self, lanes: Lanes | None) -> None:
         self._lanes = lanes
 
-    async def carry_out(self, steps: Sequence[Step], *, resting: bool) -> None:
+    async def carry_out(self, steps: Sequence[Commit], *, resting: bool) -> None:
         """Lanes wake whatever happens before: the work goes on. `resting`: nobody drives the runs on right after."""
         if self._lanes is not None:
             self._lanes.tell(tuple(notice for step in steps for notice in step.notices))
@@ -85,7 +85,7 @@ class Effects:
                 self._wake(step)
                 self._announce(step)
 
-    async def begin(self, made: Loaded, step: Step | None) -> list[str]:
+    async def begin(self, made: LoadedRun, step: Commit | None) -> list[str]:
         """A new run; the answer is what went wrong with its files. What is at work has its folder a little later."""
         self._unopened.add(made.facts.run_id)
         if step is not None:
@@ -95,7 +95,7 @@ class Effects:
             return warnings
         return [*warnings, *await self.open(step.loaded if step is not None else made)]
 
-    def is_at_once(self, run: Loaded) -> bool:
+    def is_at_once(self, run: LoadedRun) -> bool:
         """Whether what stands for the whole of a run is written on the loop."""
         return self._projection.is_at_once(run)
 
@@ -103,7 +103,7 @@ class Effects:
         """Whether the folder that stands for the whole of a run has been made."""
         return run_id not in self._unopened
 
-    async def open(self, run: Loaded, info: bytes | None = None) -> list[str]:
+    async def open(self, run: LoadedRun, info: bytes | None = None) -> list[str]:
         """Make it, as the run is now. Its caller holds the run."""
         run_id = run.facts.run_id
         if self.is_open(run_id):
@@ -122,19 +122,19 @@ class Effects:
         self._unfiled.discard(run_id)
         self._filed.pop(run_id, None)
 
-    async def _stop(self, steps: Sequence[Step]) -> None:
+    async def _stop(self, steps: Sequence[Commit]) -> None:
         if self._lanes is None:
             return
         for step in steps:
             for effect in step.decision.effects:
-                if isinstance(effect, Stop):
+                if isinstance(effect, StopExecution):
                     try:
                         await self._lanes.stop_execution(effect.execution, effect.dispatch)
                     except Exception:
                         log.exception("execution %s could not be stopped; what it reports is dropped", effect.execution)
 
     # ---- files ---------------------------------------------------------------------------------------
-    async def _file(self, step: Step, resting: bool) -> None:
+    async def _file(self, step: Commit, resting: bool) -> None:
         is_open = self.is_open(step.run_id)
         try:
             await self._projection.follow(step.loaded, step.decision, step.given, step.filing)
@@ -155,13 +155,13 @@ class Effects:
         self._filed.pop(run_id, None)
         return f"Saved, but the files on disk could not be brought up to date: {error}"
 
-    async def _note_rollbacks(self, steps: Sequence[Step]) -> None:
+    async def _note_rollbacks(self, steps: Sequence[Commit]) -> None:
         """The folders of these rollbacks have moved: the next start need not look at them again."""
         done = {
             effect.rollback
             for step in steps
             for effect in step.decision.effects
-            if isinstance(effect, Archive | Unarchive)
+            if isinstance(effect, ArchiveFiles | RestoreFiles)
         }
         if done and not any(step.warnings for step in steps):
             mark = sa.update(t.rollback_events).where(t.rollback_events.c.rollback_id.in_(done)).values(files_done=True)
@@ -204,17 +204,17 @@ class Effects:
             self.note_filed(run_id, revision)
 
     # ---- those who wait ------------------------------------------------------------------------------
-    def _wake(self, step: Step) -> None:
+    def _wake(self, step: Commit) -> None:
         if self._lanes is None:
             return
         for job in step.jobs:
             self._lanes.wake(job, step.run_id)
         for effect in step.decision.effects:
-            if isinstance(effect, SendLater):
+            if isinstance(effect, ScheduleTimer):
                 self._lanes.remind(step.run_id, effect)
 
-    def _announce(self, step: Step) -> None:
+    def _announce(self, step: Commit) -> None:
         if self._hub.is_heard:
             of = step.loaded.facts
-            changes = [Change(of.pipeline_id, of.run_id, str(event.type)) for event in step.decision.events]
+            changes = [ChangeHint(of.pipeline_id, of.run_id, str(event.type)) for event in step.decision.events]
             self._hub.announce(*changes)

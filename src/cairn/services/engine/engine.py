@@ -12,10 +12,10 @@ from uuid import UUID, uuid4
 import sqlalchemy as sa
 
 from cairn.core.budget import UNBOUNDED
-from cairn.core.commands import Command, Decide, Given, Report, Timer
+from cairn.core.commands import Command, CommandContext, Decide, Report, Timer
 from cairn.core.decide import Decision, decide
-from cairn.core.effects import SendLater
-from cairn.core.errors import Refused
+from cairn.core.effects import ScheduleTimer
+from cairn.core.errors import CommandRefused
 from cairn.core.execution import Execution
 from cairn.core.rule_verdict import Judge, no_rules
 from cairn.core.states import CLOSED
@@ -23,23 +23,23 @@ from cairn.ports import Clock, JobEngine
 from cairn.services.actions import corrections, proposals
 from cairn.services.costs.budgets import Budgets
 from cairn.services.dispatch.recorded_calls import keep_call
-from cairn.services.dispatch.results import NOTHING, Brought, keep_context
-from cairn.services.engine.after_commit import Effects, Step
+from cairn.services.dispatch.results import NOTHING, Attachments, keep_context
+from cairn.services.engine.after_commit import Commit, Effects
 from cairn.services.engine.file_plan import plan as plan_files
 from cairn.services.engine.file_plan import write_moves
 from cairn.services.engine.job_ids import driven_by, drivers_of, timer_id
 from cairn.services.engine.locks import Locks
-from cairn.services.engine.plans import Plans
+from cairn.services.engine.plans import DefinitionCache
 from cairn.services.errors import NotFound
 from cairn.services.folders.expected_files import run_info
-from cairn.services.notifications.outbox import Notices
+from cairn.services.notifications.outbox import NotificationOutbox
 from cairn.services.rework import lineage
 from cairn.services.rollbacks.records import by_failure, record, taken
 from cairn.services.runs import validations
-from cairn.store import Database, Fenced, Loaded, LostRace, NewArtifact, RunFacts, load_run, save_run
+from cairn.store import Database, LoadedRun, LostRace, NewArtifact, RunFacts, StaleDispatch, load_run, save_run
 from cairn.store import tables as t
 
-__all__ = ["Engine", "Step"]
+__all__ = ["Commit", "Engine"]
 
 WARM = 256  # runs that are kept loaded
 OPEN_AFTER = 0.05  # seconds until a run that is at work has its own folder, if it does not rest before
@@ -51,11 +51,11 @@ class Engine:
         self,
         database: Database,
         jobs: JobEngine,
-        plans: Plans,
+        plans: DefinitionCache,
         effects: Effects,
         clock: Clock,
-        judge: Callable[[sa.Connection, Loaded, Sequence[NewArtifact]], Judge] | None = None,
-        notices: Notices | None = None,
+        judge: Callable[[sa.Connection, LoadedRun, Sequence[NewArtifact]], Judge] | None = None,
+        notices: NotificationOutbox | None = None,
     ) -> None:
         self.database = database
         self.plans = plans
@@ -66,12 +66,12 @@ class Engine:
         self.budgets = Budgets(plans, clock, is_alone=database.kind == "sqlite")
         self.judge = judge  # the rules in force, as a transaction sees them
         self._locks = Locks()
-        self._warm = OrderedDict[str, Loaded]()
+        self._warm = OrderedDict[str, LoadedRun]()
         self._under_way: set[asyncio.Task[Any]] = set()
         self._to_open: dict[str, RunFacts] = {}  # runs whose folders are made a little later
 
-    def given(self, by: str, command_id: UUID | None = None) -> Given:
-        return Given(self.clock.now(), by, command_id or uuid4())
+    def given(self, by: str, command_id: UUID | None = None) -> CommandContext:
+        return CommandContext(self.clock.now(), by, command_id or uuid4())
 
     def holding(self, *ids: str) -> AbstractAsyncContextManager[None]:
         """Nobody else in this process changes these runs or pipelines, or their files, meanwhile."""
@@ -100,20 +100,26 @@ class Engine:
         self,
         run_id: str,
         command: Command,
-        given: Given,
+        given: CommandContext,
         *,
         lane: str | None = None,
-        brought: Brought = NOTHING,
-    ) -> Step:
+        brought: Attachments = NOTHING,
+    ) -> Commit:
         """Carry the command out, to the last of its files."""
         return await self.unbroken(self.carry_through(run_id, command, given, lane=lane, brought=brought))
 
     async def carry_through(
-        self, run_id: str, command: Command, given: Given, *, lane: str | None = None, brought: Brought = NOTHING
-    ) -> Step:
+        self,
+        run_id: str,
+        command: Command,
+        given: CommandContext,
+        *,
+        lane: str | None = None,
+        brought: Attachments = NOTHING,
+    ) -> Commit:
         """The same for a caller that nobody cancels meanwhile."""
 
-        def body(connection: sa.Connection) -> Step:
+        def body(connection: sa.Connection) -> Commit:
             return self.carry(connection, run_id, command, given, lane=lane, brought=brought)
 
         async with self.holding(run_id):
@@ -121,12 +127,12 @@ class Engine:
             await self.finish(step, resting=lane is None or not step.loaded.run.working)
         return step
 
-    async def _commit(self, run_id: str, body: Callable[[sa.Connection], Step]) -> Step:
+    async def _commit(self, run_id: str, body: Callable[[sa.Connection], Commit]) -> Commit:
         try:
             return await self.database.transact(body)
-        except (LostRace, Fenced):
+        except (LostRace, StaleDispatch):
             self.forget(run_id)
-        except Refused:
+        except CommandRefused:
             # Another process may have moved the run on since it was loaded here.
             if run_id not in self._warm or self.database.kind == "sqlite":
                 raise
@@ -137,18 +143,18 @@ class Engine:
         """Several commands in one transaction; a lost race is run once more."""
         try:
             return await self.database.transact(body)
-        except (LostRace, Fenced):
+        except (LostRace, StaleDispatch):
             for run_id in run_ids:
                 self.forget(run_id)
         return await self.database.transact(body)
 
-    async def finish(self, *steps: Step, resting: bool = True) -> None:
+    async def finish(self, *steps: Commit, resting: bool = True) -> None:
         """After the commit."""
         for step in steps:
             self._keep_warm(step.loaded)
         await self.effects.carry_out(steps, resting=resting)
 
-    async def begin(self, made: Loaded, step: Step | None) -> list[str]:
+    async def begin(self, made: LoadedRun, step: Commit | None) -> list[str]:
         """After the commit of a new run; the answer is what went wrong with its files."""
         if step is not None:
             self._keep_warm(step.loaded)
@@ -179,13 +185,13 @@ class Engine:
         connection: sa.Connection,
         run_id: str,
         command: Command,
-        given: Given,
+        given: CommandContext,
         *,
         lane: str | None = None,
-        brought: Brought = NOTHING,
+        brought: Attachments = NOTHING,
         records: bool = True,
-        before: Loaded | None = None,
-    ) -> Step:
+        before: LoadedRun | None = None,
+    ) -> Commit:
         """Load, decide and save; several may share one transaction. `finish` each when it is committed.
 
         `before` is the run as it stands in this transaction, where the caller has it.
@@ -227,35 +233,37 @@ class Engine:
         if lane is not None and driven_by(loaded, lane) is None:
             self._jobs.end_lane(connection, lane)
         for effect in decision.effects:
-            if isinstance(effect, SendLater):
+            if isinstance(effect, ScheduleTimer):
                 timer = timer_id(run_id, effect.command)
                 self._jobs.enqueue_timer(connection, timer, run_id, effect.command, effect.after)
         notices = self._notices.note(connection, before, decision, given) if self._notices is not None else ()
         # Who has just written the rows has them at hand; whoever reads them next fetches them anew.
         rests = lane is not None and not loaded.run.working and self.effects.is_at_once(loaded)
         info = run_info(connection, run_id) if rests else None
-        return Step(before, loaded, decision, given, filing, jobs, notices, info)
+        return Commit(before, loaded, decision, given, filing, jobs, notices, info)
 
-    def foresee(self, connection: sa.Connection, run_id: str, command: Command, given: Given) -> Step:
+    def foresee(self, connection: sa.Connection, run_id: str, command: Command, given: CommandContext) -> Commit:
         """What the command would do, without doing it."""
         before = self.load(connection, run_id, lock=False)
         decision = _decide(connection, before, command, self._ruled(connection, before, given))
-        return Step(before, before, decision, given, plan_files(connection, before, decision, given, ()))
+        return Commit(before, before, decision, given, plan_files(connection, before, decision, given, ()))
 
-    def _ruled(self, connection: sa.Connection, before: Loaded, given: Given, brought: Brought = NOTHING) -> Given:
+    def _ruled(
+        self, connection: sa.Connection, before: LoadedRun, given: CommandContext, brought: Attachments = NOTHING
+    ) -> CommandContext:
         """With the rules and the budget that are in force in this transaction; rules also see what a report brings."""
         judge = self.judge(connection, before, brought.artifacts) if self.judge is not None else no_rules
         spent = self.budgets.spent(connection, before.facts.run_id) if before.run.over_budget else ""
         return given.changed(judge=judge, starter=before.facts.created_by, over_budget=spent)
 
-    def load(self, connection: sa.Connection, run_id: str, *, lock: bool = True) -> Loaded:
+    def load(self, connection: sa.Connection, run_id: str, *, lock: bool = True) -> LoadedRun:
         loaded = load_run(connection, run_id, self.plans, lock=lock and self.database.kind == "postgresql")
         if loaded is None:
             raise NotFound("run", run_id)
         return loaded
 
     # ---- what is kept loaded -------------------------------------------------------------------------
-    async def read_run(self, run_id: str) -> Loaded:
+    async def read_run(self, run_id: str) -> LoadedRun:
         if self.database.kind == "sqlite" and (warm := self._warm.get(run_id)) is not None:
             return warm
         return await self.database.aread(lambda c: self.load(c, run_id, lock=False))
@@ -266,7 +274,7 @@ class Engine:
         now = warm.run.executions.get(e.id) if warm is not None else None
         return now is None or (now.dispatch, now.state, now.archived_by) == (e.dispatch, e.state, e.archived_by)
 
-    def _keep_warm(self, loaded: Loaded) -> None:
+    def _keep_warm(self, loaded: LoadedRun) -> None:
         run_id = loaded.facts.run_id
         self._warm[run_id] = loaded
         self._warm.move_to_end(run_id)
@@ -285,19 +293,21 @@ class Engine:
             self.forget(run_id)
 
 
-def _decide(connection: sa.Connection, before: Loaded, command: Command, given: Given) -> Decision:
+def _decide(connection: sa.Connection, before: LoadedRun, command: Command, given: CommandContext) -> Decision:
     if before.run.status in CLOSED and not isinstance(command, Report | Timer):
         _check_line(connection, before)
     return decide(before.run, command, given)
 
 
-def _check_line(connection: sa.Connection, before: Loaded) -> None:
+def _check_line(connection: sa.Connection, before: LoadedRun) -> None:
     """A run that is over can be taken up again while its pipeline and its definition stand (P2, P4, D4)."""
     p = t.pipelines.c
     row = connection.execute(
         sa.select(p.deleted_at, p.pipeline_definition_version).where(p.pipeline_id == before.facts.pipeline_id)
     ).one()
     if row.deleted_at is not None:
-        raise Refused("The pipeline is deleted: its runs can only be read.", ("restore the pipeline",))
+        raise CommandRefused("The pipeline is deleted: its runs can only be read.", ("restore the pipeline",))
     if row.pipeline_definition_version != before.facts.definition_version:
-        raise Refused("The run is of an earlier definition of the pipeline: it can only be read.", ("start a new run",))
+        raise CommandRefused(
+            "The run is of an earlier definition of the pipeline: it can only be read.", ("start a new run",)
+        )

@@ -8,13 +8,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from threading import Lock, get_ident
 
-from cairn.services.events.views import Change
+from cairn.services.events.views import ChangeHint
 
 _MOST = 256  # hints kept for a listener that is slow; then one stands for all of them
-ANYTHING = Change(None, None, "anything")  # more has happened than was kept
+ANYTHING = ChangeHint(None, None, "anything")  # more has happened than was kept
 
 
-class Subscription:
+class EventSubscription:
     """What one listener has not taken yet. `async for` gives hints one by one, `wait` all at once."""
 
     def __init__(self, run_id: str | None) -> None:
@@ -22,11 +22,11 @@ class Subscription:
         self._loop = asyncio.get_running_loop()
         self._thread = get_ident()
         self._news = asyncio.Event()
-        self._kept: deque[Change] = deque()
+        self._kept: deque[ChangeHint] = deque()
         self._lock = Lock()
         self._closed = False
 
-    def tell(self, changes: tuple[Change, ...]) -> None:
+    def tell(self, changes: tuple[ChangeHint, ...]) -> None:
         """May be called from any thread."""
         wanted = [c for c in changes if self.run_id is None or c.run_id == self.run_id]
         if not wanted:
@@ -46,7 +46,7 @@ class Subscription:
     def is_closed(self) -> bool:
         return self._closed
 
-    async def wait(self, seconds: float | None = None) -> tuple[Change, ...]:
+    async def wait(self, seconds: float | None = None) -> tuple[ChangeHint, ...]:
         """All hints since the last call; none if nothing came in time or the hub has closed."""
         try:
             async with asyncio.timeout(seconds):
@@ -61,10 +61,10 @@ class Subscription:
             self._kept.clear()
         return taken
 
-    def __aiter__(self) -> Subscription:
+    def __aiter__(self) -> EventSubscription:
         return self
 
-    async def __anext__(self) -> Change:
+    async def __anext__(self) -> ChangeHint:
         while not self._closed:
             if self._kept:
                 with self._lock:
@@ -83,9 +83,9 @@ class Subscription:
             self._loop.call_soon_threadsafe(self._news.set)
 
 
-class Hub:
+class EventBus:
     def __init__(self) -> None:
-        self._listeners: tuple[Subscription, ...] = ()
+        self._listeners: tuple[EventSubscription, ...] = ()
         self._lock = Lock()
         self._closed = False
 
@@ -93,20 +93,20 @@ class Hub:
     def is_heard(self) -> bool:
         return bool(self._listeners)
 
-    def announce(self, *changes: Change) -> None:
+    def announce(self, *changes: ChangeHint) -> None:
         for listener in self._listeners:
             listener.tell(changes)
 
-    def whisper(self, *changes: Change) -> None:
+    def whisper(self, *changes: ChangeHint) -> None:
         """To those alone who listen to one run: lists do not change by it."""
         for listener in self._listeners:
             if listener.run_id is not None:
                 listener.tell(changes)
 
     @contextmanager
-    def subscribe(self, run_id: str | None = None) -> Generator[Subscription, None, None]:
+    def subscribe(self, run_id: str | None = None) -> Generator[EventSubscription, None, None]:
         """Hints about one run, or about everything."""
-        listener = Subscription(run_id)
+        listener = EventSubscription(run_id)
         if self._closed:
             listener.close()
         with self._lock:

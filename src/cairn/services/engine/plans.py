@@ -10,16 +10,16 @@ import sqlalchemy as sa
 from cairn.core.plan import Plan
 from cairn.definitions import PipelineDefinition, compile_plan, parse
 from cairn.files import layout
-from cairn.store import Kept, document
-from cairn.store import Plans as StoredPlans
+from cairn.store import BoundedCache, document
+from cairn.store import PlanCache as StoredPlans
 
 
-class Plans(StoredPlans):
+class DefinitionCache(StoredPlans):
     """Compiled plans and policies, and the definitions they come from; a revision never changes."""
 
     def __init__(self) -> None:
         super().__init__(_compile_plan, layout)
-        self._definitions = Kept[tuple[str, int], PipelineDefinition]()
+        self._definitions = BoundedCache[tuple[str, int], PipelineDefinition]()
 
     def definition(self, connection: sa.Connection, pipeline_id: str, revision: int) -> PipelineDefinition:
         return self._definitions.get(

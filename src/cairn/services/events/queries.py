@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from cairn.services.errors import NotFound
-from cairn.services.events.views import BrokenLink, Change, Event, EventPage, Verdict
+from cairn.services.events.views import BrokenLink, ChainVerification, ChangeHint, Event, EventPage
 from cairn.services.filters import EventFilter
-from cairn.services.paging import Order, Row, page
+from cairn.services.paging import Row, SortOrder, page
 from cairn.store import tables as t
 from cairn.store.column_types import Text
 from cairn.store.events.chain import NO_PIPELINE
@@ -17,7 +17,7 @@ from cairn.store.events.verification import verify
 from cairn.store.prepared_statements import PreparedQuery
 
 V, E = t.events.c, t.checkpoint_executions.c
-_NEWEST = Order((V.id,), newest_first=True)
+_NEWEST = SortOrder((V.id,), newest_first=True)
 
 
 def list_events(connection: sa.Connection, wanted: EventFilter, limit: int, cursor: str | None) -> EventPage:
@@ -62,7 +62,7 @@ def event(row: Row) -> Event:
     )
 
 
-def verify_events(connection: sa.Connection, pipeline_id: str | None, run_id: str | None) -> Verdict:
+def verify_events(connection: sa.Connection, pipeline_id: str | None, run_id: str | None) -> ChainVerification:
     """Whether what was written is what is there: a run's chain, a pipeline's with all its runs, or everything."""
     if run_id is not None:
         chains: Sequence[str] | None = [known(connection, t.pipeline_runs.c.run_id, "run", run_id)]
@@ -78,7 +78,7 @@ def verify_events(connection: sa.Connection, pipeline_id: str | None, run_id: st
         for verdict in verdicts
         for link in verdict.broken
     ]
-    return Verdict(
+    return ChainVerification(
         valid=not broken,
         chains=sum(verdict.chains for verdict in verdicts),
         events=sum(verdict.events for verdict in verdicts),
@@ -114,8 +114,8 @@ def last_event(connection: sa.Connection) -> int:
     return connection.execute(sa.select(sa.func.max(V.id))).scalar_one() or 0
 
 
-def changes_after(connection: sa.Connection, last: int, limit: int) -> tuple[int, list[Change]]:
+def changes_after(connection: sa.Connection, last: int, limit: int) -> tuple[int, list[ChangeHint]]:
     query = sa.select(V.id, V.pipeline_id, V.run_id, V.event_type).where(V.id > last).order_by(V.id).limit(limit)
     rows = connection.execute(query).all()
-    changes = [Change(row.pipeline_id or None, row.run_id, row.event_type) for row in rows]
+    changes = [ChangeHint(row.pipeline_id or None, row.run_id, row.event_type) for row in rows]
     return (rows[-1].id if rows else last), changes

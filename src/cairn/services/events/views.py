@@ -36,7 +36,7 @@ class BrokenLink(View):
     reason: str
 
 
-class Verdict(View):
+class ChainVerification(View):
     """Whether the chain of events is as it was written."""
 
     valid: bool
@@ -58,7 +58,7 @@ class LogPage(Page[LogLine]):
     """Log lines, in the order that was asked for."""
 
 
-class Change(NamedTuple):
+class ChangeHint(NamedTuple):
     """A hint that something has changed; what it is now has to be read."""
 
     pipeline_id: str | None

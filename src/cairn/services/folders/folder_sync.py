@@ -8,30 +8,38 @@ from collections.abc import Callable
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Given
+from cairn.core.commands import CommandContext
 from cairn.core.decide import Decision
-from cairn.core.effects import Archive, DropWorkspaces, FileEffect, MakeWorkspace, MoveToErrored, Promote, Unarchive
+from cairn.core.effects import (
+    ArchiveFiles,
+    CreateWorkspace,
+    DeleteWorkspaces,
+    FileEffect,
+    MoveToErrored,
+    PromoteArtifacts,
+    RestoreFiles,
+)
 from cairn.core.run import Run
 from cairn.files import Tree, layout
-from cairn.services.engine.file_plan import Filing
+from cairn.services.engine.file_plan import FilePlan
 from cairn.services.folders import expected_files
-from cairn.services.folders.file_effects import FileWork, is_in_process
-from cairn.services.logs.log_writer import Logbook
-from cairn.store import Database, Loaded, RunFacts
+from cairn.services.folders.file_effects import FileEffects, is_in_process
+from cairn.services.logs.log_writer import LogWriter
+from cairn.store import Database, LoadedRun, RunFacts
 
-CHEAP = (MakeWorkspace, Promote, DropWorkspaces)
+CHEAP = (CreateWorkspace, PromoteArtifacts, DeleteWorkspaces)
 SMALL = 256 * 1024  # bytes that are written without leaving the event loop
 SHORT = 128  # executions and artifacts of a run whose whole is written there
 
 
-class Projection:
-    def __init__(self, database: Database, tree: Tree, logbook: Logbook) -> None:
+class FolderSync:
+    def __init__(self, database: Database, tree: Tree, logbook: LogWriter) -> None:
         self._database = database
         self._logbook = logbook
         self._pointing = threading.Lock()
         self.tree = tree
 
-    async def follow(self, loaded: Loaded, decision: Decision, given: Given, filing: Filing) -> None:
+    async def follow(self, loaded: LoadedRun, decision: Decision, given: CommandContext, filing: FilePlan) -> None:
         """Let the tree follow one decision. On the hot path that is a handful of system calls, made at once."""
         facts, run = loaded.facts, decision.run
         effects = [effect for effect in decision.effects if isinstance(effect, FileEffect)]
@@ -42,22 +50,26 @@ class Projection:
                 await self._logbook.flush()  # what was said last goes with the workspace
             await asyncio.to_thread(self._follow, facts, run, given, filing, effects)
 
-    def _follow(self, facts: RunFacts, run: Run, given: Given, filing: Filing, effects: list[FileEffect]) -> None:
+    def _follow(
+        self, facts: RunFacts, run: Run, given: CommandContext, filing: FilePlan, effects: list[FileEffect]
+    ) -> None:
         self._carry_out(facts, run, given, filing, effects)
-        if any(isinstance(effect, Archive | Unarchive) and _whole(run, effect.rollback) for effect in effects):
+        if any(isinstance(effect, ArchiveFiles | RestoreFiles) and _whole(run, effect.rollback) for effect in effects):
             self.point_latest(facts.pipeline_id)
 
-    def _carry_out(self, facts: RunFacts, run: Run, given: Given, filing: Filing, effects: list[FileEffect]) -> None:
-        work = FileWork(self._database, self.tree, facts, run, given, filing)
+    def _carry_out(
+        self, facts: RunFacts, run: Run, given: CommandContext, filing: FilePlan, effects: list[FileEffect]
+    ) -> None:
+        work = FileEffects(self._database, self.tree, facts, run, given, filing)
         for effect in work.joined(effects):
             work.carry_out(effect)
 
     # ---- what stands for a whole run -----------------------------------------------------------------
-    def is_at_once(self, run: Loaded) -> bool:
+    def is_at_once(self, run: LoadedRun) -> bool:
         """Of a short run it is a few rows and files: a thread and the loop would hold each other up for longer."""
         return self._database.kind == "sqlite" and _is_short(run)
 
-    async def open_run(self, run: Loaded, info: bytes | None = None) -> None:
+    async def open_run(self, run: LoadedRun, info: bytes | None = None) -> None:
         """Make what stands for a new run. `info`: what it says, where that was read with the change."""
 
         def opened() -> None:
@@ -66,12 +78,12 @@ class Projection:
 
         await self._beside(run, opened)
 
-    async def bring_up_to_date(self, run: Loaded, info: bytes | None = None) -> None:
+    async def bring_up_to_date(self, run: LoadedRun, info: bytes | None = None) -> None:
         """What stands for a run that has changed."""
         if run.run.archived_by is None:
             await self._beside(run, lambda: self._write_run_info(run.facts, info))
 
-    async def _beside(self, run: Loaded, work: Callable[[], object]) -> None:
+    async def _beside(self, run: LoadedRun, work: Callable[[], object]) -> None:
         if self.is_at_once(run):
             work()
         else:
@@ -107,7 +119,7 @@ class Projection:
         self.tree.write_definition(pipeline_id, files.pipeline, files.checkpoints, files.scripts, former=own)
 
 
-def _is_short(run: Loaded) -> bool:
+def _is_short(run: LoadedRun) -> bool:
     many = sum(1 + len(e.outputs) for e in run.run.executions.values())
     return many <= SHORT and len(run.facts.original_prompt) <= SMALL
 
@@ -117,12 +129,14 @@ def _whole(run: Run, rollback: str) -> bool:
     return any(record.id == rollback and record.target is None for record in run.rollbacks)
 
 
-def _is_cheap(run: Run, effects: list[FileEffect], filing: Filing) -> bool:
+def _is_cheap(run: Run, effects: list[FileEffect], filing: FilePlan) -> bool:
     if filing.promoted or filing.moved or sum(a.size for a in filing.artifacts) > SMALL:
         return False
     for effect in effects:
         if not isinstance(effect, CHEAP):
             return False
-        if isinstance(effect, DropWorkspaces) and any(not is_in_process(run.executions[e]) for e in effect.executions):
+        if isinstance(effect, DeleteWorkspaces) and any(
+            not is_in_process(run.executions[e]) for e in effect.executions
+        ):
             return False
     return True

@@ -8,14 +8,14 @@ from typing import Any
 import sqlalchemy as sa
 
 from cairn.documents import encode_json
-from cairn.files import FileContent, Move, Tree
+from cairn.files import FileContent, FileMove, Tree
 from cairn.services.folders import expected_files
 from cairn.store import Database
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
 
 
-class RollbackFiles:
+class RollbackFolders:
     def __init__(self, database: Database, tree: Tree) -> None:
         self._database = database
         self._tree = tree
@@ -30,15 +30,15 @@ class RollbackFiles:
         else:
             self._tree.unarchive(record.pipeline_id, location, moves)
 
-    def _moves(self, items: Sequence[Row]) -> list[Move]:
+    def _moves(self, items: Sequence[Row]) -> list[FileMove]:
         """Whole folders move, with whatever else people have put there; their artifacts after them."""
         files = [item for item in items if item.item_type == "artifact"]
         moves = {
-            (item.original_path, item.archived_path): Move(item.original_path, item.archived_path)
+            (item.original_path, item.archived_path): FileMove(item.original_path, item.archived_path)
             for item in items
             if item.item_type == "run" or (item.item_type == "execution" and _holds(item, files))
         }
-        return [*moves.values(), *(Move(f.original_path, f.archived_path, self._content(f)) for f in files)]
+        return [*moves.values(), *(FileMove(f.original_path, f.archived_path, self._content(f)) for f in files)]
 
     def _content(self, item: Row) -> FileContent:
         return expected_files.of_blob(self._database, item.original_path, item.checksum, item.size_bytes)

@@ -10,16 +10,16 @@ from cairn.services.actors import Role, Scope
 from cairn.services.view import Instant, View
 
 
-class Provider(View):
+class SignInProvider(View):
     name: Annotated[str, Field(description="For `/api/sign-in/{provider}`.")]
     title: Annotated[str, Field(description="For its button.")]
 
 
-class SignInWays(View):
+class SignInOptions(View):
     """How people sign in, besides with a token."""
 
     password: Annotated[bool, Field(description="Somebody has one.")]
-    providers: list[Provider]
+    providers: list[SignInProvider]
 
 
 class Session(View):
@@ -31,12 +31,12 @@ class Session(View):
     stands_for: Annotated[list[str], Field(description="Who is away and lets this user decide.")]
     scopes: Annotated[list[Scope] | None, Field(description="Of the token that is used; null narrows nothing.")]
     has_password: bool
-    sign_in_ways: SignInWays
+    sign_in_ways: SignInOptions
     version: str
     data_dir: Annotated[str | None, Field(description="For admins.")] = None
 
 
-class LeaveFor(View):
+class SignInRedirect(View):
     url: Annotated[str, Field(description="Of the identity provider.")]
 
 
@@ -45,7 +45,7 @@ class SignedIn(View):
     return_to: Annotated[str, Field(description="The page that the sign-in began at.")]
 
 
-class DriftReport(View):
+class DriftStatus(View):
     """What the last look at the folder tree found."""
 
     checked_at: Instant
@@ -57,4 +57,4 @@ class Health(View):
     status: Literal["ok"] = "ok"
     version: str
     database: Literal["sqlite", "postgresql"]
-    drift: DriftReport | None = None
+    drift: DriftStatus | None = None

@@ -79,7 +79,7 @@ class NewInvitation(Invitation):
     path: Annotated[str, Field(description="Where it is accepted, on this server: send it to whom it is for.")]
 
 
-class Welcome(View):
+class InvitationPreview(View):
     """Whom an invitation is for."""
 
     user: Name
@@ -105,7 +105,7 @@ class TokenPage(Page[Token]):
     """Tokens, newest first."""
 
 
-class NewToken(Token):
+class CreatedToken(Token):
     """A token with what is shown only once."""
 
     token: str
@@ -127,7 +127,7 @@ class OpenSessionPage(Page[OpenSession]):
     """Sessions, newest first."""
 
 
-class Ended(View):
+class EndedSessions(View):
     count: int
 
 
@@ -164,5 +164,5 @@ class SecretPage(Page[Secret]):
     """Secrets, by name."""
 
 
-class Rotated(View):
+class SecretRotation(View):
     count: Annotated[int, Field(description="Secrets that were encrypted anew.")]

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from cairn.services.events.queries import known
 from cairn.services.events.views import LogLine, LogPage
 from cairn.services.filters import LogFilter
-from cairn.services.paging import Order, Row, page
+from cairn.services.paging import Row, SortOrder, page
 from cairn.services.view import write_instant
 from cairn.store import Database
 from cairn.store import tables as t
@@ -19,8 +19,8 @@ from cairn.store.column_types import BigInteger, Instant, Text
 from cairn.store.prepared_statements import PreparedQuery
 
 L, E = t.execution_logs.c, t.checkpoint_executions.c
-_OLDEST = Order((L.log_id,))
-_NEWEST = Order((L.log_id,), newest_first=True)
+_OLDEST = SortOrder((L.log_id,))
+_NEWEST = SortOrder((L.log_id,), newest_first=True)
 AT_ONCE = 1000  # lines of a whole text that are read together
 
 

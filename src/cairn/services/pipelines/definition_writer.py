@@ -11,30 +11,30 @@ from uuid import UUID, uuid5
 
 import sqlalchemy as sa
 
-from cairn.core.commands import CancelRun, Given
-from cairn.core.errors import Refused
+from cairn.core.commands import CancelRun, CommandContext
+from cairn.core.errors import CommandRefused
 from cairn.definitions import Finding, PipelineDefinition, Severity, assign_ids, is_structural
-from cairn.definitions import Loaded as Read
+from cairn.definitions import LoadedDefinition as Read
 from cairn.definitions import stamp as stamp_times
 from cairn.definitions.script_files import texts_of
-from cairn.documents import Positions
+from cairn.documents import SourceMap
 from cairn.services.actors import Actor
-from cairn.services.engine.engine import Engine, Step
-from cairn.services.engine.event_bus import Hub
+from cairn.services.engine.engine import Commit, Engine
+from cairn.services.engine.event_bus import EventBus
 from cairn.services.errors import PreconditionFailed
-from cairn.services.events.views import Change
-from cairn.services.folders.folder_sync import Projection
-from cairn.services.folders.recovery import Mending
+from cairn.services.events.views import ChangeHint
+from cairn.services.folders.folder_sync import FolderSync
+from cairn.services.folders.recovery import FileRecovery
 from cairn.services.pipelines import edits
 from cairn.services.pipelines import pipeline_rows as rows
 from cairn.store import pipelines as stored
 from cairn.store.runs.run_rows import Row
 
-Check = Callable[[Any, Positions | None], Read]
+Check = Callable[[Any, SourceMap | None], Read]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DefinitionSaveRequest:
     """A change that somebody asks for."""
 
     edit: edits.Edit
@@ -43,28 +43,30 @@ class Wanted:
     command_id: UUID | None = None
     if_match: int | None = None
     force: bool = False
-    positions: Positions | None = None
+    positions: SourceMap | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedDefinition:
     pipeline_id: str
     warnings: tuple[Finding, ...] = ()
     changed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class _Written:
+class _WrittenRevision:
     """What the transaction came to."""
 
     warnings: tuple[Finding, ...]
-    steps: list[Step]
+    steps: list[Commit]
     changed: bool = True
     ended: int | None = None  # definition version
 
 
-class Saving:
-    def __init__(self, engine: Engine, projection: Projection, mending: Mending, hub: Hub, check: Check) -> None:
+class DefinitionWriter:
+    def __init__(
+        self, engine: Engine, projection: FolderSync, mending: FileRecovery, hub: EventBus, check: Check
+    ) -> None:
         self._engine = engine
         self._projection = projection
         self._mending = mending
@@ -72,10 +74,10 @@ class Saving:
         self._check = check
 
     # ---- a definition --------------------------------------------------------------------------------
-    async def save(self, pipeline_id: str, wanted: Wanted) -> Saved:
+    async def save(self, pipeline_id: str, wanted: DefinitionSaveRequest) -> SavedDefinition:
         return await self._engine.unbroken(self._save(pipeline_id, wanted))
 
-    async def _save(self, pipeline_id: str, wanted: Wanted) -> Saved:
+    async def _save(self, pipeline_id: str, wanted: DefinitionSaveRequest) -> SavedDefinition:
         given = self._engine.given(wanted.by.name, wanted.command_id)
         async with self._engine.holding(pipeline_id):
             runs = await self._engine.database.aread(lambda c: rows.standing_runs(c, pipeline_id))
@@ -88,12 +90,14 @@ class Saving:
                     warnings += await self.file(pipeline_id, lambda: self._refile(pipeline_id, written.ended, given))
         if written.changed:
             self.announce(pipeline_id, "pipeline_updated")
-        return Saved(pipeline_id, warnings, written.changed)
+        return SavedDefinition(pipeline_id, warnings, written.changed)
 
-    def _write(self, connection: sa.Connection, pipeline_id: str, wanted: Wanted, given: Given) -> _Written:
+    def _write(
+        self, connection: sa.Connection, pipeline_id: str, wanted: DefinitionSaveRequest, given: CommandContext
+    ) -> _WrittenRevision:
         row = rows.lock(connection, pipeline_id)
         if row.deleted_at is not None:
-            raise Refused("The pipeline is deleted: it cannot be changed.", ("restore",))
+            raise CommandRefused("The pipeline is deleted: it cannot be changed.", ("restore",))
         if wanted.if_match is not None and wanted.if_match != row.revision:
             raise PreconditionFailed(
                 f"Somebody has changed the pipeline since: it is at revision {row.revision}, not {wanted.if_match}.",
@@ -101,26 +105,28 @@ class Saving:
             )
         old = rows.newest(connection, pipeline_id)
         if new_id(given.command_id, pipeline_id, 0) in {c.checkpoint_id for c in old.checkpoints}:
-            return _Written((), [], changed=False)  # the same command, sent again (D59)
+            return _WrittenRevision((), [], changed=False)  # the same command, sent again (D59)
         written = wanted.edit(edits.full(old))
         checked = self._check(written, wanted.positions)
         new = identified(checked.definition, old, pipeline_id, given)
         if edits.is_same(old, new):
-            return _Written(checked.warnings, [], changed=False)
+            return _WrittenRevision(checked.warnings, [], changed=False)
         rows.keep_scripts(connection, pipeline_id, new, texts_of(written))
         structural = is_structural(old, new)
-        steps: list[Step] = []
+        steps: list[Commit] = []
         if structural:
             steps = self.end_runs(connection, pipeline_id, given, wanted.force, "change its checkpoints' order")
         _add_revision(connection, row, old, new, given, wanted.comment, structural=structural)
-        return _Written(checked.warnings, steps, ended=row.pipeline_definition_version if structural else None)
+        return _WrittenRevision(checked.warnings, steps, ended=row.pipeline_definition_version if structural else None)
 
-    def end_runs(self, connection: sa.Connection, pipeline_id: str, given: Given, force: bool, what: str) -> list[Step]:
+    def end_runs(
+        self, connection: sa.Connection, pipeline_id: str, given: CommandContext, force: bool, what: str
+    ) -> list[Commit]:
         """Cancel what is open, where that is wanted; refused where it is not (D3, D6)."""
         open_runs = rows.open_runs(connection, pipeline_id)
         if open_runs and not force:
             many = len(open_runs)
-            raise Refused(
+            raise CommandRefused(
                 f"{many} of its runs {'is' if many == 1 else 'are'} open: it is not possible to {what} now.",
                 ("finish or cancel the runs", "use force, which cancels them"),
             )
@@ -136,14 +142,14 @@ class Saving:
             return (Finding("", self._engine.effects.fail_pipeline(pipeline_id, error), Severity.WARNING),)
         return ()
 
-    def _refile(self, pipeline_id: str, ended: int | None, given: Given) -> None:
+    def _refile(self, pipeline_id: str, ended: int | None, given: CommandContext) -> None:
         if ended is not None:
             self._projection.tree.archive_definition_runs(pipeline_id, ended, given.at)
             self._mending.note_ended(pipeline_id, ended)
         self._projection.write_definition(pipeline_id)
 
     def announce(self, pipeline_id: str, event_type: str) -> None:
-        self._hub.announce(Change(pipeline_id=pipeline_id, run_id=None, event_type=event_type))
+        self._hub.announce(ChangeHint(pipeline_id=pipeline_id, run_id=None, event_type=event_type))
 
 
 def _add_revision(
@@ -151,7 +157,7 @@ def _add_revision(
     row: Row,
     old: PipelineDefinition,
     new: PipelineDefinition,
-    given: Given,
+    given: CommandContext,
     comment: str,
     *,
     structural: bool,
@@ -177,7 +183,7 @@ def _add_revision(
 
 
 def identified(
-    new: PipelineDefinition, old: PipelineDefinition | None, pipeline_id: str, given: Given
+    new: PipelineDefinition, old: PipelineDefinition | None, pipeline_id: str, given: CommandContext
 ) -> PipelineDefinition:
     """With an id for whatever has none; they follow from the command, so that a repeated one makes the same."""
     numbers = count()

@@ -7,12 +7,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Given
+from cairn.core.commands import CommandContext
 from cairn.core.states import RunStatus
 from cairn.definitions import PipelineDefinition, parse
 from cairn.documents.pointers import join
 from cairn.files import layout
-from cairn.services.errors import NotFound, WrongInput
+from cairn.services.errors import InvalidInput, NotFound
 from cairn.store import blobs, scripts
 from cairn.store import tables as t
 from cairn.store.events import chain
@@ -82,7 +82,7 @@ def pipeline_of(connection: sa.Connection, checkpoint_id: str) -> str | None:
     ).scalar_one_or_none()
 
 
-def archive_runs(connection: sa.Connection, pipeline_id: str, version: int, given: Given) -> None:
+def archive_runs(connection: sa.Connection, pipeline_id: str, version: int, given: CommandContext) -> None:
     """The files of runs of the definition that ends move with their folders (P2)."""
     a, r = t.artifacts, t.pipeline_runs
     into = layout.definition_archive(version, given.at)
@@ -110,7 +110,7 @@ def keep_scripts(
         if checksum not in known
     ]
     if errors:
-        raise WrongInput(errors)
+        raise InvalidInput(errors)
 
 
 # ---- folders that have to follow ---------------------------------------------------------------------
@@ -134,5 +134,5 @@ def _mark(pipeline_id: str) -> sa.ColumnElement[bool]:
     return t.settings.c.key == f"{UNFILED}{pipeline_id}"
 
 
-def tell(connection: sa.Connection, pipeline_id: str, type: str, given: Given, **metadata: Any) -> None:
+def tell(connection: sa.Connection, pipeline_id: str, type: str, given: CommandContext, **metadata: Any) -> None:
     chain.append_pipeline_event(connection, pipeline_id, type, given.by, given.at, metadata)

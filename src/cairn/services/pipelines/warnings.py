@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterator
 
 from cairn.definitions import CheckpointDefinition, Finding, PipelineDefinition
 from cairn.definitions.findings import warning
-from cairn.runners.agents.policy import AgentRules
+from cairn.runners.agents.policy import AgentPolicy
 from cairn.runners.agents.roles import uses_tool
 
 SEARCH = "web_search"
 
 
-def not_carried_out(definition: PipelineDefinition, modes: Collection[str], agents: AgentRules) -> Iterator[Finding]:
+def not_carried_out(definition: PipelineDefinition, modes: Collection[str], agents: AgentPolicy) -> Iterator[Finding]:
     for position, checkpoint in enumerate(definition.checkpoints):
         for path, message in _of_checkpoint(checkpoint, modes):
             yield warning(f"/checkpoints/{position}/{path}", message)

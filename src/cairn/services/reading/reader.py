@@ -22,9 +22,9 @@ from cairn.services.conversations.views import MessagePage
 from cairn.services.costs import queries as costs
 from cairn.services.costs.views import Costs, PipelineCosts, RunCosts
 from cairn.services.dispatch import contexts
-from cairn.services.engine.plans import Plans
+from cairn.services.engine.plans import DefinitionCache
 from cairn.services.events import queries as events
-from cairn.services.events.views import Change, EventPage, LogPage, Verdict
+from cairn.services.events.views import ChainVerification, ChangeHint, EventPage, LogPage
 from cairn.services.filters import ApprovalFilter, ArtifactFilter, DeliveryFilter, EventFilter, LogFilter, RunFilter
 from cairn.services.logs import queries as logs
 from cairn.services.notifications import queries as notices
@@ -34,7 +34,7 @@ from cairn.services.pipelines import queries as pipelines
 from cairn.services.pipelines.views import (
     Checkpoint,
     DefinitionDiff,
-    Finding,
+    DefinitionFinding,
     Pipeline,
     PipelinePage,
     RevisionDetail,
@@ -49,24 +49,24 @@ from cairn.services.runs.execution_views import Context, Execution, ExecutionPag
 from cairn.services.runs.queries import detail as run_detail
 from cairn.services.runs.queries import executions, progress
 from cairn.services.runs.queries import lists as runs
-from cairn.services.runs.stream import Place, Told
+from cairn.services.runs.stream import StreamBatch, StreamPosition
 from cairn.services.runs.views import Run, RunPage
-from cairn.store import Database, Loaded, blobs
+from cairn.store import Database, LoadedRun, blobs
 from cairn.store import tables as t
 
 if TYPE_CHECKING:
-    from cairn.services.dispatch.work_orders import Briefing
+    from cairn.services.dispatch.work_orders import WorkOrders
     from cairn.services.engine.engine import Engine
-    from cairn.services.rework.service import Request as ReworkRequest
-    from cairn.services.rework.service import Reworks
-    from cairn.services.rollbacks.service import Request, Rollbacks
+    from cairn.services.rework.service import ReworkService
+    from cairn.services.rework.service import ReworkSpec as ReworkRequest
+    from cairn.services.rollbacks.service import RollbackService, RollbackSpec
 
 T = TypeVar("T")
 SETTLED = timedelta(seconds=1)
 
 
 class Reading:
-    def __init__(self, database: Database, plans: Plans, engine: Engine, briefing: Briefing) -> None:
+    def __init__(self, database: Database, plans: DefinitionCache, engine: Engine, briefing: WorkOrders) -> None:
         self._database = database
         self._plans = plans
         self._engine = engine
@@ -86,7 +86,7 @@ class Reading:
             lambda c: pipelines.list_pipelines(c, deleted=deleted, search=search, limit=limit, cursor=cursor)
         )
 
-    def pipeline(self, pipeline_id: str, warnings: list[Finding] | None = None) -> Pipeline:
+    def pipeline(self, pipeline_id: str, warnings: list[DefinitionFinding] | None = None) -> Pipeline:
         return self._read(lambda c: pipelines.get_pipeline(c, pipeline_id, warnings or []))
 
     def checkpoint(self, checkpoint_id: str) -> Checkpoint:
@@ -187,20 +187,20 @@ class Reading:
         )
 
     # ---- the bill ----------------------------------------------------------------------------------
-    def run_costs(self, run_id: str, wanted: costs.Wanted) -> RunCosts:
+    def run_costs(self, run_id: str, wanted: costs.CostQuery) -> RunCosts:
         return self._read(lambda c: costs.of_run(c, self._engine.budgets, run_id, wanted))
 
-    def pipeline_costs(self, pipeline_id: str, wanted: costs.Wanted) -> PipelineCosts:
+    def pipeline_costs(self, pipeline_id: str, wanted: costs.CostQuery) -> PipelineCosts:
         return self._read(lambda c: costs.of_pipeline(c, self._engine.budgets, pipeline_id, wanted))
 
-    def costs(self, wanted: costs.Wanted) -> Costs:
+    def costs(self, wanted: costs.CostQuery) -> Costs:
         return self._read(lambda c: costs.of_all(c, wanted))
 
     # ---- approvals ---------------------------------------------------------------------------------
     def approvals(
         self, wanted: ApprovalFilter, limit: int, cursor: str | None, by: Actor | None = None
     ) -> ApprovalPage:
-        seen = approvals.Seen(self._engine.clock.now(), by)
+        seen = approvals.ApprovalViewer(self._engine.clock.now(), by)
         return self._read(lambda c: approvals.list_approvals(c, wanted, limit, cursor, seen))
 
     def approval(self, approval_id: str, by: Actor | None = None) -> ApprovalDetail:
@@ -232,7 +232,7 @@ class Reading:
     def lineage(self, run_id: str) -> Lineage:
         return self._read(lambda c: lineage.get_lineage(c, self._load(c)(run_id)))
 
-    def rework_preview(self, foreseen_by: Reworks, request: ReworkRequest, by: Actor) -> ReworkPreview:
+    def rework_preview(self, foreseen_by: ReworkService, request: ReworkRequest, by: Actor) -> ReworkPreview:
         return self._read(lambda c: reworks.preview(c, foreseen_by.preview(c, request, by)))
 
     # ---- rollbacks ---------------------------------------------------------------------------------
@@ -245,10 +245,10 @@ class Reading:
     def rollback(self, rollback_id: str) -> Rollback:
         return self._read(lambda c: rollbacks.get_rollback(c, self._load(c), rollback_id))
 
-    def rollback_preview(self, foreseen_by: Rollbacks, request: Request, by: Actor) -> RollbackPreview:
+    def rollback_preview(self, foreseen_by: RollbackService, request: RollbackSpec, by: Actor) -> RollbackPreview:
         return self._read(lambda c: rollbacks.preview(c, request, foreseen_by.preview(c, request, by)))
 
-    def _load(self, connection: sa.Connection) -> Callable[[str], Loaded]:
+    def _load(self, connection: sa.Connection) -> Callable[[str], LoadedRun]:
         return lambda run_id: self._engine.load(connection, run_id, lock=False)
 
     # ---- artifacts and the trail -------------------------------------------------------------------
@@ -264,7 +264,7 @@ class Reading:
     def events(self, wanted: EventFilter, limit: int, cursor: str | None) -> EventPage:
         return self._read(lambda c: events.list_events(c, wanted, limit, cursor))
 
-    def verify(self, pipeline_id: str | None, run_id: str | None) -> Verdict:
+    def verify(self, pipeline_id: str | None, run_id: str | None) -> ChainVerification:
         return self._read(lambda c: events.verify_events(c, pipeline_id, run_id))
 
     # ---- streams -------------------------------------------------------------------------------------
@@ -272,11 +272,11 @@ class Reading:
         """NotFound if there is no such run."""
         self._read(lambda c: events.known(c, t.pipeline_runs.c.run_id, "run", run_id))
 
-    def after(self, run_id: str, place: Place, limit: int) -> Told:
+    def after(self, run_id: str, place: StreamPosition, limit: int) -> StreamBatch:
         """Events, log lines and messages that come after these, each in order, and how far the work is."""
         until = self._settled()
         return self._read(
-            lambda c: Told(
+            lambda c: StreamBatch(
                 events.events_after(c, run_id, place.seq, limit),
                 logs.logs_after(c, run_id, place.log_id, limit, until),
                 conversations.messages_after(c, run_id, place.message_id, limit, until),
@@ -284,11 +284,11 @@ class Reading:
             )
         )
 
-    def last_place(self, run_id: str) -> Place:
+    def last_place(self, run_id: str) -> StreamPosition:
         """Where the run's newest event, log line and message stand."""
         until = self._settled()
         return self._read(
-            lambda c: Place(
+            lambda c: StreamPosition(
                 events.last_of_run(c, run_id),
                 logs.last_log(c, run_id, until),
                 conversations.last_message(c, run_id, until),
@@ -309,5 +309,5 @@ class Reading:
     def last_event(self) -> int:
         return self._read(events.last_event)
 
-    def changes_after(self, last: int, limit: int) -> tuple[int, list[Change]]:
+    def changes_after(self, last: int, limit: int) -> tuple[int, list[ChangeHint]]:
         return self._read(lambda c: events.changes_after(c, last, limit))

@@ -8,22 +8,22 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Given, Interrupted, Report
+from cairn.core.commands import CommandContext, ExecutionInterrupted, Report
 from cairn.core.decide import Decision
 from cairn.core.events import Event, EventType
 from cairn.core.execution import Execution
 from cairn.core.run import Run
-from cairn.core.states import State
+from cairn.core.states import ExecutionState
 from cairn.store import NewArtifact, save_lineage
 from cairn.store import tables as t
 
 
-def record(connection: sa.Connection, run: Run, report: Report, consumed: Sequence[str], given: Given) -> None:
+def record(connection: sa.Connection, run: Run, report: Report, consumed: Sequence[str], given: CommandContext) -> None:
     """What the dispatch was given to read, and what had to be complete for it. `run` is as it was when it ended.
 
     Of a worker that died nobody knows what it read; it is dispatched again.
     """
-    if isinstance(report, Interrupted):
+    if isinstance(report, ExecutionInterrupted):
         return
     e = run.executions[report.execution]
     save_lineage(connection, e.id, report.dispatch, consumed, depends_on(run, e), given.at)
@@ -35,7 +35,7 @@ def depends_on(run: Run, e: Execution) -> tuple[str, ...]:
     found = tuple(other.id for other in before if other is not None)
     if not run.reworks:
         return found
-    reworked = (o.id for o in run.current if o.asked_by == e.id and o.state is State.COMPLETED)
+    reworked = (o.id for o in run.current if o.asked_by == e.id and o.state is ExecutionState.COMPLETED)
     return tuple(dict.fromkeys((*found, *reworked)))
 
 

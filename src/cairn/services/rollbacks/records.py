@@ -9,42 +9,42 @@ from uuid import UUID, uuid5
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Given
+from cairn.core.commands import CommandContext
 from cairn.core.decide import Decision
 from cairn.core.run import Rollback, Run
 from cairn.core.states import RollbackTrigger
 from cairn.files import layout
-from cairn.services.engine.file_plan import Filing, Moved
-from cairn.store import Loaded, Place, RunFacts
+from cairn.services.engine.file_plan import FilePlan, MovedArtifact
+from cairn.store import CheckpointPlace, LoadedRun, RunFacts
 from cairn.store import tables as t
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ArchivedRun:
     """What one run lost."""
 
     facts: RunFacts
     before: Run
     after: Run
     folders: Mapping[str, str]  # by execution
-    places: Mapping[str, Place]  # by key
-    moved: tuple[Moved, ...]
+    places: Mapping[str, CheckpointPlace]  # by key
+    moved: tuple[MovedArtifact, ...]
 
     def rollback(self, id: str) -> Rollback:
         return next(r for r in self.after.rollbacks if r.id == id)
 
 
-def taken(before: Loaded, decision: Decision, filing: Filing) -> Taken:
-    return Taken(before.facts, before.run, decision.run, before.folders, before.places, filing.moved)
+def taken(before: LoadedRun, decision: Decision, filing: FilePlan) -> ArchivedRun:
+    return ArchivedRun(before.facts, before.run, decision.run, before.folders, before.places, filing.moved)
 
 
 def record(
     connection: sa.Connection,
     rollback_id: str,
-    given: Given,
+    given: CommandContext,
     source: RunFacts,
-    target: Taken,
-    others: Sequence[Taken] = (),
+    target: ArchivedRun,
+    others: Sequence[ArchivedRun] = (),
     *,
     kind: str = "checkpoint_level",
     reason: str = "",
@@ -80,7 +80,7 @@ def record(
         connection.execute(sa.insert(t.archived_items), rows)
 
 
-def items(rollback_id: str, target: Taken, others: Sequence[Taken]) -> dict[str, Any]:
+def items(rollback_id: str, target: ArchivedRun, others: Sequence[ArchivedRun]) -> dict[str, Any]:
     """`rolled_back_items` of seed 0 §5."""
     gone = target.rollback(rollback_id).archived
     return {
@@ -103,7 +103,7 @@ def items(rollback_id: str, target: Taken, others: Sequence[Taken]) -> dict[str,
     }
 
 
-def execution_item(of: Taken, execution: str) -> dict[str, Any]:
+def execution_item(of: ArchivedRun, execution: str) -> dict[str, Any]:
     e = of.before.executions[execution]
     place = of.places[e.key]
     return {
@@ -115,7 +115,7 @@ def execution_item(of: Taken, execution: str) -> dict[str, Any]:
     }
 
 
-def _rows(rollback_id: str, location: str, target: Taken, others: Sequence[Taken]) -> list[dict[str, Any]]:
+def _rows(rollback_id: str, location: str, target: ArchivedRun, others: Sequence[ArchivedRun]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
 
     def add(kind: str, id: str, original: str, archived: str, size: int = 0) -> None:

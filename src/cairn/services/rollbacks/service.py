@@ -10,17 +10,17 @@ from uuid import UUID, uuid4
 
 import sqlalchemy as sa
 
-from cairn.core.commands import CancelRun, Command, RollBack, TakeRunAway, UndoRollback
+from cairn.core.commands import ArchiveRun, CancelRun, Command, RollBack, UndoRollback
 from cairn.core.decide import Decision
-from cairn.core.effects import Unarchive
-from cairn.core.errors import Refused, Repeated
-from cairn.core.states import ApprovalStatus, RunStatus, State
+from cairn.core.effects import RestoreFiles
+from cairn.core.errors import AlreadyApplied, CommandRefused
+from cairn.core.states import ApprovalStatus, ExecutionState, RunStatus
 from cairn.services.actors import Actor
-from cairn.services.engine.engine import Engine, Step
-from cairn.services.errors import Gone, NotFound, WrongInput
+from cairn.services.engine.engine import Commit, Engine
+from cairn.services.errors import Gone, InvalidInput, NotFound
 from cairn.services.pipelines import pipeline_rows as rows
-from cairn.services.rollbacks.records import Taken, items, record, taken
-from cairn.store import Loaded
+from cairn.services.rollbacks.records import ArchivedRun, items, record, taken
+from cairn.store import LoadedRun
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
 
@@ -28,7 +28,7 @@ OPEN = (RunStatus.NOT_STARTED.value, RunStatus.IN_PROGRESS.value, RunStatus.PAUS
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class RollbackSpec:
     """What somebody wants to go back to."""
 
     rollback_type: str  # checkpoint_level or run_level
@@ -41,13 +41,13 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseen:
+class RollbackImpact:
     """What a rollback would do, worked out by doing it on paper."""
 
-    source: Loaded
-    target: Taken
+    source: LoadedRun
+    target: ArchivedRun
     target_position: int
-    others: tuple[Taken, ...]
+    others: tuple[ArchivedRun, ...]
     items: dict[str, Any]
     stopped: tuple[tuple[str, str], ...]  # open executions of all runs, with their checkpoints' names
     withdrawn: tuple[str, ...]  # approvals, of all runs
@@ -55,12 +55,12 @@ class Foreseen:
     after: Decision
 
 
-class Rollbacks:
+class RollbackService:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
 
     # ---- before --------------------------------------------------------------------------------------
-    def preview(self, connection: sa.Connection, request: Request, by: Actor) -> Foreseen:
+    def preview(self, connection: sa.Connection, request: RollbackSpec, by: Actor) -> RollbackImpact:
         """The impact, without touching anything."""
         plan = self._plan(connection, request)
         given = self._engine.given(by.name)
@@ -74,7 +74,7 @@ class Rollbacks:
             if approval.status is ApprovalStatus.PENDING
             and step.decision.run.approvals[approval.id].status is ApprovalStatus.WITHDRAWN
         ]
-        return Foreseen(
+        return RollbackImpact(
             source=plan.source,
             target=target,
             target_position=plan.position,
@@ -86,15 +86,17 @@ class Rollbacks:
                 for one in each.rollback(request.rollback_id).stopped
             ),
             withdrawn=tuple(withdrawn),
-            kept=tuple(e.id for e in target.before.current if e.state is State.COMPLETED and e.id not in gone),
+            kept=tuple(e.id for e in target.before.current if e.state is ExecutionState.COMPLETED and e.id not in gone),
             after=steps[0].decision,
         )
 
     # ---- doing it ------------------------------------------------------------------------------------
-    async def roll_back(self, request: Request, *, by: Actor, command_id: UUID | None = None) -> tuple[str, list[str]]:
+    async def roll_back(
+        self, request: RollbackSpec, *, by: Actor, command_id: UUID | None = None
+    ) -> tuple[str, list[str]]:
         given = self._engine.given(by.name, command_id)
 
-        def body(connection: sa.Connection) -> list[Step]:
+        def body(connection: sa.Connection) -> list[Commit]:
             plan = self._plan(connection, request)
             steps = [
                 self._engine.carry(connection, run_id, command, given, records=False)
@@ -124,7 +126,7 @@ class Rollbacks:
         """Put everything back while nothing newer stands in its place (D51)."""
         given = self._engine.given(by.name, command_id)
 
-        def body(connection: sa.Connection) -> list[Step]:
+        def body(connection: sa.Connection) -> list[Commit]:
             steps = [
                 self._engine.carry(connection, run_id, command, given, records=False)
                 for run_id, command in self._undoing(connection, rollback_id)
@@ -146,11 +148,11 @@ class Rollbacks:
         self,
         pipeline_id: str,
         runs_of: Callable[[sa.Connection], list[str]],
-        body: Callable[[sa.Connection], list[Step]],
-    ) -> list[Step]:
+        body: Callable[[sa.Connection], list[Commit]],
+    ) -> list[Commit]:
         """While no run of the pipeline begins: what is taken away is what was found."""
 
-        def locked(connection: sa.Connection) -> list[Step]:
+        def locked(connection: sa.Connection) -> list[Commit]:
             rows.lock(connection, pipeline_id)
             return body(connection)
 
@@ -162,20 +164,22 @@ class Rollbacks:
         return steps
 
     # ---- what has to be sent to which run -----------------------------------------------------------------
-    def _plan(self, connection: sa.Connection, request: Request) -> _Plan:
+    def _plan(self, connection: sa.Connection, request: RollbackSpec) -> _RollbackPlan:
         if _exists(connection, request.rollback_id):
-            raise Repeated("This rollback has been carried out already.")
+            raise AlreadyApplied("This rollback has been carried out already.")
         source = self._engine.load(connection, request.source_run_id, lock=False)
         if request.rollback_type == "checkpoint_level":
             if request.target_run_id not in (None, request.source_run_id):
-                raise WrongInput([("/target_run_id", "A checkpoint-level rollback stays in its run; leave this out.")])
+                raise InvalidInput(
+                    [("/target_run_id", "A checkpoint-level rollback stays in its run; leave this out.")]
+                )
             position = _position(source, request)
-            return _Plan(source, position, [(request.source_run_id, RollBack(request.rollback_id, position))])
+            return _RollbackPlan(source, position, [(request.source_run_id, RollBack(request.rollback_id, position))])
         return self._run_level(connection, request, source)
 
-    def _run_level(self, connection: sa.Connection, request: Request, source: Loaded) -> _Plan:
+    def _run_level(self, connection: sa.Connection, request: RollbackSpec, source: LoadedRun) -> _RollbackPlan:
         if request.target_run_id is None:
-            raise WrongInput([("/target_run_id", "Name the run to go back to.")])
+            raise InvalidInput([("/target_run_id", "Name the run to go back to.")])
         target = self._engine.load(connection, request.target_run_id, lock=False)
         _check_same_line(source, target)
         r = t.pipeline_runs.c
@@ -191,8 +195,8 @@ class Rollbacks:
         ).scalars()
         position = _position(target, request)
         commands: list[tuple[str, Command]] = [(target.facts.run_id, RollBack(request.rollback_id, position, True))]
-        commands += [(run_id, TakeRunAway(request.rollback_id)) for run_id in later]
-        return _Plan(source, position, commands)
+        commands += [(run_id, ArchiveRun(request.rollback_id)) for run_id in later]
+        return _RollbackPlan(source, position, commands)
 
     def _undoing(self, connection: sa.Connection, rollback_id: str) -> list[tuple[str, Command]]:
         r, i = t.rollback_events.c, t.archived_items.c
@@ -200,7 +204,7 @@ class Rollbacks:
         if row is None:
             raise NotFound("rollback", rollback_id)
         if row.undone_at is not None:
-            raise Repeated("This rollback has been undone already.")
+            raise AlreadyApplied("This rollback has been undone already.")
         if not row.archive_location:
             raise Gone("The archive of this rollback was kept for its time and is gone: it cannot be undone any more.")
         target: str = row.target_run_id or row.source_run_id
@@ -228,26 +232,28 @@ class Rollbacks:
         for run in newer:
             done = connection.execute(
                 sa.select(e.execution_id)
-                .where(e.run_id == run.run_id, e.state == State.COMPLETED.value, e.archived_by.is_(None))
+                .where(e.run_id == run.run_id, e.state == ExecutionState.COMPLETED.value, e.archived_by.is_(None))
                 .limit(1)
             ).first()
             if done is not None:
-                raise Refused(f"v{run.run_version} has completed work since: this rollback can no longer be undone.")
+                raise CommandRefused(
+                    f"v{run.run_version} has completed work since: this rollback can no longer be undone."
+                )
         return [(run.run_id, CancelRun()) for run in newer if run.status in OPEN]
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
-    source: Loaded
+class _RollbackPlan:
+    source: LoadedRun
     position: int
     commands: Sequence[tuple[str, Command]]  # the target run's comes first
 
 
-def _position(loaded: Loaded, request: Request) -> int:
+def _position(loaded: LoadedRun, request: RollbackSpec) -> int:
     if request.target_checkpoint_position is not None:
         return request.target_checkpoint_position
     if request.target_checkpoint_id is None:
-        raise WrongInput(
+        raise InvalidInput(
             [("/target_checkpoint_position", "Name the checkpoint to go back to, or -1 for the beginning.")]
         )
     for key, place in loaded.places.items():
@@ -261,16 +267,16 @@ def _exists(connection: sa.Connection, rollback_id: str) -> bool:
     return connection.execute(sa.select(r.rollback_id).where(r.rollback_id == rollback_id)).first() is not None
 
 
-def _check_same_line(source: Loaded, target: Loaded) -> None:
+def _check_same_line(source: LoadedRun, target: LoadedRun) -> None:
     a, b = source.facts, target.facts
     if a.pipeline_id != b.pipeline_id:
-        raise WrongInput([("/target_run_id", "The run to go back to is of another pipeline.")])
+        raise InvalidInput([("/target_run_id", "The run to go back to is of another pipeline.")])
     if a.definition_version != b.definition_version:
-        raise Refused("The run to go back to is of an earlier definition of the pipeline.")
+        raise CommandRefused("The run to go back to is of an earlier definition of the pipeline.")
     if a.run_version is None or b.run_version is None:
-        raise Refused("A test run has no version: it can only be rolled back within itself.")
+        raise CommandRefused("A test run has no version: it can only be rolled back within itself.")
     if b.run_version > a.run_version:
-        raise WrongInput([("/target_run_id", f"v{b.run_version} comes after v{a.run_version}: name an earlier run.")])
+        raise InvalidInput([("/target_run_id", f"v{b.run_version} comes after v{a.run_version}: name an earlier run.")])
 
 
 def _pipeline_of(connection: sa.Connection, rollback_id: str) -> str:
@@ -281,6 +287,6 @@ def _pipeline_of(connection: sa.Connection, rollback_id: str) -> str:
     return found
 
 
-def _put_back(steps: Sequence[Step]) -> set[str]:
+def _put_back(steps: Sequence[Commit]) -> set[str]:
     """The rollbacks that are undone: the one that was named, and those that failures have made since."""
-    return {effect.rollback for step in steps for effect in step.decision.effects if isinstance(effect, Unarchive)}
+    return {effect.rollback for step in steps for effect in step.decision.effects if isinstance(effect, RestoreFiles)}

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from cairn.core.states import ExecutionStatus, Mode, WaitingOn
+from cairn.core.states import ExecutionMode, ExecutionStatus, WaitingOn
 from cairn.services.approvals.form_views import Form
 from cairn.services.approvals.views import Approval
 from cairn.services.artifacts.views import Artifact
@@ -66,7 +66,7 @@ class Execution(View):
     checkpoint_name: str
     checkpoint_description: str
     checkpoint_position: int
-    mode: Mode
+    mode: ExecutionMode
     status: ExecutionStatus
     waiting_on: WaitingOn | None
     created_at: Instant

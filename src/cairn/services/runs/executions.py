@@ -9,11 +9,11 @@ from uuid import UUID
 import sqlalchemy as sa
 
 from cairn.core.commands import CancelExecution, Command, RetryExecution, StartExecution
-from cairn.core.errors import Refused
-from cairn.core.states import Kind, State
+from cairn.core.errors import CommandRefused
+from cairn.core.states import ApprovalKind, ExecutionState
 from cairn.services.actors import Actor
-from cairn.services.approvals.service import Approvals
-from cairn.services.engine.engine import Engine, Step
+from cairn.services.approvals.service import ApprovalService
+from cairn.services.engine.engine import Commit, Engine
 from cairn.services.errors import NotFound
 from cairn.store import tables as t
 
@@ -23,36 +23,36 @@ _run_of = sa.select(t.checkpoint_executions.c.run_id).where(
 
 
 class Executions:
-    def __init__(self, engine: Engine, approvals: Approvals) -> None:
+    def __init__(self, engine: Engine, approvals: ApprovalService) -> None:
         self._engine = engine
         self._approvals = approvals
 
-    async def start(self, execution_id: str, *, by: Actor, command_id: UUID | None = None) -> Step:
+    async def start(self, execution_id: str, *, by: Actor, command_id: UUID | None = None) -> Commit:
         return await self._send(execution_id, StartExecution(execution_id), by, command_id)
 
     async def start_checkpoint(
         self, run_id: str, checkpoint_id: str, *, by: Actor, command_id: UUID | None = None
-    ) -> tuple[str, Step]:
+    ) -> tuple[str, Commit]:
         """Start the execution of a checkpoint that waits for it (D41)."""
         loaded = await self._engine.read_run(run_id)
         keys = {key for key, place in loaded.places.items() if checkpoint_id in (place.checkpoint_id, key)}
         if not keys:
             raise NotFound("checkpoint in this run", checkpoint_id)
-        waiting = [e.id for e in loaded.run.current if e.key in keys and e.state is State.PENDING]
+        waiting = [e.id for e in loaded.run.current if e.key in keys and e.state is ExecutionState.PENDING]
         if not waiting:
-            raise Refused("No execution of this checkpoint waits for a start.")
+            raise CommandRefused("No execution of this checkpoint waits for a start.")
         return waiting[0], await self.start(waiting[0], by=by, command_id=command_id)
 
     async def retry(
         self, execution_id: str, *, attempt: int | None = None, by: Actor, command_id: UUID | None = None
-    ) -> Step:
+    ) -> Commit:
         """Try a failed one again; named, the attempt must be the one that failed (D59)."""
         if attempt is None:
             loaded = await self._engine.read_run(await self.run_of(execution_id))
             attempt = loaded.run.executions[execution_id].attempt
         return await self._send(execution_id, RetryExecution(execution_id, attempt), by, command_id)
 
-    async def cancel(self, execution_id: str, *, by: Actor, command_id: UUID | None = None) -> Step:
+    async def cancel(self, execution_id: str, *, by: Actor, command_id: UUID | None = None) -> Commit:
         return await self._send(execution_id, CancelExecution(execution_id), by, command_id)
 
     async def submit(
@@ -63,12 +63,12 @@ class Executions:
         digest: str | None = None,
         by: Actor,
         command_id: UUID | None = None,
-    ) -> Step:
+    ) -> Commit:
         """Fill in the form that an execution waits for (X10)."""
         return await self._approvals.decide_pending(
             execution_id,
             "answer",
-            kinds=frozenset({Kind.INPUT}),
+            kinds=frozenset({ApprovalKind.INPUT}),
             digest=digest,
             fields=fields,
             by=by,
@@ -83,6 +83,6 @@ class Executions:
             raise NotFound("execution", execution_id)
         return found
 
-    async def _send(self, execution_id: str, command: Command, by: Actor, command_id: UUID | None) -> Step:
+    async def _send(self, execution_id: str, command: Command, by: Actor, command_id: UUID | None) -> Commit:
         run_id = await self.run_of(execution_id)
         return await self._engine.send(run_id, command, self._engine.given(by.name, command_id))

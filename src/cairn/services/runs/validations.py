@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from cairn.core.commands import Given
+from cairn.core.commands import CommandContext
 from cairn.core.execution import Execution
-from cairn.ports import Verdict
+from cairn.ports import ValidationVerdict
 from cairn.services.logs.log_writer import plain
 from cairn.services.runs.validation_views import ResultFinding, ResultValidation
 from cairn.store import tables as t
@@ -17,7 +17,7 @@ from cairn.store import tables as t
 V = t.validations.c
 
 
-def keep(connection: sa.Connection, e: Execution, verdicts: Sequence[Verdict], given: Given) -> None:
+def keep(connection: sa.Connection, e: Execution, verdicts: Sequence[ValidationVerdict], given: CommandContext) -> None:
     """In the transaction of the report."""
     if not verdicts:
         return

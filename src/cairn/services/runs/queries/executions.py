@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from cairn.core.available_commands import for_execution
 from cairn.core.execution import Execution as Aggregate
-from cairn.core.states import ExecutionStatus, Mode, WaitingOn
+from cairn.core.states import ExecutionMode, ExecutionStatus, WaitingOn
 from cairn.definitions import CheckpointDefinition
 from cairn.services.actors import Actor
 from cairn.services.approvals.queries import lists as approvals
@@ -20,9 +20,9 @@ from cairn.services.approvals.views import Approval
 from cairn.services.artifacts import queries as artifacts
 from cairn.services.artifacts.views import Artifact
 from cairn.services.costs.usage import usage
-from cairn.services.engine.plans import Plans
+from cairn.services.engine.plans import DefinitionCache
 from cairn.services.errors import NotFound
-from cairn.services.paging import Order, Row, page
+from cairn.services.paging import Row, SortOrder, page
 from cairn.services.rework import staleness
 from cairn.services.rework.queries.reworks import superseded_by
 from cairn.services.rework.views import StaleInput
@@ -37,30 +37,35 @@ from cairn.services.runs.execution_views import (
 )
 from cairn.services.runs.queries import faults, progress
 from cairn.services.runs.validation_views import ResultValidation
-from cairn.store import Loaded, model_usage
+from cairn.store import LoadedRun, model_usage
 from cairn.store import tables as t
-from cairn.store.model_usage import NOTHING, Used
+from cairn.store.model_usage import NOTHING, ModelUsage
 
 E = t.checkpoint_executions.c
-_MADE = Order((E.ordinal, E.execution_id))
+_MADE = SortOrder((E.ordinal, E.execution_id))
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class ExecutionRows:
     """What executions of one run need to be shown, read once for all of them."""
 
-    loaded: Loaded
+    loaded: LoadedRun
     artifacts: Mapping[str, list[Artifact]]
     interactions: Mapping[str, list[Interaction]]
     pending: Mapping[str, Approval]
     stale: Mapping[str, list[StaleInput]]
     faults: Mapping[str, list[AttemptError]]
     validations: Mapping[str, list[ResultValidation]]
-    used: Mapping[str, Used]
+    used: Mapping[str, ModelUsage]
 
 
 def get_execution(
-    connection: sa.Connection, plans: Plans, loaded: Loaded, row: Row, now: datetime, by: Actor | None = None
+    connection: sa.Connection,
+    plans: DefinitionCache,
+    loaded: LoadedRun,
+    row: Row,
+    now: datetime,
+    by: Actor | None = None,
 ) -> Execution:
     """`by` is whoever asks, here and below."""
     return _views(connection, plans, loaded, [row], now, by)[0]
@@ -75,8 +80,8 @@ def find(connection: sa.Connection, execution_id: str) -> Row:
 
 def list_executions(
     connection: sa.Connection,
-    plans: Plans,
-    loaded: Loaded,
+    plans: DefinitionCache,
+    loaded: LoadedRun,
     now: datetime,
     by: Actor | None = None,
     *,
@@ -92,11 +97,16 @@ def list_executions(
 
 
 def _views(
-    connection: sa.Connection, plans: Plans, loaded: Loaded, rows: Sequence[Row], now: datetime, by: Actor | None
+    connection: sa.Connection,
+    plans: DefinitionCache,
+    loaded: LoadedRun,
+    rows: Sequence[Row],
+    now: datetime,
+    by: Actor | None,
 ) -> list[Execution]:
-    ids, seen = [row.execution_id for row in rows], approvals.Seen(now, by)
+    ids, seen = [row.execution_id for row in rows], approvals.ApprovalViewer(now, by)
     stale = staleness.of_executions(connection, ids)
-    around = Around(
+    around = ExecutionRows(
         loaded,
         artifacts.of_executions(connection, {row.execution_id: row.outputs for row in rows}, stale),
         _interactions(connection, ids),
@@ -111,7 +121,9 @@ def _views(
     return [_view(connection, plans, around, row, now) for row in rows]
 
 
-def _view(connection: sa.Connection, plans: Plans, around: Around, row: Row, now: datetime) -> Execution:
+def _view(
+    connection: sa.Connection, plans: DefinitionCache, around: ExecutionRows, row: Row, now: datetime
+) -> Execution:
     run, facts = around.loaded.run, around.loaded.facts
     checkpoint = definition_of(connection, plans, facts.pipeline_id, row)
     aggregate = run.executions.get(row.execution_id)
@@ -125,7 +137,7 @@ def _view(connection: sa.Connection, plans: Plans, around: Around, row: Row, now
         checkpoint_name=row.checkpoint_name,
         checkpoint_description=checkpoint.checkpoint_description,
         checkpoint_position=row.checkpoint_position,
-        mode=Mode(checkpoint.execution.mode),
+        mode=ExecutionMode(checkpoint.execution.mode),
         status=ExecutionStatus(row.status),
         waiting_on=WaitingOn(row.waiting_on) if row.waiting_on else None,
         created_at=row.created_at,
@@ -162,7 +174,9 @@ def _view(connection: sa.Connection, plans: Plans, around: Around, row: Row, now
     )
 
 
-def definition_of(connection: sa.Connection, plans: Plans, pipeline_id: str, row: Row) -> CheckpointDefinition:
+def definition_of(
+    connection: sa.Connection, plans: DefinitionCache, pipeline_id: str, row: Row
+) -> CheckpointDefinition:
     """The definition that it is carried out by."""
     return plans.definition(connection, pipeline_id, row.definition_revision).by_key[row.key]
 

@@ -12,12 +12,12 @@ from cairn.core.states import ApprovalStatus, RunStatus
 from cairn.services.costs.usage import usage
 from cairn.services.errors import NotFound
 from cairn.services.filters import RunFilter
-from cairn.services.paging import Order, Query, Row, page
+from cairn.services.paging import Query, Row, SortOrder, page
 from cairn.services.runs.queries import progress
 from cairn.services.runs.views import OpenExecution, RecentRun, RunMetadata, RunPage, RunSummary
 from cairn.store import model_usage
 from cairn.store import tables as t
-from cairn.store.model_usage import NOTHING, Used
+from cairn.store.model_usage import NOTHING, ModelUsage
 
 R, P, A = t.pipeline_runs.c, t.pipelines.c, t.approvals.c
 
@@ -42,7 +42,7 @@ SUMMARY: Query = sa.select(
     R.archived_by,
     R.over_budget,
 ).join_from(t.pipeline_runs, t.pipelines, P.pipeline_id == R.pipeline_id)
-_NEWEST = Order((R.created_at, R.run_id), newest_first=True)
+_NEWEST = SortOrder((R.created_at, R.run_id), newest_first=True)
 
 
 def list_runs(connection: sa.Connection, wanted: RunFilter, limit: int, cursor: str | None) -> RunPage:
@@ -91,7 +91,7 @@ def summaries(connection: sa.Connection, rows: Sequence[Row]) -> list[RunSummary
     ]
 
 
-def summary_fields(row: Row, waiting: int, opened: Sequence[OpenExecution], used: Used) -> dict[str, Any]:
+def summary_fields(row: Row, waiting: int, opened: Sequence[OpenExecution], used: ModelUsage) -> dict[str, Any]:
     is_paused = row.status == RunStatus.PAUSED.value
     return {
         "run_id": row.run_id,
