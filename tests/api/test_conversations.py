@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from cairn.ports import Conversation, MessageChunk, Outcome, WorkOrder
-from cairn.services.events.views import ChangeHint
+from cairn.services.engine.event_bus import ChangeHint
 from tests.api.house import House, Json
 from tests.api.listening import Listener, Told, listening
 from tests.api.people import token_for

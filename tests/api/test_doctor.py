@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import platform
+import sqlite3
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from tests.mentions import mentions
 
 LOOKED_AT = [
     "settings",
+    "python",
     "disk",
     "permissions",
     "sandbox",
@@ -49,10 +52,22 @@ async def test_a_new_server_is_well(house: House) -> None:
     mode(house.cairn.settings.data_dir, 0o700)
     await house.pipeline(form("goals"))
     diagnosis = await house.get("/api/doctor")
-    assert [found["what"] for found in diagnosis["findings"]] == LOOKED_AT
+    looked_at = [found["what"] for found in diagnosis["findings"]]
+    if house.cairn.database.kind == "sqlite":
+        looked_at.remove("sqlite")
+    assert looked_at == LOOKED_AT
     assert diagnosis["well"] is True
     unwell = [found for found in diagnosis["findings"] if found["verdict"] != "ok"]
     assert [found for found in unwell if found["what"] not in ("settings", "sandbox")] == []
+
+
+async def test_the_versions_in_use(house: House) -> None:
+    found = by_name(await house.get("/api/doctor"))
+    assert found["python"]["detail"] == platform.python_version()
+    if house.cairn.database.kind == "sqlite":
+        assert found["sqlite"]["detail"] == sqlite3.sqlite_version
+    else:
+        assert "sqlite" not in found
 
 
 async def test_what_is_missing_is_told_and_written_again(house: House) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 
 from cairn.api import problems
-from cairn.api.middleware import KnownHosts, Shield
+from cairn.api.middleware import KnownHosts, SecurityHeaders
 from cairn.core.errors import CommandRefused, StaleCommand
 from cairn.definitions import DefinitionError, Finding
 from cairn.documents import DocumentError
@@ -31,7 +31,7 @@ def app_raising(error: Exception) -> FastAPI:
 
     problems.install(app)
     app.add_middleware(KnownHosts)
-    app.add_middleware(Shield)
+    app.add_middleware(SecurityHeaders)
     return app
 
 

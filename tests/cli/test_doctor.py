@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 
 from cairn.store import Database
@@ -53,3 +55,15 @@ def test_a_schema_of_another_version_is_left_alone(alone: Shell, notes: Path) ->
     assert schema_of(old) == "warning"
     assert (empty / "cairn.db").stat().st_size == 0 or schema_of(old) == "warning"
     assert old("doctor", "--repair").code == 0
+
+
+def test_a_sqlite_that_is_too_old(alone: Shell, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No command opens the folder, and each names the version and a remedy."""
+    alone("apply", str(notes))
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
+    monkeypatch.setattr(sqlite3, "sqlite_version", "3.34.1")
+    problem = "SQLite 3.34.1 is too old: Cairn needs 3.35 or newer"
+    remedy = "se a Python with a newer SQLite, or PostgreSQL (CAIRN_DATABASE_URL)"
+    assert alone("doctor", code=1).out == f"fault    sqlite: {problem} — u{remedy}\n"
+    assert alone("runs", code=4).err == f"cairn: {problem}. U{remedy}.\n"
+    assert alone("serve", "--port", "0", code=1).err == f"cairn: {problem}. U{remedy}.\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
@@ -13,6 +13,7 @@ from cairn.core.approval import Approval
 from cairn.core.commands import (
     ActionProposed,
     ArtifactOutput,
+    ArtifactRef,
     Command,
     CommandContext,
     Decide,
@@ -35,6 +36,7 @@ from cairn.core.states import ApprovalKind, ExecutionState, PassDecision
 BEGIN = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 BROKEN = Failure("broken", "it broke")
 RESULT = ArtifactOutput("artifact-1", "result", "c" * 64, 3)
+ARTIFACTS = {RESULT.id: ArtifactRef(RESULT.id, RESULT.name, "json", RESULT.checksum, RESULT.size)}
 F = TypeVar("F", bound=Effect)
 
 
@@ -68,6 +70,10 @@ def asking(*kinds: ApprovalKind, **terms: Any) -> Judge:
     return judge
 
 
+def find_artifacts(ids: Sequence[str]) -> Sequence[ArtifactRef]:
+    return [ARTIFACTS[one] for one in ids]
+
+
 class Desk:
     def __init__(self, plan: Plan, *, started: bool = True, judge: Judge = no_rules) -> None:
         self.run = Run("run", plan)
@@ -87,7 +93,7 @@ class Desk:
         return self.last
 
     def given(self, by: str) -> CommandContext:
-        return CommandContext(self.at, by, UUID(int=self.sent), self.judge)
+        return CommandContext(self.at, by, UUID(int=self.sent), self.judge, artifacts=find_artifacts)
 
     def refuses(
         self, command: Command, error: type[CommandRefused] = CommandRefused, by: str = "ann"

@@ -71,7 +71,15 @@ def test_a_finished_rework_resumes_its_requester() -> None:
         "reason": "",
         "requested_by": "b",
         "execution_id": rework.id,
-        "artifacts": [{"artifact_record_id": RESULT.id}],
+        "artifacts": [
+            {
+                "artifact_record_id": RESULT.id,
+                "name": "result",
+                "format": "json",
+                "checksum": "c" * 64,
+                "size_bytes": 3,
+            }
+        ],
     }
 
 

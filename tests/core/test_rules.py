@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import timedelta
-from time import perf_counter
+from time import thread_time
 from typing import Any
 
 import pytest
@@ -301,8 +301,8 @@ def test_a_hundred_rules_take_well_under_a_millisecond() -> None:
     assert said(books, of, {"customer.tier": "silver"}).asks is None
     taken: list[float] = []
     for _ in range(20):
-        start = perf_counter()
+        start = thread_time()
         said(books, of, {"customer.tier": "silver"})
-        taken.append((perf_counter() - start) * 1000)
+        taken.append((thread_time() - start) * 1000)
     print(f"\n100 rules: {min(taken):.3f} ms")  # noqa: T201
     assert min(taken) < (10.0 if "coverage" in sys.modules else 1.0)

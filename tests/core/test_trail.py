@@ -203,7 +203,15 @@ def test_a_rework() -> None:
         "reason": "",
         "requested_by": "b",
         "execution_id": desk.e("a").id,
-        "artifacts": [{"artifact_record_id": "artifact-1"}],
+        "artifacts": [
+            {
+                "artifact_record_id": "artifact-1",
+                "name": "result",
+                "format": "json",
+                "checksum": "c" * 64,
+                "size_bytes": 3,
+            }
+        ],
     }
     assert (T.REWORK_TOLD, "b", False, None, told_of) in told(desk)
     desk.send(ReworkRequested(asker.id, 2, "a"), "worker")

@@ -7,12 +7,13 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from cairn.definitions import authoring_schema, expand, parse, text_diff, to_yaml
 from cairn.documents import canonical, decode_yaml
 from tests.definitions.corpus import VALID, pipeline, read, saved, saved_again
 from tests.definitions.drafts import pipelines
+from tests.effort import examples
 
 authoring = jsonschema_rs.validator_for(
     authoring_schema(), validate_formats=True, pattern_options=jsonschema_rs.RegexOptions()
@@ -35,7 +36,7 @@ def test_applying_the_corpus_again_changes_nothing(path: Path) -> None:
     apply_again(read(path)[0])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(60))
 @given(pipelines)
 def test_applying_any_definition_again_changes_nothing(document: Any) -> None:
     apply_again(document)

@@ -19,6 +19,7 @@ from cairn.documents import (
     encode_yaml,
 )
 from tests.documents.values import exact, nested, values
+from tests.effort import examples
 from tests.mentions import mentions
 
 
@@ -32,7 +33,7 @@ def refusal(text: bytes | str, **limits: int) -> tuple[str, int | None, int | No
     return caught.value.message, caught.value.line, caught.value.column
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(values)
 def test_what_is_written_is_read_back_exactly(value: Value) -> None:
     assert exact(read(encode_yaml(value))) == exact(value)

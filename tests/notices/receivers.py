@@ -20,6 +20,7 @@ from cairn.services.filters import DeliveryFilter
 from cairn.services.notifications.channels import ChannelSpec
 from cairn.services.notifications.views import Delivery, DeliveryDetail
 from cairn.store.tables.notifications import ChannelKind
+from tests.isolation import PATIENCE
 from tests.notices.shapes import faults
 from tests.outward.servers import Asked, MailServer, WebServer, answer, mail_server, web_server
 from tests.services.house import House, open_house
@@ -50,11 +51,12 @@ class Desk:
         def judge(question: RuleQuestion) -> RuleVerdict:
             return verdict if question.kind is kind else NO_VERDICT
 
-        def rules(*_: Any) -> Judge:
-            return judge
+        class Rules:
+            def judge(self, *_: Any) -> Judge:
+                return judge
 
         engine = self.house.cairn.engine
-        self.in_force, engine.judge = self.in_force or engine.judge, rules
+        self.in_force, engine.rules = self.in_force or engine.rules, Rules()
 
     def asks(self, **terms: Any) -> None:
         self.judged(RuleVerdict(asks=True, rule="Asks", scope="global", terms=ApprovalTerms(**terms)))
@@ -65,7 +67,7 @@ class Desk:
 
     async def until_got(self, name: str, count: int = 1) -> list[Any]:
         """What a receiver has got; each fits the schema of its kind."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while len(self.got(name)) < count:
                 self.web.arrived.clear()
                 await self.web.arrived.wait()
@@ -97,7 +99,7 @@ class Desk:
 
     async def clear(self) -> None:
         if self.in_force is not None:
-            self.house.cairn.engine.judge, self.in_force = self.in_force, None
+            self.house.cairn.engine.rules, self.in_force = self.in_force, None
         for channel in self.house.cairn.reading.channels(500, None).items:
             await self.house.cairn.telling.channels.remove(channel.channel_id, ADMIN)
         self.web.asked.clear()

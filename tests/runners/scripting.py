@@ -27,6 +27,7 @@ from cairn.ports import (
 from cairn.runners.limits import RunnerLimits
 from cairn.runners.scripts.policy import ScriptPolicy
 from cairn.runners.scripts.runner import ScriptRunner
+from tests.isolation import PATIENCE
 from tests.runners.works import Told, checkpoint, stored, work
 
 BOUNDS = ProcessLimits(memory_mb=512, processes=16, open_files=64, file_size_mb=8)
@@ -135,7 +136,7 @@ def running(mark: str) -> list[int]:
     return found
 
 
-def until(probe: Any, seconds: float = 10.0) -> Any:
+def until(probe: Any, seconds: float = PATIENCE) -> Any:
     deadline = time.monotonic() + seconds
     while not (found := probe()):
         assert time.monotonic() < deadline

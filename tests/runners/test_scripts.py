@@ -9,7 +9,15 @@ import pytest
 
 from cairn.core.execution import Failure
 from cairn.core.states import WaitingOn
-from cairn.ports import Errored, InvalidResult, NeedsInput, Produced, ProducedFile, ReworkBrief, SandboxLevel
+from cairn.ports import (
+    Errored,
+    InvalidResult,
+    NeedsInput,
+    Produced,
+    ProducedFile,
+    ReworkBrief,
+    SandboxLevel,
+)
 from cairn.runners.scripts.policy import ScriptPolicy
 from tests.mentions import listing, mentions
 from tests.runners.scripting import BOUNDS, Bench, function

@@ -17,6 +17,7 @@ from cairn.runners.agents.summaries import SYSTEM as SUMMARISER
 from cairn.services.actors import ADMIN
 from cairn.services.errors import InvalidInput
 from cairn.store import tables as t
+from tests.isolation import PATIENCE, limit
 from tests.mentions import mentions
 from tests.runners.agenting import Asked, FakeModels, Mind, Reply, Uses, hands_over
 from tests.services.house import House, retries, step, timeout
@@ -252,7 +253,7 @@ async def test_several_agents_discuss_in_a_run(house: House) -> None:
     }
     pipeline = await house.pipeline(agent("plan", "plan.md", config=config))
     run = await house.start(pipeline)
-    await asyncio.wait_for(held.wait(), 20)
+    await asyncio.wait_for(held.wait(), PATIENCE)
     assert len(models.asked) == 5
     stopped.set()
     await house.reopen()
@@ -436,14 +437,14 @@ async def test_cancelling_a_run_hangs_up_within_a_second(house: House) -> None:
 
     thinking(house, mind)
     run = await house.start(await house.pipeline(agent("text", "text.md")))
-    await asyncio.wait_for(begun.wait(), 20)
+    await asyncio.wait_for(begun.wait(), PATIENCE)
     started = asyncio.get_running_loop().time()
     await house.cairn.runs.cancel(run, by=ADMIN)
-    await asyncio.wait_for(ended.wait(), 1)
-    assert asyncio.get_running_loop().time() - started < 1
+    await asyncio.wait_for(ended.wait(), PATIENCE)
+    assert asyncio.get_running_loop().time() - started < limit(1.0)
     begun.clear()
     ended.clear()
     slow = agent("text", "text.md", execution=timeout(0.3, "fail_run"))
     run = await house.start(await house.pipeline(slow))
     await house.until_run(run, "failed")
-    await asyncio.wait_for(ended.wait(), 1)
+    await asyncio.wait_for(ended.wait(), PATIENCE)

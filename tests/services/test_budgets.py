@@ -25,6 +25,7 @@ from cairn.services.filters import RunFilter
 from cairn.services.retention import Retention
 from cairn.services.retention import RetentionDays as Kept
 from cairn.store import tables as t
+from tests.isolation import PATIENCE
 from tests.mentions import mentions
 from tests.runners.agenting import FakeModels
 from tests.services.house import House, step
@@ -132,13 +133,13 @@ async def test_a_budget_that_comes_later_holds_from_the_next_call_on(house: Hous
             await conversation.keep(answered(number=number, **given))
             if number == 3:
                 said.set()
-                await asyncio.wait_for(heard.wait(), 20)
+                await asyncio.wait_for(heard.wait(), PATIENCE)
         return produced(work)
 
     with talking(house.cairn, talk):
         pipeline = await house.pipeline(step("talk"))
         run = await house.start(pipeline)
-        await asyncio.wait_for(said.wait(), 20)
+        await asyncio.wait_for(said.wait(), PATIENCE)
         if how == "of the run":
             await house.cairn.runs.set_budget(run, Budget(max_calls=4), by=ADMIN)
         else:
@@ -251,7 +252,7 @@ async def test_a_bill_outlives_a_test_run(house: House) -> None:
         run = await house.done(pipeline, test=True)
         await house.until_quiet()
     engine = house.cairn.engine
-    retention = Retention(engine, house.cairn.retention._tree, house.cairn.jobs, Kept(tests=1))  # pyright: ignore[reportPrivateUsage]
+    retention = Retention(engine, house.cairn.folder_sync, house.cairn.jobs, Kept(tests=1))
     await retention._remove_test(await _row(house, run))  # pyright: ignore[reportPrivateUsage]
     (line,) = house.cairn.reading.pipeline_costs(pipeline, CostQuery("run", 50, None)).items
     assert (line.key, line.name, line.usage.calls) == (run, mentions("test"), 2)

@@ -263,7 +263,7 @@ async def test_what_starts_while_a_pipeline_comes_back_waits_for_its_folder(
     for run in (earlier, new.result()):
         (waiting,) = [e for e in house.executions(run) if e.status == "in_progress"]
         assert (house.root(pipeline) / ".temp" / f"exec_{waiting.execution_id}" / "workspace").is_dir()
-    assert (await house.cairn.keeper.mend_all()).is_clean
+    assert (await house.mend()).is_clean
 
 
 async def test_a_repair_waits_for_a_pipeline_that_is_being_deleted(

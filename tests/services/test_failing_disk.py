@@ -43,7 +43,7 @@ def failing(house: House, *methods: str, error: Exception | None = None) -> Gene
 
 
 def left(house: House) -> set[str]:
-    return house.cairn.database.read(house.cairn.engine.effects.failed_pipelines)
+    return house.cairn.database.read(house.cairn.folder_sync.failed_pipelines)
 
 
 async def mended(house: House, pipeline: str) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from cairn.services.engine.event_bus import ANYTHING, EventBus
-from cairn.services.events.views import ChangeHint
+from cairn.services.engine.event_bus import ANYTHING, ChangeHint, EventBus
 
 ONE = ChangeHint("pipeline", "run 1", "run_started")
 TWO = ChangeHint("pipeline", "run 2", "run_started")

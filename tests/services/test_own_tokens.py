@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cairn.api.permissions import PERMISSIONS, READ
+from cairn.api.app import operation_routes
+from cairn.api.operations import READ
 from cairn.services.actors import ADMIN, ALL_ROLES, Role, Scope
 from cairn.services.errors import Forbidden, InvalidInput, NotFound, Unauthenticated
 from cairn.services.identity.tokens import USABLE, TokenSpec
@@ -21,8 +22,9 @@ def household(database: Database, tmp_path: Path) -> Household:
     return Household(database, tmp_path)
 
 
-def test_which_roles_make_use_of_a_scope_follows_from_the_table() -> None:
-    narrowing = [allowed for allowed in PERMISSIONS.values() if allowed is not None and allowed != READ]
+def test_which_roles_make_use_of_a_scope_follows_from_the_operations() -> None:
+    permissions = [route.operation.permission for route in operation_routes()]
+    narrowing = [allowed for allowed in permissions if allowed is not None and allowed != READ]
     found = {
         scope.value: frozenset(role for allowed in narrowing if scope.value in allowed.scopes for role in allowed.roles)
         for scope in Scope

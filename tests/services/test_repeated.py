@@ -125,11 +125,11 @@ async def test_a_cancelled_request_is_carried_out_to_its_end_all_the_same(house:
         pipeline = await house.pipeline(step("goals", approve="complete"), step("design", approve="start"))
         command = uuid4()
         await cut_off(house.cairn.runs.start(pipeline, by=ADMIN, command_id=command), after)
-        await house.cairn.engine.come_to_rest()
+        await house.cairn.engine.drain()
         run = (await house.cairn.runs.start(pipeline, by=ADMIN, command_id=command)).run_id
         asked = await house.until(lambda run=run: house.execution(run, "goals").approval)
         await cut_off(house.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN), after)
-        await house.cairn.engine.come_to_rest()
+        await house.cairn.engine.drain()
         with suppress(CommandRefused):
             await house.cairn.approvals.decide(asked.approval_id, "approve", by=ADMIN)
         await house.decide(run, "design", "approve")
@@ -155,7 +155,7 @@ async def test_a_fault_among_the_effects_still_wakes_the_lanes(house: House, mon
     run = await house.start(pipeline)
     await house.until(lambda: bool(begun))
     with monkeypatch.context() as patched:
-        patched.setattr(house.worker, "stop_execution", broken)
+        patched.setattr(house.cairn.lanes, "stop_execution", broken)
         await house.roll_back(run, -1)
     await house.until_run(run, "completed")
     assert house.output(run, "slow") == {"n": 2}
@@ -167,4 +167,4 @@ async def test_a_command_for_a_run_that_is_not_there(house: House) -> None:
     from cairn.services.errors import NotFound
 
     with pytest.raises(NotFound, match="nobody"):
-        await house.cairn.engine.send("nobody", PauseRun(), house.cairn.engine.given("admin"))
+        await house.cairn.engine.send("nobody", PauseRun(), house.cairn.engine.context("admin"))

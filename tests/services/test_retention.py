@@ -38,7 +38,7 @@ def retention(house: House, later: timedelta, **days: int) -> Retention:
     """One that lives later than the house, whose own daily sweep keeps the right time."""
     kept, engine = house.cairn.retention, copy(house.cairn.engine)
     engine.clock = Later(later)
-    return Retention(engine, kept._tree, kept._jobs, replace(RetentionDays(), **days))  # pyright: ignore[reportPrivateUsage]
+    return Retention(engine, kept._folder_sync, kept._jobs, replace(RetentionDays(), **days))  # pyright: ignore[reportPrivateUsage]
 
 
 def lane_jobs(house: House) -> Counter[str]:

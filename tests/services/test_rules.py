@@ -162,7 +162,7 @@ async def test_a_file_comes_into_force_and_follows(house: House) -> None:
     """A change on disk becomes a version by `file` within a second; what is saved elsewhere is written to it."""
     path, read = file_of(house), house.cairn.rule_reading
     path.write_text(ASK)
-    await house.until(lambda: read.current(GLOBAL).text == ASK, seconds=5)
+    await house.until(lambda: read.current(GLOBAL).text == ASK)
     found = read.current(GLOBAL)
     assert (found.author, found.file and found.file.faults) == ("file", [])
     assert told(house, "rules_saved")[-1][:2] == ("rules_saved", "file")
@@ -181,7 +181,7 @@ async def test_a_wrong_file_changes_nothing_and_is_told(house: House) -> None:
         shown = read.current(GLOBAL).file
         return [(found.path, found.line) for found in shown.faults] if shown and shown.faults else None
 
-    assert ("/checkpoints/0/name", 2) in await house.until(faults, seconds=5)
+    assert ("/checkpoints/0/name", 2) in await house.until(faults)
     assert read.current(GLOBAL).text == ASK
     diagnosis = await house.cairn.doctor.examine()
     assert ("warning", mentions(path)) in [
@@ -196,10 +196,10 @@ async def test_a_file_that_cannot_be_read_is_told(house: House) -> None:
     path = file_of(house)
     await rule(house, ASK)
     path.write_bytes(b"\xff\xfe")
-    shown = await house.until(lambda: house.cairn.rules.file.faults or None, seconds=5)
+    shown = await house.until(lambda: house.cairn.rules.file.faults or None)
     assert shown[0].message == mentions("0xff")
     path.write_bytes(b"#" * (1024 * 1024 + 1))
-    await house.until(lambda: "1,048,576" in house.cairn.rules.file.faults[0].message, seconds=5)
+    await house.until(lambda: "1,048,576" in house.cairn.rules.file.faults[0].message)
     await rule(house, "")
     assert (path.read_text(), house.cairn.rules.file.faults) == ("", ())
 

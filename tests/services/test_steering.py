@@ -11,6 +11,7 @@ from cairn.core.errors import AlreadyApplied, CommandRefused
 from cairn.runners import Ctx
 from cairn.services.actors import ADMIN
 from cairn.services.dispatch.runner_slots import RunnerSlots
+from tests.isolation import PATIENCE
 from tests.services.house import House, form, step
 
 pytestmark = pytest.mark.asyncio(loop_scope="package")
@@ -28,7 +29,7 @@ class Gate:
     async def wait(self, ctx: Ctx) -> dict[str, int]:
         self.begun.set()
         try:
-            await asyncio.wait_for(self.open.wait(), 20)
+            await asyncio.wait_for(self.open.wait(), PATIENCE)
         except asyncio.CancelledError:
             self.stopped.set()
             raise

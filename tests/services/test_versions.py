@@ -154,7 +154,9 @@ async def test_a_pipeline_that_cannot_be_run_says_why(house: House) -> None:
     with pytest.raises(CommandRefused):
         await house.start(empty)
     agent = {"key": "think", "checkpoint_name": "Think", "prompt": "think", "outputs": ["thought.md"]}
-    modest = RunService(house.cairn.engine, modes=frozenset({"function"}), max_payload_bytes=1000)
+    modest = RunService(
+        house.cairn.engine, house.cairn.folder_sync, modes=frozenset({"function"}), max_payload_bytes=1000
+    )
     with pytest.raises(CommandRefused, match=r"agentic.*Think"):
         await modest.start(await house.pipeline(agent), by=ADMIN)
     with pytest.raises(NotFound):

@@ -29,6 +29,7 @@ from cairn.core.states import LIVE
 from cairn.store import Database, LostRace, NewArtifact, PlanCache, blobs, pipelines, verify
 from cairn.store.tables import artifacts, checkpoint_executions, events, pipeline_runs
 from tests.core import walk_choices
+from tests.effort import chance, effort
 from tests.store.samples import NOON, Folders, Story, begin_story, make_artifact, make_document
 
 STEPS = 60
@@ -54,8 +55,8 @@ class WalkPlans(PlanCache):
 
 
 class Walk:
-    def __init__(self, database: Database, seed: int) -> None:
-        self.chance = random.Random(seed)
+    def __init__(self, database: Database, chance: random.Random) -> None:
+        self.chance = chance
         plans = WalkPlans(self.chance)
         self.document = make_document(*plans.keys)
         self.story: Story = begin_story(database, self.document, plans)
@@ -168,9 +169,10 @@ class Walk:
         assert {record for record, superseded in found if superseded is None} == standing
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_a_run_comes_back_as_it_was_saved(database: Database, seed: int) -> None:
-    walk = Walk(database, seed)
+@pytest.mark.prove
+@pytest.mark.parametrize("number", range(effort().saved_walks))
+def test_a_run_comes_back_as_it_was_saved(database: Database, number: int) -> None:
+    walk = Walk(database, chance(f"saved walk {number}"))
     walk.check()
     for _ in range(STEPS):
         walk.step()
@@ -179,7 +181,7 @@ def test_a_run_comes_back_as_it_was_saved(database: Database, seed: int) -> None
 
 
 def test_contents_are_stored_once(database: Database) -> None:
-    walk = Walk(database, 5)
+    walk = Walk(database, random.Random(5))
     for _ in range(STEPS):
         walk.step()
     checksums = {row[0] for row in walk.story.rows(artifacts, "checksum")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeGuard, get_type_hints
+from typing import Annotated, Any, Literal, TypeGuard, get_type_hints
 
 from fastapi import Depends, Header, Path, Query
 from pydantic import AfterValidator
@@ -70,18 +70,19 @@ UserQuery = Annotated[
 ]
 Search = Annotated[Text, Query(max_length=200, description="Part of a name or an address.")]
 Limit = Annotated[int, Query(ge=1, le=500, description="How many items at most.")]
+Order = Annotated[Literal["oldest", "newest"], Query(description="Which comes first.")]
 Cursor = Annotated[
     str | None, Query(max_length=500, description="`next_cursor` of the page before; left out for the first page.")
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class PageWanted:
+class PageParameters:
     limit: Limit = 50
     cursor: Cursor = None
 
 
-Paging = Annotated[PageWanted, filled(PageWanted)]
+Paging = Annotated[PageParameters, filled(PageParameters)]
 Force = Annotated[bool, Query(description="Cancel runs that stand in the way (D3).")]
 
 

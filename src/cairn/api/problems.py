@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 
 
-class Place(BaseModel):
+class ErrorLocation(BaseModel):
     """One fault and where it is: a JSON pointer into the body, or `?name` for a query parameter."""
 
     model_config = ConfigDict(frozen=True)
@@ -46,15 +46,15 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str
-    errors: list[Place] = Field(default_factory=list[Place])
+    errors: list[ErrorLocation] = Field(default_factory=list[ErrorLocation])
     possible: list[str] = Field(default_factory=list[str], description="What is possible now instead.")
     instance: str | None = Field(default=None, description="Names an inner error; the server's log has it.")
 
 
-class Turned(Exception):
+class RequestRejected(Exception):
     """A request that is turned away at the edge."""
 
-    def __init__(self, kind: str, detail: str, places: Iterable[Place] = ()) -> None:
+    def __init__(self, kind: str, detail: str, places: Iterable[ErrorLocation] = ()) -> None:
         super().__init__(detail)
         self.kind = kind
         self.detail = detail
@@ -84,7 +84,7 @@ KINDS: dict[str, tuple[int, str]] = {
 OF_STATUS = {status: slug for slug, (status, _) in reversed(KINDS.items())}
 
 
-def make(kind: str, detail: str, places: Iterable[Place] = (), possible: Iterable[str] = ()) -> Problem:
+def make(kind: str, detail: str, places: Iterable[ErrorLocation] = (), possible: Iterable[str] = ()) -> Problem:
     status, title = KINDS[kind]
     return Problem(
         type=f"urn:cairn:problem:{kind}",
@@ -102,15 +102,15 @@ def answer(problem: Problem, headers: dict[str, str] | None = None) -> Response:
 
 
 def inner(error: BaseException) -> Response:
-    """An error that nobody expected: told without its inside, and logged with its id."""
+    """An unexpected error: logged with an id, and answered with that id only."""
     name = uuid4()
     log.error("inner error %s", name, exc_info=error)
-    told = make("inner", f"This is a fault of the server, not of the request. Its log has it as {name}.")
-    return answer(told.model_copy(update={"instance": f"urn:uuid:{name}"}))
+    problem = make("inner", f"This is a fault of the server, not of the request. Its log has it as {name}.")
+    return answer(problem.model_copy(update={"instance": f"urn:uuid:{name}"}))
 
 
-def place_of(error: DocumentError) -> Place:
-    return Place(path=error.path or "", message=error.message, line=error.line, column=error.column)
+def place_of(error: DocumentError) -> ErrorLocation:
+    return ErrorLocation(path=error.path or "", message=error.message, line=error.line, column=error.column)
 
 
 def _of_service(error: errors.ServiceError) -> Response:
@@ -118,7 +118,7 @@ def _of_service(error: errors.ServiceError) -> Response:
         case errors.NotFound():
             return answer(make("not-found", error.message))
         case errors.InvalidInput():
-            places = [Place(path=path, message=message) for path, message in error.errors]
+            places = [ErrorLocation(path=path, message=message) for path, message in error.errors]
             return answer(make("wrong-input", error.message, places))
         case errors.TooLarge():
             return answer(make("too-large", error.message), {"Connection": "close"})
@@ -151,7 +151,7 @@ def _of_document(error: DocumentError) -> Response:
 
 def _of_definition(error: DefinitionError) -> Response:
     faults = [found for found in error.findings if found.severity is Severity.ERROR]
-    places = [Place(path=f.path, message=f.message, line=f.line, column=f.column) for f in faults]
+    places = [ErrorLocation(path=f.path, message=f.message, line=f.line, column=f.column) for f in faults]
     return answer(make("wrong-input", f"The {error.what} cannot work: {_counted(len(faults))}.", places))
 
 
@@ -181,7 +181,7 @@ def _of_conflict(error: IntegrityError) -> Response:
     return answer(make("refused", "This has been done already, or somebody else does it at this moment. Look again."))
 
 
-def _of_turning(error: Turned) -> Response:
+def _of_turning(error: RequestRejected) -> Response:
     return answer(make(error.kind, error.detail, error.places))
 
 
@@ -200,13 +200,13 @@ def _of_validation(error: RequestValidationError) -> Response:
     return answer(make("wrong-input", f"What was given does not fit: {names}.", places))
 
 
-def _place(found: Any) -> Place:
+def _place(found: Any) -> ErrorLocation:
     """Pydantic's words, placed as everything else is."""
     source, *way = found["loc"]
     message = "This is required." if found["type"] == "missing" else f"{found['msg']}."
     if source == "body":
-        return Place(path=join(way), message=message)
-    return Place(path=f"?{way[0]}" if source == "query" else str(way[0]), message=message)
+        return ErrorLocation(path=join(way), message=message)
+    return ErrorLocation(path=f"?{way[0]}" if source == "query" else str(way[0]), message=message)
 
 
 HANDLERS: dict[type[Exception], Callable[[Any], Response]] = {
@@ -218,7 +218,7 @@ HANDLERS: dict[type[Exception], Callable[[Any], Response]] = {
     OperationalError: _of_database,
     NoConnection: _of_database,
     IntegrityError: _of_conflict,
-    Turned: _of_turning,
+    RequestRejected: _of_turning,
     HTTPException: _of_http,
     RequestValidationError: _of_validation,
     ClientDisconnect: lambda _: Response(status_code=400),  # nobody reads it

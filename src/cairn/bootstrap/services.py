@@ -33,16 +33,22 @@ from cairn.services.approvals.form_answers import FormAnswers
 from cairn.services.approvals.service import ApprovalService
 from cairn.services.approvals.uploads import UploadService
 from cairn.services.conversations.service import Conversations
+from cairn.services.costs.budgets import BudgetCache, Budgets
 from cairn.services.dispatch.lanes import Lanes
+from cairn.services.dispatch.orphans import Orphans
+from cairn.services.dispatch.reports import ReportBuilder
 from cairn.services.dispatch.results import ResultStore
 from cairn.services.dispatch.runner_slots import RunnerSlots
+from cairn.services.dispatch.timers import TimerScheduler
 from cairn.services.dispatch.work_orders import WorkOrders
 from cairn.services.doctor.machine import Machine
 from cairn.services.doctor.service import Doctor
 from cairn.services.engine.admin_changes import AdminChanges
-from cairn.services.engine.after_commit import Effects
+from cairn.services.engine.after_commit import AfterCommitSteps
+from cairn.services.engine.commit import Participants
 from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import EventBus
+from cairn.services.engine.locks import Locks
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.folders.folder_repair import FolderRepair
 from cairn.services.folders.folder_sync import FolderSync
@@ -57,6 +63,7 @@ from cairn.services.pipelines.service import PipelineService, RunnerSupport
 from cairn.services.reading import Reading
 from cairn.services.retention import Retention, RetentionDays
 from cairn.services.rework.service import ReworkService
+from cairn.services.rollbacks.records import FailureRollbackWrite
 from cairn.services.rollbacks.service import RollbackService
 from cairn.services.rules.active_rules import ActiveRules
 from cairn.services.rules.backtests import Backtests
@@ -91,6 +98,9 @@ class AppServices:
     logbook: LogWriter
     conversations: Conversations
     lanes: Lanes
+    timers: TimerScheduler
+    orphans: Orphans
+    folder_sync: FolderSync
     system_log: SystemLog
     retention: Retention
     tree: Tree
@@ -181,13 +191,29 @@ def build(
     secrets = SecretStore(acts, keys_of(adapters.shown(settings.secret_key), settings.data_dir.resolve()), untold)
     secrets.remember()
     logbook = LogWriter(database, hub, clock, secrets.mask_remembered)
-    projection = FolderSync(database, tree, logbook)
+    locks = Locks()
+    folder_sync = FolderSync(database, tree, logbook, locks)
     rules_in_force = ActiveRules(database, plans, secrets.mask)
-    effects = Effects(database, projection, hub)
-    engine = Engine(database, jobs, plans, effects, clock, rules_in_force.judge, NotificationOutbox(jobs))
+    budgets = Budgets(plans, clock, BudgetCache(is_alone=database.kind == "sqlite"))
+    steps = AfterCommitSteps()
+    engine = Engine(
+        database,
+        jobs,
+        plans,
+        clock,
+        locks,
+        Participants(
+            rules_in_force,
+            budgets,
+            NotificationOutbox(jobs),
+            writes=(FailureRollbackWrite(),),
+            synced_revision=folder_sync.pop_synced,
+            after_commit=steps.run,
+        ),
+    )
     ways = adapters.outward(settings, clock, secrets)
-    mending = FileRecovery(database, plans, projection, clock)
-    keeper = FolderRepair(database, engine, projection, mending, clock)
+    mending = FileRecovery(database, plans, folder_sync, clock)
+    keeper = FolderRepair(database, engine, folder_sync, mending, clock)
     limits = RunnerLimits(
         max_payload_bytes=settings.max_payload_bytes,
         max_file_bytes=settings.max_file_bytes,
@@ -202,7 +228,7 @@ def build(
     answers = FormAnswers(database, plans)
     modifying = ActionModifications(database, plans)
     approvals = ApprovalService(engine, answers, modifying)
-    conversations = Conversations(engine, hub, secrets)
+    conversations = Conversations(engine, budgets, hub, secrets)
     library = AgentLibraryService(acts, agent_rules.mcp_servers.keys())
     briefing = WorkOrders(database, plans, tree, logbook, limits, conversations, library)
     definition_limits = DefinitionLimits(
@@ -210,6 +236,18 @@ def build(
         max_timeout_minutes=settings.max_checkpoint_timeout_minutes,
         max_auto_retries=settings.max_retry_attempts,
     )
+    lanes = Lanes(
+        engine,
+        briefing,
+        ReportBuilder(briefing, ResultStore(database)),
+        runners,
+        ActionExecutor(engine, ActionTransports(database, ways.mailer, ways.web)),
+        RunnerSlots(settings.max_runners, settings.most_scripts, settings.agent_runners),
+    )
+    timers = TimerScheduler(engine, lanes)
+    telling = open_telling(acts, engine, jobs, directory, ways, secrets, settings.link)
+    # Lanes and timers wake when the files are in place; the engine has the new state of the run before the first step.
+    steps.register(budgets.cache, telling.courier, lanes.stopper, folder_sync, lanes, timers, hub)
     rules = RuleService(database, clock, hub, settings.data_dir.resolve() / RULES, directory.count_deciders)
     return AppServices(
         settings=settings,
@@ -224,22 +262,18 @@ def build(
         known_models=ModelService(models, tuple(settings.model_fallbacks)),
         mailer=ways.mailer,
         web=ways.web,
-        telling=open_telling(acts, engine, jobs, directory, ways, secrets, settings.link),
+        telling=telling,
         briefing=briefing,
         logbook=logbook,
         conversations=conversations,
-        lanes=Lanes(
-            engine,
-            briefing,
-            ResultStore(database),
-            runners,
-            ActionExecutor(engine, ActionTransports(database, ways.mailer, ways.web)),
-            RunnerSlots(settings.max_runners, settings.most_scripts, settings.agent_runners),
-        ),
+        lanes=lanes,
+        timers=timers,
+        orphans=Orphans(engine, jobs, lanes),
+        folder_sync=folder_sync,
         system_log=SystemLog(database, tree, max_bytes=settings.log_file_max_bytes, backups=settings.log_backup_count),
         retention=Retention(
             engine,
-            tree,
+            folder_sync,
             jobs,
             RetentionDays(
                 settings.archive_retention_days,
@@ -254,7 +288,7 @@ def build(
         library_reading=AgentLibraryQueries(database),
         pipelines=PipelineService(
             engine,
-            projection,
+            folder_sync,
             mending,
             hub,
             keeper,
@@ -262,7 +296,7 @@ def build(
             functions=functions,
             carried_out=RunnerSupport(modes, script_rules, agent_rules, library.now),
         ),
-        runs=RunService(engine, modes=modes, max_payload_bytes=settings.max_payload_bytes),
+        runs=RunService(engine, folder_sync, modes=modes, max_payload_bytes=settings.max_payload_bytes),
         executions=Executions(engine, approvals),
         approvals=approvals,
         rollbacks=RollbackService(engine),
@@ -276,7 +310,7 @@ def build(
         directory=directory,
         secrets=secrets,
         idempotency=IdempotencyKeys(database, clock),
-        reading=Reading(database, plans, engine, briefing),
+        reading=Reading(database, plans, engine, budgets, briefing),
         corrections=CorrectionQueries(database, modifying, clock),
         comments=ApprovalComments(engine),
         batches=ApprovalBatches(approvals),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+from cairn.cli import versions
 from cairn.cli.commands import (
     account,
     agents,
@@ -43,6 +44,22 @@ app = typer.Typer(
     rich_markup_mode="rich" if sys.stdout.isatty() else None,  # boxes and colours take a tenth of a second
     context_settings={"help_option_names": ["--help", "-h"]},
 )
+
+
+@app.callback()
+def root(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=versions.print_and_exit,
+            is_eager=True,
+            help="Print the versions of Cairn, Python and SQLite, and exit.",
+        ),
+    ] = False,
+) -> None:
+    """Options that belong to no command."""
+
 
 COMMANDS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Define": (projects.init, definitions.validate, definitions.apply, definitions.diff),

@@ -6,9 +6,9 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from cairn.adapters.database_lock import DatabaseInUse
 from cairn.adapters.key_file import WrongKey
-from cairn.store import NewerDatabase
+from cairn.store import NewerDatabase, OldSqlite
 
-CANNOT_START = (DatabaseInUse, NewerDatabase, DatabaseError, ImportError, WrongKey)
+CANNOT_START = (DatabaseInUse, NewerDatabase, OldSqlite, DatabaseError, ImportError, WrongKey)
 
 
 def explain(error: Exception) -> str:

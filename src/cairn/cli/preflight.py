@@ -13,7 +13,7 @@ from cairn.cli.data_folder_errors import explain
 from cairn.cli.embedded_server import has_data, quieten
 from cairn.cli.settings import read_settings
 from cairn.services.doctor.views import HealthCheck, HealthReport
-from cairn.store import Database, integrity
+from cairn.store import Database, OldSqlite, integrity
 
 
 def beforehand(folder: Path, *, repair: bool) -> dict[str, Any] | None:
@@ -25,6 +25,8 @@ def beforehand(folder: Path, *, repair: bool) -> dict[str, Any] | None:
     try:
         with closing(Database(settings.url)) as database:
             seen = database.read(integrity.schema)
+    except OldSqlite as error:
+        return _unwell(HealthCheck(what="sqlite", verdict="fault", detail=error.problem, remedy=error.remedy))
     except (DatabaseError, OSError) as error:
         told = explain(error) if isinstance(error, DatabaseError) else str(error)
         return _unwell(HealthCheck(what="database", verdict="fault", detail=told, remedy="go back to a backup"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -13,17 +14,39 @@ from cairn.core.rule_verdict import Judge, ProposedAction, no_rules
 from cairn.core.states import PassDecision, WaitingOn
 
 
+@dataclass(frozen=True, slots=True)
+class ArtifactRef:
+    """An artifact as events name it."""
+
+    id: str
+    name: str
+    format: str
+    checksum: str
+    size: int
+
+
+ArtifactLookup = Callable[[Sequence[str]], Sequence[ArtifactRef]]  # by record ids, in their order
+
+
+def no_artifacts(_: Sequence[str]) -> Sequence[ArtifactRef]:
+    return ()
+
+
 @dataclass(frozen=True)
 class CommandContext(Replaceable):
-    """What comes with every command: when, who, the id that ids of new things are made from, the rules in force."""
+    """What comes with every command: when, who, the id that ids of new things are made from.
+
+    `judge` and `artifacts` answer as the transaction of the command sees things.
+    """
 
     at: datetime
     by: str
     command_id: UUID
-    judge: Judge = field(default=no_rules, compare=False)
+    judge: Judge = field(default=no_rules, compare=False)  # the rules in force
     starter: str = ""  # who started the run
     counts_as: frozenset[str] | None = None  # names that this person answers to; None: every one
     over_budget: str = ""  # why no model may be asked now; empty: the budget allows it
+    artifacts: ArtifactLookup = field(default=no_artifacts, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

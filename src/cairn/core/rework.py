@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from cairn.core.commands import ArtifactRef
 from cairn.core.draft import Draft
 from cairn.core.errors import CommandRefused
 from cairn.core.events import EventType
@@ -80,8 +83,18 @@ def _tell(
         reason=reason,
         requested_by=requested_by,
         execution_id=execution,
-        artifacts=[{"artifact_record_id": record} for record in made],
+        artifacts=[_artifact(one) for one in d.given.artifacts(made)] if made else [],
     )
+
+
+def _artifact(of: ArtifactRef) -> dict[str, Any]:
+    return {
+        "artifact_record_id": of.id,
+        "name": of.name,
+        "format": of.format,
+        "checksum": of.checksum,
+        "size_bytes": of.size,
+    }
 
 
 def cancel_with_reworks(d: Draft, e: Execution, why: str) -> None:

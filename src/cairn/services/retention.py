@@ -13,10 +13,11 @@ import sqlalchemy as sa
 
 from cairn.core.commands import CancelRun
 from cairn.core.errors import CommandRefused
-from cairn.files import Tree, layout
+from cairn.files import layout
 from cairn.ports import JobEngine
 from cairn.services.engine.engine import Engine
 from cairn.services.folders import recovery
+from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.system_log import keep
 from cairn.services.idempotency import KEPT
 from cairn.services.notifications import deliveries as delivery_rows
@@ -45,10 +46,11 @@ class RetentionDays:
 
 
 class Retention:
-    def __init__(self, engine: Engine, tree: Tree, jobs: JobEngine, days: RetentionDays) -> None:
+    def __init__(self, engine: Engine, folder_sync: FolderSync, jobs: JobEngine, days: RetentionDays) -> None:
         self._engine = engine
         self._database = engine.database
-        self._tree = tree
+        self._folder_sync = folder_sync
+        self._tree = folder_sync.tree
         self._jobs = jobs
         self._days = days
 
@@ -116,7 +118,7 @@ class Retention:
         row = await self._database.aread(lambda c: _rollback_at(c, pipeline_id, path))
         if row is not None:
             now = self._engine.clock.now()
-            async with self._engine.holding(row.target_run_id):
+            async with self._engine.lock(row.target_run_id):
                 await self._database.transact(lambda c: _forget_archive(c, row, path, now))
                 self._engine.forget(row.target_run_id)
         await self._discard(pipeline_id, (path,))
@@ -138,13 +140,13 @@ class Retention:
     async def _remove_test(self, row: Row) -> None:
         """Its folder first: cut off in between, it is written again, and removed the next time."""
         with suppress(CommandRefused):  # it is over
-            await self._engine.send(row.run_id, CancelRun(), self._engine.given(BY))
-        async with self._engine.holding(row.pipeline_id), self._engine.holding(row.run_id):
+            await self._engine.send(row.run_id, CancelRun(), self._engine.context(BY))
+        async with self._engine.lock(row.pipeline_id), self._engine.lock(row.run_id):
             if not await self._discard(row.pipeline_id, (layout.run_folder(None, row.run_id),)):
                 return
             await self._database.transact(lambda c: _delete_run(c, row.run_id))
             self._engine.forget(row.run_id)
-            self._engine.effects.forget(row.run_id)
+            self._folder_sync.forget_run(row.run_id)
         await self._tell(row.pipeline_id, "test_run_removed", run_id=row.run_id)
 
 

@@ -7,6 +7,7 @@ from cairn.store.errors import (
     LostRace,
     MissingBlob,
     NewerDatabase,
+    OldSqlite,
     StaleDispatch,
     StoreError,
     Unstorable,
@@ -14,7 +15,7 @@ from cairn.store.errors import (
 from cairn.store.events.verification import BrokenLink, VerificationResult, verify
 from cairn.store.lineage import save_lineage
 from cairn.store.plans import BoundedCache, CheckpointPlace, FolderLayout, PlanCache, PlanSource, document
-from cairn.store.runs.artifacts import NewArtifact
+from cairn.store.runs.artifacts import NewArtifact, find_artifacts
 from cairn.store.runs.loading import LoadedRun, RunFacts, has_run, insert_run, load_run, new_run
 from cairn.store.runs.saving import save_run
 
@@ -31,6 +32,7 @@ __all__ = [
     "MissingBlob",
     "NewArtifact",
     "NewerDatabase",
+    "OldSqlite",
     "PlanCache",
     "PlanSource",
     "RunFacts",
@@ -39,6 +41,7 @@ __all__ = [
     "Unstorable",
     "VerificationResult",
     "document",
+    "find_artifacts",
     "has_run",
     "insert_run",
     "load_run",

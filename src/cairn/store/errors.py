@@ -33,5 +33,14 @@ class NewerDatabase(StoreError):
     """The database was written by a newer version of Cairn."""
 
 
+class OldSqlite(StoreError):
+    """The SQLite library of this Python lacks what Cairn needs."""
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(f"{problem}. {remedy[0].upper()}{remedy[1:]}.")
+        self.problem = problem
+        self.remedy = remedy
+
+
 class Closed(StoreError):
     """The database has been closed."""

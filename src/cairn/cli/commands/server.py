@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cairn.cli import server_location
+from cairn.cli import server_location, versions
 from cairn.cli.context import AsJson, CliContext, DataDir, offline, online
 from cairn.cli.output import Output
 
@@ -46,13 +46,12 @@ def schema(
 
 @offline
 def version(as_json: AsJson = False) -> None:
-    """Print the version.
+    """Print the versions of Cairn, Python and SQLite.
 
     Example: cairn version
     """
-    from cairn import __version__
-
-    typer.echo(json.dumps({"version": __version__}) if as_json else __version__)
+    found = versions.read()
+    typer.echo(json.dumps(found) if as_json else versions.line(found))
 
 
 @online()

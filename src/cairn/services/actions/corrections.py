@@ -9,8 +9,9 @@ from uuid import NAMESPACE_OID, uuid5
 
 import sqlalchemy as sa
 
-from cairn.core.commands import CommandContext, Decide
 from cairn.documents import digest
+from cairn.services.actions.summaries import summarize
+from cairn.services.engine.commit import Commit
 from cairn.store import tables as t
 
 LOOKED_AT = 200  # of the newest cases, for the similar ones
@@ -28,24 +29,32 @@ class Correction:
     changes: tuple[dict[str, Any], ...]
 
 
-def keep(
-    connection: sa.Connection, pipeline_id: str, learnt: Correction, command: Decide, given: CommandContext
-) -> None:
-    """In the transaction of the decision."""
-    connection.execute(
-        sa.insert(t.learning_cases).values(
-            case_id=str(uuid5(NAMESPACE_OID, f"case/{learnt.approval_id}/{command.modified}/{given.command_id}")),
-            approval_id=learnt.approval_id,
-            pipeline_id=pipeline_id,
-            operation_type=learnt.operation_type,
-            original=dict(learnt.original),
-            modified=dict(learnt.modified),
-            changes=list(learnt.changes),
-            feedback=command.feedback,
-            by=given.by,
-            at=given.at,
+@dataclass(frozen=True, slots=True)
+class CorrectionWrite:
+    """Save a correction, and what the action does now, with the decision that modifies it."""
+
+    correction: Correction
+    modified: str  # digest of the modified parameters
+    feedback: str
+
+    def __call__(self, connection: sa.Connection, commit: Commit, /) -> None:
+        made, context = self.correction, commit.context
+        connection.execute(
+            sa.insert(t.learning_cases).values(
+                case_id=str(uuid5(NAMESPACE_OID, f"case/{made.approval_id}/{self.modified}/{context.command_id}")),
+                approval_id=made.approval_id,
+                pipeline_id=commit.before.facts.pipeline_id,
+                operation_type=made.operation_type,
+                original=dict(made.original),
+                modified=dict(made.modified),
+                changes=list(made.changes),
+                feedback=self.feedback,
+                by=context.by,
+                at=context.at,
+            )
         )
-    )
+        action = sa.update(t.actions).where(t.actions.c.approval_id == made.approval_id)
+        connection.execute(action.values(summary=summarize(made.operation_type, made.modified)))
 
 
 def similar(connection: sa.Connection, operation_type: str, parameters: Mapping[str, Any], limit: int = 3) -> list[Any]:

@@ -103,7 +103,7 @@ class ActionExecutor:
             if outcome != "returned":
                 chain.append_run_event(connection, run_id, told, WORKER, now)
 
-        async with self._engine.holding(run_id):
+        async with self._engine.lock(run_id):
             await self._engine.database.transact(body)
             self._engine.forget(run_id)
 

@@ -13,10 +13,10 @@ from cairn.core.errors import CommandRefused
 from cairn.core.states import ApprovalStatus
 from cairn.documents import encode_json
 from cairn.services.actions.catalogue import ActionType, type_of
-from cairn.services.actions.corrections import Correction
+from cairn.services.actions.corrections import Correction, CorrectionWrite
 from cairn.services.actions.parameter_changes import changes, merge
 from cairn.services.actions.proposals import LARGEST, approved, digest_of, problems_of
-from cairn.services.dispatch.results import NOTHING, Attachments
+from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.errors import InvalidInput, NotFound
 from cairn.store import Database, blobs
@@ -52,7 +52,7 @@ class ActionModifications:
         return _modified(self._find(connection, approval_id), patch)
 
     async def modify(self, approval_id: str, command: Decide, patch: Mapping[str, Any]) -> tuple[Decide, Attachments]:
-        """The decision that approves the modified parameters, and what it brings."""
+        """The decision that approves the modified parameters, and what is saved with it."""
         proposed = await self._database.aread(lambda c: self._find(c, approval_id))
         if proposed.status is not ApprovalStatus.PENDING:
             raise CommandRefused(f"It is not asked any more: the approval is {proposed.status.value}.")
@@ -60,14 +60,15 @@ class ActionModifications:
         if modified.problems:
             raise InvalidInput([(f"/modified_params{path}", message) for path, message in modified.problems])
         if not modified.changes:
-            return command, NOTHING
+            return command, NO_ATTACHMENTS
         content = encode_json(modified.parameters)
         checksum = await self._database.transact(lambda c: blobs.put(c, content))
         made = digest_of(proposed.operation_type, modified.parameters)
         learnt = Correction(
             approval_id, proposed.operation_type, proposed.parameters, modified.parameters, modified.changes
         )
-        return replace(command, decision="modify", answer=checksum, modified=made), replace(NOTHING, learnt=learnt)
+        attachments = Attachments(writes=(CorrectionWrite(learnt, made, command.feedback),))
+        return replace(command, decision="modify", answer=checksum, modified=made), attachments
 
     def _find(self, connection: sa.Connection, approval_id: str) -> CurrentProposal:
         a, p, e = t.actions.c, t.approvals.c, t.checkpoint_executions.c

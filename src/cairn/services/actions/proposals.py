@@ -10,8 +10,7 @@ from uuid import NAMESPACE_OID, uuid5
 import sqlalchemy as sa
 
 from cairn.core.approval import Approval
-from cairn.core.commands import CommandContext
-from cairn.core.execution import Execution, Failure
+from cairn.core.execution import Failure
 from cairn.core.rule_verdict import ProposedAction, RiskLevel
 from cairn.core.states import AGREED
 from cairn.definitions import PipelineDefinition
@@ -20,7 +19,8 @@ from cairn.ports import ProposesAction
 from cairn.services.actions.catalogue import ActionType, find_faults, type_of
 from cairn.services.actions.summaries import summarize
 from cairn.services.actions.templates import unknown
-from cairn.store import LoadedRun, blobs
+from cairn.services.engine.commit import Commit
+from cairn.store import blobs
 from cairn.store import tables as t
 
 LARGEST = 256 * 1024  # bytes of parameters, and of supporting data
@@ -97,42 +97,42 @@ def _reasons(kind: ActionType, claimed: RiskLevel | None) -> list[str]:
 
 
 # ---- in the transaction --------------------------------------------------------------------------------
-def keep(
-    connection: sa.Connection, e: Execution, weighed: AssessedProposal, approval: Approval, given: CommandContext
-) -> None:
-    """With the report that proposes it."""
-    action, proposed = weighed.action, weighed.proposed
-    connection.execute(
-        sa.insert(t.actions).values(
-            approval_id=approval.id,
-            execution_id=e.id,
-            revision_iteration=e.revision,
-            call_number=proposed.call.number if proposed.call is not None else None,
-            operation_type=action.operation_type,
-            parameters=dict(action.parameters),
-            summary=summarize(action.operation_type, action.parameters),
-            reasoning=proposed.reasoning,
-            confidence=action.confidence,
-            claimed_risk=weighed.claimed.value if weighed.claimed else None,
-            risk_level=action.risk.value,
-            risk_reasons=list(weighed.reasons),
-            supporting_data=proposed.supporting_data,
-            outcome="proposed",
-            idempotency_key=str(uuid5(NAMESPACE_OID, f"action/{approval.id}")),
-            proposed_at=given.at,
+@dataclass(frozen=True, slots=True)
+class ProposalWrite:
+    """Save a proposed action with the report that proposes it, for the approval that the report has led to."""
+
+    execution: str
+    proposal: AssessedProposal
+
+    def __call__(self, connection: sa.Connection, commit: Commit, /) -> None:
+        e, action = commit.before.run.executions[self.execution], self.proposal.action
+        approval, proposed = self._approval(commit), self.proposal.proposed
+        connection.execute(
+            sa.insert(t.actions).values(
+                approval_id=approval.id,
+                execution_id=e.id,
+                revision_iteration=e.revision,
+                call_number=proposed.call.number if proposed.call is not None else None,
+                operation_type=action.operation_type,
+                parameters=dict(action.parameters),
+                summary=summarize(action.operation_type, action.parameters),
+                reasoning=proposed.reasoning,
+                confidence=action.confidence,
+                claimed_risk=self.proposal.claimed.value if self.proposal.claimed else None,
+                risk_level=action.risk.value,
+                risk_reasons=list(self.proposal.reasons),
+                supporting_data=proposed.supporting_data,
+                outcome="proposed",
+                idempotency_key=str(uuid5(NAMESPACE_OID, f"action/{approval.id}")),
+                proposed_at=commit.context.at,
+            )
         )
-    )
 
-
-def correct(connection: sa.Connection, approval_id: str, operation_type: str, parameters: Mapping[str, Any]) -> None:
-    """With the decision that modifies it: what it does now is told."""
-    action = sa.update(t.actions).where(t.actions.c.approval_id == approval_id)
-    connection.execute(action.values(summary=summarize(operation_type, parameters)))
-
-
-def made_of(before: LoadedRun, after: Mapping[str, Approval], execution: str) -> Approval:
-    """The approval that a proposal has led to, asked or given."""
-    return next(a for a in after.values() if a.id not in before.run.approvals and a.execution == execution)
+    def _approval(self, commit: Commit) -> Approval:
+        """The new one, pending or decided already."""
+        known = commit.before.run.approvals
+        after = commit.after.run.approvals.values()
+        return next(a for a in after if a.id not in known and a.execution == self.execution)
 
 
 # ---- when it is decided ----------------------------------------------------------------------------------

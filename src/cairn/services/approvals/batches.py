@@ -38,7 +38,7 @@ class ApprovalBatches:
     ) -> BatchDecisionResult:
         own = uuid5(command_id, id) if command_id is not None else None
         try:
-            step = await self._approvals.decide(id, decision, digest=digest, feedback=feedback, by=by, command_id=own)
+            commit = await self._approvals.decide(id, decision, digest=digest, feedback=feedback, by=by, command_id=own)
         except AlreadyApplied:
             return BatchDecisionResult(approval_id=id, status=None, error=None)
         except CommandRefused as refused:
@@ -50,5 +50,5 @@ class ApprovalBatches:
         except ServiceError as error:
             return BatchDecisionResult(approval_id=id, status=None, error=error.message)
         return BatchDecisionResult(
-            approval_id=id, status=ApprovalStatus(step.loaded.run.approvals[id].status), error=None
+            approval_id=id, status=ApprovalStatus(commit.after.run.approvals[id].status), error=None
         )

@@ -44,6 +44,6 @@ class ApprovalComments:
             return asked.run_id
 
         run_id = (await self._engine.database.aread(lambda c: find(c, approval_id))).run_id
-        async with self._engine.holding(run_id):
+        async with self._engine.lock(run_id):
             await self._engine.database.transact(body)
             self._engine.forget(run_id)

@@ -15,8 +15,8 @@ from cairn.core.states import ApprovalKind, ApprovalStatus, ExecutionStatus
 from cairn.services.actions.modifications import ActionModifications
 from cairn.services.actors import Actor
 from cairn.services.approvals.form_answers import FormAnswers
-from cairn.services.dispatch.results import NOTHING
-from cairn.services.engine.engine import Commit, Engine
+from cairn.services.engine.commit import NO_ATTACHMENTS, Commit
+from cairn.services.engine.engine import Engine
 from cairn.services.errors import InvalidInput, NotFound
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
@@ -95,14 +95,14 @@ class ApprovalService:
             word = NEEDS_WORDS[decision]
             raise InvalidInput([(f"/{word}", f"Say why: '{word}' is required to {decision}.")])
         command = Decide(asked.approval_id, decision, said.digest, said.feedback)
-        brought = NOTHING
+        attachments = NO_ATTACHMENTS
         if decision == "answer":
             command = replace(command, answer=await self._answers.keep(asked.execution_id, said.fields or {}))
         elif said.modified_params is not None:
             if (asked.kind, decision) != (ApprovalKind.ACTION, "approve"):
                 raise InvalidInput([("/modified_params", "Only the approval of an action can have other parameters.")])
-            command, brought = await self._modifying.modify(asked.approval_id, command, said.modified_params)
-        return await self._engine.send(asked.run_id, command, self.given(by, command_id), brought=brought)
+            command, attachments = await self._modifying.modify(asked.approval_id, command, said.modified_params)
+        return await self._engine.send(asked.run_id, command, self.given(by, command_id), attachments=attachments)
 
     async def hand_over(
         self, approval_id: str, to: Sequence[str], reason: str, *, by: Actor, command_id: UUID | None = None
@@ -115,7 +115,7 @@ class ApprovalService:
     def given(self, by: Actor, command_id: UUID | None = None) -> CommandContext:
         """With all that this person may be named as among those who are asked; admins count as everybody (D29)."""
         counts_as = None if by.is_admin else by.answers_to
-        return replace(self._engine.given(by.name, command_id), counts_as=counts_as)
+        return replace(self._engine.context(by.name, command_id), counts_as=counts_as)
 
 
 def find(connection: sa.Connection, approval_id: str) -> PendingApproval:

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from cairn.ports import MessageChunk
 from cairn.services.conversations.views import MessageDelta, PieceKind
-from cairn.services.engine.event_bus import EventBus
-from cairn.services.events.views import ChangeHint
+from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.logs.log_writer import plain
 
 BATCH_SECONDS = 0.05

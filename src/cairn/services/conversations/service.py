@@ -20,10 +20,10 @@ from cairn.ports import BudgetExhausted, Conversation, ConversationClosed, Conve
 from cairn.ports.models import TokenUsage
 from cairn.services.conversations.live_messages import LiveMessages
 from cairn.services.conversations.message_parts import told_beside
+from cairn.services.costs.budgets import Budgets
 from cairn.services.engine.engine import Engine
-from cairn.services.engine.event_bus import EventBus
+from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.engine.retry import patiently
-from cairn.services.events.views import ChangeHint
 from cairn.services.logs.log_writer import plain
 from cairn.store import LoadedRun, messages
 from cairn.store.messages import MessagePlace
@@ -42,8 +42,9 @@ class SecretMasks(Protocol):
 
 
 class Conversations:
-    def __init__(self, engine: Engine, hub: EventBus, masks: SecretMasks) -> None:
+    def __init__(self, engine: Engine, budgets: Budgets, hub: EventBus, masks: SecretMasks) -> None:
         self.engine = engine
+        self.budgets = budgets
         self.database = engine.database
         self.hub = hub
         self.hide = masks.mask_remembered
@@ -102,17 +103,17 @@ class _ExecutionConversation:
     async def afford(self) -> None:
         """What others have under way is not known: it may go a little beyond the budget."""
         engine, run_id = self._all.engine, self._place.run_id
-        budgets = engine.budgets
-        if budgets.is_unbounded(run_id):
+        budgets, cache = self._all.budgets, self._all.budgets.cache
+        if cache.is_unbounded(run_id):
             return
-        as_of = budgets.changes
-        stands = await patiently(lambda: engine.database.aread(lambda c: engine.budgets.of_run(c, run_id)))
-        budgets.note(run_id, stands, as_of)
+        as_of = cache.changes
+        stands = await patiently(lambda: engine.database.aread(lambda c: budgets.of_run(c, run_id)))
+        cache.note(run_id, stands, as_of)
         if (spent := stands.spent) is not None:
             raise BudgetExhausted(spent.words)
         if (near := stands.near) is not None and not stands.is_warned:
             with suppress(CommandRefused):  # somebody else has told it
-                await engine.send(run_id, WarnBudget(near.words), engine.given(BY))
+                await engine.send(run_id, WarnBudget(near.words), engine.context(BY))
 
 
 # ---- as rows -------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -11,8 +11,10 @@ from typing import Literal
 import sqlalchemy as sa
 
 from cairn.core.budget import UNBOUNDED, Budget
+from cairn.core.states import CLOSED
 from cairn.definitions.model import BudgetLimits
 from cairn.ports import Clock
+from cairn.services.engine.commit import Commit
 from cairn.services.engine.plans import DefinitionCache
 from cairn.store import model_usage
 from cairn.store import tables as t
@@ -97,16 +99,15 @@ _STANDS = PreparedQuery(
 )
 
 
-class Budgets:
-    def __init__(self, plans: DefinitionCache, clock: Clock, *, is_alone: bool) -> None:
+class BudgetCache:
+    """Runs that are known to have no limits, so that their budget is not read before each call of a model."""
+
+    def __init__(self, *, is_alone: bool) -> None:
         """`is_alone`: no other process changes budgets, so that what was read holds until one is changed here."""
-        self._plans = plans
-        self._clock = clock
         self._is_alone = is_alone
         self._unbounded: set[str] = set()
         self.changes = 0
 
-    # ---- what need not be read again -----------------------------------------------------------------
     def is_unbounded(self, run_id: str) -> bool:
         """Whether it is known that nothing bounds the run."""
         return run_id in self._unbounded
@@ -116,8 +117,14 @@ class Budgets:
         if self._is_alone and not stands.bounds and as_of == self.changes:
             self._unbounded.add(run_id)
 
-    def forget(self, run_id: str) -> None:
-        """Its budget has changed, or it is over."""
+    async def after_commit(self, commits: Sequence[Commit]) -> None:
+        for commit in commits:
+            run = commit.after.run
+            if run.budget != UNBOUNDED or run.status in CLOSED:
+                self._forget(commit.run_id)
+
+    def _forget(self, run_id: str) -> None:
+        """Its budget has changed, or it has ended."""
         self.changes += 1
         self._unbounded.discard(run_id)
 
@@ -126,7 +133,13 @@ class Budgets:
         self.changes += 1
         self._unbounded.clear()
 
-    # ---- as it stands --------------------------------------------------------------------------------
+
+class Budgets:
+    def __init__(self, plans: DefinitionCache, clock: Clock, cache: BudgetCache) -> None:
+        self._plans = plans
+        self._clock = clock
+        self.cache = cache
+
     def of_run(self, connection: sa.Connection, run_id: str) -> BudgetUsage:
         (row,) = _STANDS.all(connection, {"run_id": run_id})
         own, defined = budget_from(row.budget), self._defined(connection, row)
@@ -141,10 +154,13 @@ class Budgets:
         """What bounds all of its runs in this month."""
         return tuple(self._of_month(connection, pipeline_id, self._per_month(connection, pipeline_id, revision)))
 
-    def spent(self, connection: sa.Connection, run_id: str) -> str:
+    def spent(self, connection: sa.Connection, run_id: str, /) -> str:
         """Why no model may be asked in this run now; empty: it may."""
         bound = self.of_run(connection, run_id).spent
         return bound.words if bound is not None else ""
+
+    def forget_all(self) -> None:
+        self.cache.forget_all()
 
     def _defined(self, connection: sa.Connection, row: Row) -> Budget:
         """The newest that holds for the run (D3)."""

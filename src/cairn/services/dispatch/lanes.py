@@ -4,50 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, assert_never
+from typing import Any
 
-from cairn.core.commands import (
-    ActionOutcomeUnknown,
-    ActionProposed,
-    BudgetReached,
-    ExecutionFailed,
-    ExecutionFinished,
-    ExecutionInterrupted,
-    InputRequested,
-    Report,
-    ResultInvalid,
-    ReworkRequested,
-)
+from cairn.core.commands import ExecutionInterrupted, Report
+from cairn.core.effects import StopExecution
 from cairn.core.errors import CommandRefused
 from cairn.core.execution import Execution, Failure
 from cairn.core.states import ExecutionMode
-from cairn.documents import digest
 from cairn.ports import (
     BudgetExhausted,
     Errored,
-    InvalidResult,
-    NeedsInput,
-    NeedsRework,
-    Outcome,
     OverBudget,
-    Produced,
-    ProposesAction,
     Runner,
 )
 from cairn.runners import CannotStart, carry_out
 from cairn.services.actions.execution import ActionExecutor
-from cairn.services.actions.proposals import weigh
-from cairn.services.dispatch.results import NOTHING, Attachments, ResultStore, StoredResult
+from cairn.services.dispatch.reports import DispatchResult, ReportBuilder, unsaved
 from cairn.services.dispatch.runner_slots import RunnerSlots
-from cairn.services.dispatch.work_orders import UNTOLD, RecordedInputs, WorkOrders
-from cairn.services.engine.engine import Commit, Engine
+from cairn.services.dispatch.work_orders import WorkOrders
+from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit
+from cairn.services.engine.engine import Engine
 from cairn.services.engine.job_ids import driven_by
 from cairn.services.engine.retry import UNSAVABLE, patiently
 from cairn.services.errors import NotFound
-from cairn.services.logs.log_writer import plain
 from cairn.store import LoadedRun
 
 log = logging.getLogger(__name__)
@@ -64,33 +46,26 @@ class RunningExecution:
     placed: asyncio.Future[float]  # when it had its place, once it has it
 
 
-@dataclass(frozen=True, slots=True)
-class DispatchResult:
-    """What came of a dispatch, and what it was given."""
-
-    outcome: Outcome | ActionOutcomeUnknown
-    told: RecordedInputs = UNTOLD
-
-
 class Lanes:
     def __init__(
         self,
         engine: Engine,
         briefing: WorkOrders,
-        storing: ResultStore,
+        reports: ReportBuilder,
         runners: Mapping[ExecutionMode, Runner],
         carrying: ActionExecutor,
         places: RunnerSlots,
     ) -> None:
         self._engine = engine
         self._briefing = briefing
-        self._storing = storing
+        self._reports = reports
         self._runners = runners
         self._carrying = carrying
         self._places = places
         self._lanes: dict[str, asyncio.Task[None]] = {}
         self._running: dict[str, RunningExecution] = {}
         self._telling: set[str] = set()  # lanes between a report and the last of its effects
+        self._started = False
         self._stopping = False
         self.taken_up = asyncio.Event()  # when what the last process was at has been dispatched again
 
@@ -98,9 +73,17 @@ class Lanes:
         return job in self._lanes
 
     @property
+    def stopper(self) -> ExecutionStopper:
+        return ExecutionStopper(self)
+
+    @property
     def is_at_rest(self) -> bool:
         """Nothing is driven on at this moment."""
         return not self._lanes
+
+    def start(self) -> None:
+        """From now on commits wake lanes."""
+        self._started = True
 
     async def stop(self) -> None:
         """Runners stop; what they were at goes on after the next start."""
@@ -112,16 +95,21 @@ class Lanes:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     # ---- lanes ---------------------------------------------------------------------------------------
+    async def after_commit(self, commits: Sequence[Commit]) -> None:
+        for commit in commits:
+            for job in commit.jobs:
+                self.wake(job, commit.run_id)
+
     def wake(self, job: str, run_id: str) -> None:
         """Right after the commit: no need to wait for the queue."""
-        if not self._stopping:
+        if self._started and not self._stopping:
             self._lane(job, run_id, claim=False)
 
     async def lane(self, job: str, run_id: str, *, own: bool) -> None:
         """Called by the job engine. It joins the lane that was woken; else it takes over what nobody drives."""
         await self.taken_up.wait()
         if own and job not in self._lanes:
-            async with self._engine.holding(run_id):
+            async with self._engine.lock(run_id):
                 pass  # who committed it wakes it when the files stand
         await asyncio.shield(self._lane(job, run_id, claim=not own))
 
@@ -150,13 +138,13 @@ class Lanes:
     async def _drive_on(self, job: str, loaded: LoadedRun, e: Execution, *, claim: bool) -> None:
         mine: Execution | None = e
         if claim:
-            loaded = (await self._report(loaded.facts.run_id, ExecutionInterrupted(e.id, e.dispatch), job)).loaded
+            loaded = (await self._report(loaded.facts.run_id, ExecutionInterrupted(e.id, e.dispatch), job)).after
             mine = driven_by(loaded, job)
         while mine is not None:
-            came = await self._carry_out(loaded, mine)
-            if came is None:
+            result = await self._carry_out(loaded, mine)
+            if result is None:
                 return
-            loaded = (await self._conclude(loaded, mine, came, job)).loaded
+            loaded = (await self._conclude(loaded, mine, result, job)).after
             mine = driven_by(loaded, job)
 
     # ---- one execution -------------------------------------------------------------------------------
@@ -221,81 +209,26 @@ class Lanes:
             await asyncio.sleep(running.placed.result() + allowed - monotonic())
 
     # ---- what came of it -----------------------------------------------------------------------------
-    async def _conclude(self, loaded: LoadedRun, e: Execution, came: DispatchResult, job: str) -> Commit:
+    async def _conclude(self, loaded: LoadedRun, e: Execution, result: DispatchResult, job: str) -> Commit:
+        run_id = loaded.facts.run_id
         try:
-            step = await self._tell(loaded, e, came, job)
+            report, attachments = await self._reports.build(loaded, e, result)
+            commit = await self._report(run_id, report, job, attachments)
         except UNSAVABLE as error:
             log.exception("what execution %s came to could not be saved", e.id)
-            fault = plain_fault(Failure("cannot_be_saved", f"What came of it could not be saved: {error}"))
-            return await self._report(loaded.facts.run_id, ExecutionFailed(e.id, e.dispatch, fault), job)
-        self._briefing.remember(step, e.id)
-        return step
+            report, attachments = unsaved(e, error)
+            return await self._report(run_id, report, job, attachments)
+        self._briefing.remember(commit, e.id)
+        return commit
 
-    async def _tell(self, loaded: LoadedRun, e: Execution, came: DispatchResult, job: str) -> Commit:
-        run_id, outcome, context = loaded.facts.run_id, came.outcome, came.told.context
-        if context is not None:
-            await patiently(lambda: self._storing.put_ahead(context))
-        brought = Attachments(context=context, consumed=came.told.consumed)
-        match outcome:
-            case Produced():
-                products = await self._store(loaded, e, outcome)
-                report = ExecutionFinished(e.id, e.dispatch, products.digest, products.outputs, outcome.ruling)
-                brought = brought.changed(artifacts=products.artifacts, verdicts=outcome.verdicts)
-                return await self._report(run_id, report, job, brought)
-            case InvalidResult():
-                products = await self._store(loaded, e, outcome)
-                report = ResultInvalid(e.id, e.dispatch, products.digest, products.outputs, plain_fault(outcome.error))
-                brought = brought.changed(artifacts=products.artifacts, verdicts=outcome.verdicts)
-                return await self._report(run_id, report, job, brought)
-            case Errored():
-                report = ExecutionFailed(e.id, e.dispatch, plain_fault(outcome.error))
-                return await self._report(run_id, report, job, brought)
-            case NeedsInput():
-                report = InputRequested(e.id, e.dispatch, outcome.waiting_on, digest(outcome.question))
-                return await self._report(run_id, report, job, brought.changed(wanted=outcome))
-            case ProposesAction():
-                return await self._propose(loaded, e, outcome, job, brought)
-            case ActionOutcomeUnknown():
-                return await self._report(run_id, outcome, job, brought)
-            case NeedsRework():
-                made = await self._store(loaded, e, outcome)
-                words = plain(outcome.reason), plain(outcome.prompt)
-                report = ReworkRequested(e.id, e.dispatch, outcome.key, *words, made.digest, made.outputs)
-                brought = brought.changed(artifacts=made.artifacts, wanted=outcome)
-                return await self._report(run_id, report, job, brought)
-            case OverBudget():
-                return await self._report(run_id, BudgetReached(e.id, e.dispatch, plain(outcome.reason)), job, brought)
-            case _:
-                assert_never(outcome)
-
-    async def _propose(
-        self, loaded: LoadedRun, e: Execution, outcome: ProposesAction, job: str, brought: Attachments
-    ) -> Commit:
-        definition = await self._briefing.definition(loaded, e)
-        weighed = weigh(definition, outcome)
-        run_id = loaded.facts.run_id
-        if isinstance(weighed, Failure):
-            return await self._report(run_id, ExecutionFailed(e.id, e.dispatch, plain_fault(weighed)), job, brought)
-        made = await self._store(loaded, e, outcome)
-        reasons = plain(" ".join(weighed.reasons))
-        report = ActionProposed(e.id, e.dispatch, weighed.digest, weighed.action, reasons, made.digest, made.outputs)
-        brought = brought.changed(artifacts=made.artifacts, wanted=outcome, weighed=weighed)
-        return await self._report(run_id, report, job, brought)
-
-    async def _store(
-        self, loaded: LoadedRun, e: Execution, outcome: Produced | InvalidResult | NeedsRework | ProposesAction
-    ) -> StoredResult:
-        checkpoint = await self._briefing.checkpoint(loaded, e)
-        return await patiently(lambda: self._storing.store(e, checkpoint, outcome.artifacts))
-
-    async def _report(self, run_id: str, report: Report, job: str, brought: Attachments = NOTHING) -> Commit:
+    async def _report(self, run_id: str, report: Report, job: str, attachments: Attachments = NO_ATTACHMENTS) -> Commit:
         """Only a lane itself reports: it is not cancelled meanwhile, so nothing is left out after the commit."""
 
         async def tell() -> Commit:
             self._telling.add(job)
             try:
-                given = self._engine.given(WORKER)
-                return await self._engine.carry_through(run_id, report, given, lane=job, brought=brought)
+                given = self._engine.context(WORKER)
+                return await self._engine.send_unshielded(run_id, report, given, lane=job, attachments=attachments)
             finally:
                 self._telling.discard(job)
                 if self._stopping:
@@ -306,11 +239,22 @@ class Lanes:
     async def take_up(self, interrupted: ExecutionInterrupted, run_id: str, job: str) -> None:
         """Dispatch again what this job was at, and drive it on."""
         try:
-            await patiently(lambda: self._engine.send(run_id, interrupted, self._engine.given(WORKER), lane=job))
+            await patiently(lambda: self._engine.send(run_id, interrupted, self._engine.context(WORKER), lane=job))
         except (CommandRefused, NotFound):
             return
         self.wake(job, run_id)
 
 
-def plain_fault(fault: Failure) -> Failure:
-    return Failure(plain(fault.type), plain(fault.message), plain(fault.trace), fault.is_final)
+class ExecutionStopper:
+    """An after-commit step: stops the runners whose executions a commit has taken away from them."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self._lanes = lanes
+
+    async def after_commit(self, commits: Sequence[Commit]) -> None:
+        for effect in (effect for commit in commits for effect in commit.decision.effects):
+            if isinstance(effect, StopExecution):
+                try:
+                    await self._lanes.stop_execution(effect.execution, effect.dispatch)
+                except Exception:
+                    log.exception("execution %s could not be stopped; what it reports is dropped", effect.execution)

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
 
-from cairn.core.commands import CommandContext
 from cairn.core.execution import Execution
 from cairn.ports import NeedsInput, NeedsRework, ProposesAction, RecordedCall
 from cairn.services.actions import proposals
 from cairn.services.approvals.questions import answer_of
+from cairn.services.engine.commit import Commit
 from cairn.store import blobs, scripts
 from cairn.store import tables as t
 
 ANSWERED = ("ended", "reason", "execution_id", "artifacts")
 
 
-def keep_call(
-    connection: sa.Connection, e: Execution, wanted: NeedsRework | ProposesAction | NeedsInput, given: CommandContext
-) -> None:
-    """In the transaction of the report."""
-    call = wanted.call
-    if call is not None:
-        content = None if isinstance(wanted, NeedsInput) else wanted.seen
+@dataclass(frozen=True, slots=True)
+class CallWrite:
+    """Record the call that an execution waits for, with the report of its dispatch."""
+
+    execution: str
+    outcome: NeedsRework | ProposesAction | NeedsInput
+
+    def __call__(self, connection: sa.Connection, commit: Commit, /) -> None:
+        call = self.outcome.call
+        if call is None:
+            return
+        e = commit.before.run.executions[self.execution]
+        content = None if isinstance(self.outcome, NeedsInput) else self.outcome.seen
         seen = blobs.put(connection, content) if content is not None else None
-        scripts.write_call(connection, e.id, e.revision, call.number, call.kind, call.arguments, seen, given.at)
+        at = commit.context.at
+        scripts.write_call(connection, e.id, e.revision, call.number, call.kind, call.arguments, seen, at)
 
 
 def read_calls(connection: sa.Connection, e: Execution) -> tuple[RecordedCall, ...]:

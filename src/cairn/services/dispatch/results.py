@@ -12,15 +12,13 @@ import sqlalchemy as sa
 
 from cairn.core.commands import ArtifactOutput
 from cairn.core.execution import Execution
-from cairn.core.frozen import Replaceable
 from cairn.core.ids import id_of
 from cairn.definitions import CheckpointDefinition
 from cairn.documents import DocumentError, Value, decode_json, digest
 from cairn.files import layout
-from cairn.ports import NeedsInput, NeedsRework, ProducedFile, ProposesAction, StoredFile, ValidationVerdict
+from cairn.ports import ProducedFile, StoredFile
 from cairn.runners import artifact_id
-from cairn.services.actions.corrections import Correction
-from cairn.services.actions.proposals import AssessedProposal
+from cairn.services.engine.commit import Commit
 from cairn.store import Database, NewArtifact, blobs
 from cairn.store import tables as t
 
@@ -36,27 +34,17 @@ class StoredResult:
     digest: str
 
 
-@dataclass(frozen=True)
-class Attachments(Replaceable):
-    """What comes with a report, to be saved in its transaction."""
+@dataclass(frozen=True, slots=True)
+class ContextWrite:
+    """Keep the exact context that an execution was given."""
 
-    artifacts: tuple[NewArtifact, ...] = ()
-    context: bytes | None = None  # that the execution was given
-    consumed: tuple[str, ...] = ()  # artifacts that it was given to read
-    wanted: NeedsRework | ProposesAction | NeedsInput | None = None  # with the call that is recorded
-    weighed: AssessedProposal | None = None  # the action that it proposes
-    learnt: Correction | None = None  # what a decision has corrected
-    verdicts: tuple[ValidationVerdict, ...] = ()  # of those who have looked at the result
+    execution: str
+    content: bytes
 
-
-NOTHING = Attachments()
-
-
-def keep_context(connection: sa.Connection, execution_id: str, content: bytes) -> None:
-    """The exact context stays with the execution (X9)."""
-    e = t.checkpoint_executions
-    checksum = blobs.put(connection, content)
-    connection.execute(sa.update(e).where(e.c.execution_id == execution_id).values(context_checksum=checksum))
+    def __call__(self, connection: sa.Connection, _: Commit, /) -> None:
+        e = t.checkpoint_executions
+        checksum = blobs.put(connection, self.content)
+        connection.execute(sa.update(e).where(e.c.execution_id == self.execution).values(context_checksum=checksum))
 
 
 class ResultStore:

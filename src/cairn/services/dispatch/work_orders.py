@@ -25,7 +25,7 @@ from cairn.services.dispatch import summaries
 from cairn.services.dispatch.material import DispatchMaterial, feedback_of, findings_of, sent_back, standing
 from cairn.services.dispatch.output_cache import OutputCache, Outputs
 from cairn.services.dispatch.recorded_calls import read_calls
-from cairn.services.engine.engine import Commit
+from cairn.services.engine.commit import Commit
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.logs.log_writer import LogWriter
 from cairn.store import Database, LoadedRun
@@ -135,6 +135,8 @@ class WorkOrders:
 
     async def told(self, work: WorkOrder) -> RecordedInputs:
         """The context that the work was given, where it is to be kept (X9), and what it has read (R3)."""
+        if work.checkpoint.execution.mode is ExecutionMode.SCRIPT:
+            await self._logbook.flush()  # the sandbox is recorded before the execution completes
         material = work.material
         if not isinstance(material, DispatchMaterial):
             return UNTOLD
@@ -145,10 +147,10 @@ class WorkOrders:
         """The dispatch is over: nobody speaks in it any more."""
         self._conversations.end(loaded.facts.run_id, e.id)
 
-    def remember(self, step: Commit, execution_id: str) -> None:
+    def remember(self, commit: Commit, execution_id: str) -> None:
         """What has just been completed is read next: keep it at hand."""
-        if step.loaded.run.executions[execution_id].state is ExecutionState.COMPLETED:
-            self._read.remember(execution_id, step.filing.artifacts)
+        if commit.after.run.executions[execution_id].state is ExecutionState.COMPLETED:
+            self._read.remember(execution_id, commit.file_plan.artifacts)
 
     async def _material(self, loaded: LoadedRun, e: Execution, checkpoint: CheckpointDefinition) -> DispatchMaterial:
         wanted = [other.id for other in standing(loaded, e).values()]

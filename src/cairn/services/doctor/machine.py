@@ -1,9 +1,11 @@
-"""The machine: settings, disk, permissions, sandbox, clock."""
+"""The machine: settings, versions, disk, permissions, sandbox, clock."""
 
 from __future__ import annotations
 
 import os
+import platform
 import shutil
+import sqlite3
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,6 +40,14 @@ def settings(machine: Machine) -> list[HealthCheck]:
         HealthCheck(what="settings", verdict="warning", detail=detail, remedy=remedy)
         for detail, remedy in machine.doubts
     ]
+
+
+def versions(database: Database) -> list[HealthCheck]:
+    """What Cairn runs on. It does not start on a version that is too old."""
+    found = [HealthCheck(what="python", verdict="ok", detail=platform.python_version(), remedy="")]
+    if database.kind == "sqlite":
+        found.append(HealthCheck(what="sqlite", verdict="ok", detail=sqlite3.sqlite_version, remedy=""))
+    return found
 
 
 def disk(machine: Machine) -> list[HealthCheck]:

@@ -63,6 +63,7 @@ class Doctor:
     def _around(self) -> tuple[Look, ...]:
         return (
             lambda: machine.settings(self.machine),
+            lambda: machine.versions(self.database),
             lambda: machine.disk(self.machine),
             lambda: machine.permissions(self.machine),
             lambda: machine.sandbox(self.machine),

@@ -11,8 +11,7 @@ import sqlalchemy as sa
 
 from cairn.ports import Clock
 from cairn.services.actors import Actor
-from cairn.services.engine.event_bus import EventBus
-from cairn.services.events.views import ChangeHint
+from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.store import Database
 from cairn.store.events import chain
 

@@ -1,4 +1,4 @@
-"""The one way to change a run: load, decide and save in one transaction, then carry out the effects."""
+"""The only way to change a run: load, decide and save in one transaction, then run what follows a commit."""
 
 from __future__ import annotations
 
@@ -6,43 +6,31 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 import sqlalchemy as sa
 
-from cairn.core.budget import UNBOUNDED
-from cairn.core.commands import Command, CommandContext, Decide, Report, Timer
+from cairn.core.commands import Command, CommandContext, Report, Timer
 from cairn.core.decide import Decision, decide
 from cairn.core.effects import ScheduleTimer
 from cairn.core.errors import CommandRefused
 from cairn.core.execution import Execution
-from cairn.core.rule_verdict import Judge, no_rules
 from cairn.core.states import CLOSED
 from cairn.ports import Clock, JobEngine
-from cairn.services.actions import corrections, proposals
-from cairn.services.costs.budgets import Budgets
-from cairn.services.dispatch.recorded_calls import keep_call
-from cairn.services.dispatch.results import NOTHING, Attachments, keep_context
-from cairn.services.engine.after_commit import Commit, Effects
+from cairn.services.engine.commit import NO_ATTACHMENTS, Attachments, Commit, Participants
 from cairn.services.engine.file_plan import plan as plan_files
 from cairn.services.engine.file_plan import write_moves
 from cairn.services.engine.job_ids import driven_by, drivers_of, timer_id
 from cairn.services.engine.locks import Locks
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.errors import NotFound
-from cairn.services.folders.expected_files import run_info
-from cairn.services.notifications.outbox import NotificationOutbox
-from cairn.services.rework import lineage
-from cairn.services.rollbacks.records import by_failure, record, taken
-from cairn.services.runs import validations
-from cairn.store import Database, LoadedRun, LostRace, NewArtifact, RunFacts, StaleDispatch, load_run, save_run
+from cairn.store import Database, LoadedRun, LostRace, NewArtifact, StaleDispatch, find_artifacts, load_run, save_run
 from cairn.store import tables as t
 
-__all__ = ["Commit", "Engine"]
-
 WARM = 256  # runs that are kept loaded
-OPEN_AFTER = 0.05  # seconds until a run that is at work has its own folder, if it does not rest before
 T = TypeVar("T")
 
 
@@ -52,33 +40,33 @@ class Engine:
         database: Database,
         jobs: JobEngine,
         plans: DefinitionCache,
-        effects: Effects,
         clock: Clock,
-        judge: Callable[[sa.Connection, LoadedRun, Sequence[NewArtifact]], Judge] | None = None,
-        notices: NotificationOutbox | None = None,
+        locks: Locks,
+        participants: Participants,
     ) -> None:
         self.database = database
         self.plans = plans
-        self.effects = effects
         self.clock = clock
         self._jobs = jobs
-        self._notices = notices
-        self.budgets = Budgets(plans, clock, is_alone=database.kind == "sqlite")
-        self.judge = judge  # the rules in force, as a transaction sees them
-        self._locks = Locks()
+        self.rules = participants.rules
+        self._budget = participants.budget
+        self._outbox = participants.outbox
+        self._writes = participants.writes
+        self._synced_revision = participants.synced_revision
+        self._run_after_commit = participants.after_commit
+        self._locks = locks
         self._warm = OrderedDict[str, LoadedRun]()
         self._under_way: set[asyncio.Task[Any]] = set()
-        self._to_open: dict[str, RunFacts] = {}  # runs whose folders are made a little later
 
-    def given(self, by: str, command_id: UUID | None = None) -> CommandContext:
+    def context(self, by: str, command_id: UUID | None = None) -> CommandContext:
         return CommandContext(self.clock.now(), by, command_id or uuid4())
 
-    def holding(self, *ids: str) -> AbstractAsyncContextManager[None]:
+    def lock(self, *ids: str) -> AbstractAsyncContextManager[None]:
         """Nobody else in this process changes these runs or pipelines, or their files, meanwhile."""
         return self._locks.holding(*ids)
 
     # ---- whole, whoever waits for it -----------------------------------------------------------------
-    async def unbroken(self, work: Coroutine[Any, Any, T]) -> T:
+    async def shielded(self, work: Coroutine[Any, Any, T]) -> T:
         """From a commit to the last of its effects nothing is left out, also when the caller has gone."""
         return await asyncio.shield(self._start(work))
 
@@ -88,10 +76,8 @@ class Engine:
         task.add_done_callback(self._under_way.discard)
         return task
 
-    async def come_to_rest(self) -> None:
-        """Wait for what is under way, and do now what was to follow soon."""
-        for run_id in tuple(self._to_open):
-            self._open_now(run_id)
+    async def drain(self) -> None:
+        """Wait for what is under way."""
         while self._under_way:
             await asyncio.wait(tuple(self._under_way))
 
@@ -100,32 +86,32 @@ class Engine:
         self,
         run_id: str,
         command: Command,
-        given: CommandContext,
+        context: CommandContext,
         *,
         lane: str | None = None,
-        brought: Attachments = NOTHING,
+        attachments: Attachments = NO_ATTACHMENTS,
     ) -> Commit:
-        """Carry the command out, to the last of its files."""
-        return await self.unbroken(self.carry_through(run_id, command, given, lane=lane, brought=brought))
+        """Apply the command and everything that follows its commit."""
+        return await self.shielded(self.send_unshielded(run_id, command, context, lane=lane, attachments=attachments))
 
-    async def carry_through(
+    async def send_unshielded(
         self,
         run_id: str,
         command: Command,
-        given: CommandContext,
+        context: CommandContext,
         *,
         lane: str | None = None,
-        brought: Attachments = NOTHING,
+        attachments: Attachments = NO_ATTACHMENTS,
     ) -> Commit:
-        """The same for a caller that nobody cancels meanwhile."""
+        """The same, for a caller that is not cancelled meanwhile."""
 
         def body(connection: sa.Connection) -> Commit:
-            return self.carry(connection, run_id, command, given, lane=lane, brought=brought)
+            return self.apply(connection, run_id, command, context, lane=lane, attachments=attachments)
 
-        async with self.holding(run_id):
-            step = await self._commit(run_id, body)
-            await self.finish(step, resting=lane is None or not step.loaded.run.working)
-        return step
+        async with self.lock(run_id):
+            commit = await self._commit(run_id, body)
+            await self.after_commit(commit)
+        return commit
 
     async def _commit(self, run_id: str, body: Callable[[sa.Connection], Commit]) -> Commit:
         try:
@@ -148,113 +134,78 @@ class Engine:
                 self.forget(run_id)
         return await self.database.transact(body)
 
-    async def finish(self, *steps: Commit, resting: bool = True) -> None:
-        """After the commit."""
-        for step in steps:
-            self._keep_warm(step.loaded)
-        await self.effects.carry_out(steps, resting=resting)
-
-    async def begin(self, made: LoadedRun, step: Commit | None) -> list[str]:
-        """After the commit of a new run; the answer is what went wrong with its files."""
-        if step is not None:
-            self._keep_warm(step.loaded)
-        warnings = await self.effects.begin(made, step)
-        if not self.effects.is_open(made.facts.run_id):
-            self._to_open[made.facts.run_id] = made.facts
-            asyncio.get_running_loop().call_later(OPEN_AFTER, self._open_now, made.facts.run_id)
-        return warnings
-
-    def _open_now(self, run_id: str) -> None:
-        """What is done at once has come to rest meanwhile, and is written once."""
-        facts = self._to_open.pop(run_id, None)
-        if facts is not None and not self.effects.is_open(run_id):
-            self._start(self.open(facts))
-
-    async def open(self, facts: RunFacts) -> None:
-        """Make the folder that stands for the whole of a run, unless it stands already."""
-        if not self.effects.is_open(facts.run_id):
-            async with self.holding(facts.run_id):  # who moves its pipeline's folder holds every run in it
-                try:
-                    await self.effects.open(await self.read_run(facts.run_id))
-                except NotFound:  # removed meanwhile
-                    self.effects.forget(facts.run_id)
+    async def after_commit(self, *commits: Commit) -> None:
+        """Run what follows a commit."""
+        for commit in commits:
+            self._keep_warm(commit.after)
+        await self._run_after_commit(commits)
 
     # ---- in the transaction --------------------------------------------------------------------------
-    def carry(
+    def apply(
         self,
         connection: sa.Connection,
         run_id: str,
         command: Command,
-        given: CommandContext,
+        context: CommandContext,
         *,
         lane: str | None = None,
-        brought: Attachments = NOTHING,
-        records: bool = True,
-        before: LoadedRun | None = None,
+        attachments: Attachments = NO_ATTACHMENTS,
+        loaded: LoadedRun | None = None,
     ) -> Commit:
-        """Load, decide and save; several may share one transaction. `finish` each when it is committed.
+        """Load, decide and save; several may share one transaction. Call `after_commit` with each when it is committed.
 
-        `before` is the run as it stands in this transaction, where the caller has it.
+        `loaded` is the run as it is in this transaction, where the caller has it.
         """
-        before = before or self._warm.get(run_id) or self.load(connection, run_id)
-        given = self._ruled(connection, before, given, brought)
-        decision = lineage.complete_told(connection, _decide(connection, before, command, given), brought.artifacts)
-        filing = plan_files(connection, before, decision, given, brought.artifacts)
+        before = loaded or self._warm.get(run_id) or self.load(connection, run_id)
+        context = self._complete(connection, before, context, attachments.artifacts)
+        decision = _decide(connection, before, command, context)
+        file_plan = plan_files(connection, before, decision, context, attachments.artifacts)
         drivers, jobs = drivers_of(decision, lane)
-        loaded = save_run(
+        after = save_run(
             connection,
             before,
             decision,
-            given,
+            context,
             drivers=drivers,
-            artifacts=filing.artifacts,
-            promoted=filing.promoted,
-            files_through=self.effects.take_filed(run_id).get(run_id),
+            artifacts=file_plan.artifacts,
+            promoted=file_plan.promoted,
+            files_through=self._synced_revision(run_id),
         )
-        write_moves(connection, filing, given)
-        if isinstance(command, Report):
-            lineage.record(connection, before.run, command, brought.consumed, given)
-            if brought.context is not None:
-                keep_context(connection, command.execution, brought.context)
-            validations.keep(connection, before.run.executions[command.execution], brought.verdicts, given)
-            if brought.wanted is not None:
-                keep_call(connection, before.run.executions[command.execution], brought.wanted, given)
-            if brought.weighed is not None:
-                asked = proposals.made_of(before, decision.run.approvals, command.execution)
-                proposals.keep(connection, before.run.executions[command.execution], brought.weighed, asked, given)
-        if isinstance(command, Decide) and brought.learnt is not None:
-            learnt = brought.learnt
-            corrections.keep(connection, before.facts.pipeline_id, learnt, command, given)
-            proposals.correct(connection, learnt.approval_id, learnt.operation_type, learnt.modified)
-        if records and (rollback := by_failure(before.run, decision.run)) is not None:
-            record(connection, rollback, given, before.facts, taken(before, decision, filing))
-        for job in jobs:
-            self._jobs.enqueue_lane(connection, job, run_id)
-        if lane is not None and driven_by(loaded, lane) is None:
-            self._jobs.end_lane(connection, lane)
-        for effect in decision.effects:
-            if isinstance(effect, ScheduleTimer):
-                timer = timer_id(run_id, effect.command)
-                self._jobs.enqueue_timer(connection, timer, run_id, effect.command, effect.after)
-        notices = self._notices.note(connection, before, decision, given) if self._notices is not None else ()
-        # Who has just written the rows has them at hand; whoever reads them next fetches them anew.
-        rests = lane is not None and not loaded.run.working and self.effects.is_at_once(loaded)
-        info = run_info(connection, run_id) if rests else None
-        return Commit(before, loaded, decision, given, filing, jobs, notices, info)
+        write_moves(connection, file_plan, context)
+        commit = Commit(before, after, decision, context, file_plan, jobs, lane)
+        for write in (*attachments.writes, *self._writes):
+            write(connection, commit)
+        self._enqueue(connection, commit)
+        return replace(commit, outbox=self._outbox.add(connection, commit))
 
-    def foresee(self, connection: sa.Connection, run_id: str, command: Command, given: CommandContext) -> Commit:
+    def _enqueue(self, connection: sa.Connection, commit: Commit) -> None:
+        """Lanes and timers; a lane that drives nothing any more ends."""
+        for job in commit.jobs:
+            self._jobs.enqueue_lane(connection, job, commit.run_id)
+        if commit.lane is not None and driven_by(commit.after, commit.lane) is None:
+            self._jobs.end_lane(connection, commit.lane)
+        for effect in commit.decision.effects:
+            if isinstance(effect, ScheduleTimer):
+                timer = timer_id(commit.run_id, effect.command)
+                self._jobs.enqueue_timer(connection, timer, commit.run_id, effect.command, effect.after)
+
+    def simulate(self, connection: sa.Connection, run_id: str, command: Command, context: CommandContext) -> Commit:
         """What the command would do, without doing it."""
         before = self.load(connection, run_id, lock=False)
-        decision = _decide(connection, before, command, self._ruled(connection, before, given))
-        return Commit(before, before, decision, given, plan_files(connection, before, decision, given, ()))
+        decision = _decide(connection, before, command, self._complete(connection, before, context, ()))
+        return Commit(before, before, decision, context, plan_files(connection, before, decision, context, ()))
 
-    def _ruled(
-        self, connection: sa.Connection, before: LoadedRun, given: CommandContext, brought: Attachments = NOTHING
+    def _complete(
+        self, connection: sa.Connection, before: LoadedRun, context: CommandContext, new: Sequence[NewArtifact]
     ) -> CommandContext:
-        """With the rules and the budget that are in force in this transaction; rules also see what a report brings."""
-        judge = self.judge(connection, before, brought.artifacts) if self.judge is not None else no_rules
-        spent = self.budgets.spent(connection, before.facts.run_id) if before.run.over_budget else ""
-        return given.changed(judge=judge, starter=before.facts.created_by, over_budget=spent)
+        """With rules, budget and artifacts as this transaction sees them; `new` come with the command."""
+        spent = self._budget.spent(connection, before.facts.run_id) if before.run.over_budget else ""
+        return context.changed(
+            judge=self.rules.judge(connection, before, new),
+            artifacts=partial(find_artifacts, connection, new=new),
+            starter=before.facts.created_by,
+            over_budget=spent,
+        )
 
     def load(self, connection: sa.Connection, run_id: str, *, lock: bool = True) -> LoadedRun:
         loaded = load_run(connection, run_id, self.plans, lock=lock and self.database.kind == "postgresql")
@@ -278,8 +229,6 @@ class Engine:
         run_id = loaded.facts.run_id
         self._warm[run_id] = loaded
         self._warm.move_to_end(run_id)
-        if loaded.run.budget != UNBOUNDED or loaded.run.status in CLOSED:
-            self.budgets.forget(run_id)
         if len(self._warm) > WARM:
             self._warm.popitem(last=False)
 
@@ -288,15 +237,15 @@ class Engine:
 
     def forget_pipeline(self, pipeline_id: str) -> None:
         """Its definition has changed: what is loaded of its runs is old."""
-        self.budgets.forget_all()
+        self._budget.forget_all()
         for run_id in [r for r, loaded in self._warm.items() if loaded.facts.pipeline_id == pipeline_id]:
             self.forget(run_id)
 
 
-def _decide(connection: sa.Connection, before: LoadedRun, command: Command, given: CommandContext) -> Decision:
+def _decide(connection: sa.Connection, before: LoadedRun, command: Command, context: CommandContext) -> Decision:
     if before.run.status in CLOSED and not isinstance(command, Report | Timer):
         _check_line(connection, before)
-    return decide(before.run, command, given)
+    return decide(before.run, command, context)
 
 
 def _check_line(connection: sa.Connection, before: LoadedRun) -> None:

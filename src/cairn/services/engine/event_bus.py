@@ -1,14 +1,24 @@
-"""Announcements inside one process, after a commit. They only hint: whoever hears one reads the database."""
+"""Hints inside one process that something has changed. Subscribers read the database to see what."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from threading import Lock, get_ident
+from typing import NamedTuple
 
-from cairn.services.events.views import ChangeHint
+from cairn.services.engine.commit import Commit
+
+
+class ChangeHint(NamedTuple):
+    """Something has changed: read the database to see what."""
+
+    pipeline_id: str | None
+    run_id: str | None
+    event_type: str
+
 
 _MOST = 256  # hints kept for a listener that is slow; then one stands for all of them
 ANYTHING = ChangeHint(None, None, "anything")  # more has happened than was kept
@@ -92,6 +102,12 @@ class EventBus:
     @property
     def is_heard(self) -> bool:
         return bool(self._listeners)
+
+    async def after_commit(self, commits: Sequence[Commit]) -> None:
+        for commit in commits:
+            if self.is_heard:
+                of = commit.after.facts
+                self.announce(*(ChangeHint(of.pipeline_id, of.run_id, str(e.type)) for e in commit.decision.events))
 
     def announce(self, *changes: ChangeHint) -> None:
         for listener in self._listeners:

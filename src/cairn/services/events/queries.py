@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
+from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.errors import NotFound
-from cairn.services.events.views import BrokenLink, ChainVerification, ChangeHint, Event, EventPage
+from cairn.services.events.views import BrokenLink, ChainVerification, Event, EventPage
 from cairn.services.filters import EventFilter
 from cairn.services.paging import Row, SortOrder, page
 from cairn.store import tables as t

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -56,11 +56,3 @@ class LogLine(View):
 
 class LogPage(Page[LogLine]):
     """Log lines, in the order that was asked for."""
-
-
-class ChangeHint(NamedTuple):
-    """A hint that something has changed; what it is now has to be read."""
-
-    pipeline_id: str | None
-    run_id: str | None
-    event_type: str

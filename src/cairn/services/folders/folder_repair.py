@@ -56,18 +56,18 @@ class RepairReport:
 
 class FolderRepair:
     def __init__(
-        self, database: Database, engine: Engine, projection: FolderSync, mending: FileRecovery, clock: Clock
+        self, database: Database, engine: Engine, folder_sync: FolderSync, mending: FileRecovery, clock: Clock
     ) -> None:
         self._database = database
         self._engine = engine
-        self._projection = projection
+        self._folder_sync = folder_sync
         self._mending = mending
         self._clock = clock
         self.last: RepairReport | None = None
 
     @property
     def _tree(self) -> Tree:
-        return self._projection.tree
+        return self._folder_sync.tree
 
     @property
     def root(self) -> Path:
@@ -77,7 +77,7 @@ class FolderRepair:
     # ---- for the worker ------------------------------------------------------------------------------
     async def write_down_filed(self) -> None:
         """Note whose files stand, so that the next start need not look at them first."""
-        filed = self._engine.effects.take_filed()
+        filed = self._folder_sync.pop_all_synced()
         if not filed:
             return
         r = t.pipeline_runs
@@ -87,7 +87,7 @@ class FolderRepair:
 
     async def mend_failed(self) -> None:
         """Files that could not follow are tried again (D13)."""
-        for pipeline_id in await self._database.aread(self._engine.effects.failed_pipelines):
+        for pipeline_id in await self._database.aread(self._folder_sync.failed_pipelines):
             await self.mend_own(pipeline_id)
 
     # ---- at the start --------------------------------------------------------------------------------
@@ -99,23 +99,23 @@ class FolderRepair:
     async def mend_own(self, pipeline_id: str) -> None:
         """Finish what was committed for a pipeline; what fails is tried again."""
         with self._trying(pipeline_id):
-            async with self._engine.holding(pipeline_id):
+            async with self._engine.lock(pipeline_id):
                 runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
-                async with self._engine.holding(*runs):
+                async with self._engine.lock(*runs):
                     await self.mend_held(pipeline_id, runs)
 
     async def mend_held(self, pipeline_id: str, runs: list[str]) -> None:
         """The same for who holds the pipeline and its runs. What Cairn itself had not written yet is no drift."""
         with self._trying(pipeline_id):
-            await self._open(runs)
-            self._engine.effects.mended(pipeline_id, await asyncio.to_thread(self._finish, pipeline_id))
+            await self._folder_sync.open_runs(runs)
+            self._folder_sync.mark_repaired(pipeline_id, await asyncio.to_thread(self._finish, pipeline_id))
 
     @contextmanager
     def _trying(self, pipeline_id: str) -> Generator[None]:
         try:
             yield
         except Exception as error:  # noqa: BLE001 - the others are mended all the same
-            self._engine.effects.fail_pipeline(pipeline_id, error)
+            self._folder_sync.fail_pipeline(pipeline_id, error)
 
     def _finish(self, pipeline_id: str) -> dict[str, int]:
         """The answer is which runs' files stand now, and through which revision."""
@@ -153,20 +153,13 @@ class FolderRepair:
         at = self._clock.now()
         if (await asyncio.to_thread(self.look, pipeline_id)).is_clean:
             return RepairReport(at)
-        async with self._engine.holding(pipeline_id):
+        async with self._engine.lock(pipeline_id):
             if pipeline_id not in await self.pipelines():
                 return RepairReport(at)
             runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
-            async with self._engine.holding(*runs):
-                await self._open(runs)
+            async with self._engine.lock(*runs):
+                await self._folder_sync.open_runs(runs)
                 return await asyncio.to_thread(self._mend_now, pipeline_id, at)
-
-    async def _open(self, runs: list[str]) -> None:
-        """What has just begun has its folder now: that it was still to be made is no drift."""
-        effects = self._engine.effects
-        for run_id in runs:
-            if not effects.is_open(run_id):
-                await effects.open(await self._engine.read_run(run_id))
 
     # ---- drift, beside the event loop ----------------------------------------------------------------
     def look(self, pipeline_id: str) -> Drift:

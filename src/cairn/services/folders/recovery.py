@@ -37,15 +37,15 @@ FORMER = 20  # earlier definitions whose files are known as Cairn's own
 class FileRecovery:
     """Carries out again what a state implies; repeated, it changes nothing."""
 
-    def __init__(self, database: Database, plans: DefinitionCache, projection: FolderSync, clock: Clock) -> None:
+    def __init__(self, database: Database, plans: DefinitionCache, folder_sync: FolderSync, clock: Clock) -> None:
         self._database = database
         self._plans = plans
-        self._projection = projection
+        self._folder_sync = folder_sync
         self._clock = clock
 
     @property
     def _tree(self) -> Tree:
-        return self._projection.tree
+        return self._folder_sync.tree
 
     def _read(self, query: Callable[[sa.Connection], T]) -> T:
         return self._database.read(query)

@@ -11,8 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError, SQLAlchemyError, StatementError
 
 from cairn.ports import Clock, SandboxStatus
-from cairn.services.engine.event_bus import EventBus
-from cairn.services.events.views import ChangeHint
+from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.store import Database
 from cairn.store import tables as t
 

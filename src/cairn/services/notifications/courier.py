@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import sqlalchemy as sa
 
 from cairn.ports import Clock, JobEngine, NotSent, OutboundError
+from cairn.services.engine.commit import Commit
 from cairn.services.engine.retry import patiently
 from cairn.services.masking import mask
 from cairn.services.notifications import content, deliveries, subjects
@@ -67,9 +68,18 @@ class Courier:
         self.waits = waits
         self._places = asyncio.Semaphore(AT_ONCE)
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._started = False
         self._stopping = asyncio.Event()
 
     # ---- its life --------------------------------------------------------------------------------------
+    def start(self) -> None:
+        """From now on notifications are delivered right after the commit that saved them."""
+        self._started = True
+
+    async def after_commit(self, commits: Sequence[Commit]) -> None:
+        if self._started and not self._stopping.is_set():
+            self.wake(notice for commit in commits for notice in commit.outbox)
+
     def wake(self, notices: Iterable[str]) -> None:
         """After the commit: their jobs come a moment later, and join."""
         for notice_id in notices:

@@ -8,9 +8,9 @@ from uuid import uuid4
 import sqlalchemy as sa
 
 from cairn.core.commands import CommandContext
-from cairn.core.decide import Decision
 from cairn.core.events import Event
 from cairn.ports import JobEngine
+from cairn.services.engine.commit import Commit
 from cairn.store import LoadedRun
 from cairn.store import tables as t
 from cairn.store.prepared_statements import PreparedQuery, insert_into
@@ -28,14 +28,12 @@ class NotificationOutbox:
     def __init__(self, jobs: JobEngine) -> None:
         self._jobs = jobs
 
-    def note(
-        self, connection: sa.Connection, before: LoadedRun, decision: Decision, given: CommandContext
-    ) -> tuple[str, ...]:
-        """The ids of what is to be told; whoever commits this wakes the courier with them."""
-        told = [event for event in decision.events if event.type in TOLD]
+    def add(self, connection: sa.Connection, commit: Commit, /) -> tuple[str, ...]:
+        """The ids of the new notifications. They are saved with the commit and delivered after it."""
+        told = [event for event in commit.decision.events if event.type in TOLD]
         if not told or _ANY.first(connection, {}) is None:
             return ()
-        return tuple(self._write(connection, before, event, given) for event in worth_telling(told))
+        return tuple(self._write(connection, commit.before, event, commit.context) for event in worth_telling(told))
 
     def _write(self, connection: sa.Connection, before: LoadedRun, event: Event, given: CommandContext) -> str:
         notice_id = str(uuid4())

@@ -19,10 +19,10 @@ from cairn.definitions import stamp as stamp_times
 from cairn.definitions.script_files import texts_of
 from cairn.documents import SourceMap
 from cairn.services.actors import Actor
-from cairn.services.engine.engine import Commit, Engine
-from cairn.services.engine.event_bus import EventBus
+from cairn.services.engine.commit import Commit
+from cairn.services.engine.engine import Engine
+from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.errors import PreconditionFailed
-from cairn.services.events.views import ChangeHint
 from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.folders.recovery import FileRecovery
 from cairn.services.pipelines import edits
@@ -58,33 +58,33 @@ class _WrittenRevision:
     """What the transaction came to."""
 
     warnings: tuple[Finding, ...]
-    steps: list[Commit]
+    commits: list[Commit]
     changed: bool = True
     ended: int | None = None  # definition version
 
 
 class DefinitionWriter:
     def __init__(
-        self, engine: Engine, projection: FolderSync, mending: FileRecovery, hub: EventBus, check: Check
+        self, engine: Engine, folder_sync: FolderSync, mending: FileRecovery, hub: EventBus, check: Check
     ) -> None:
         self._engine = engine
-        self._projection = projection
+        self._folder_sync = folder_sync
         self._mending = mending
         self._hub = hub
         self._check = check
 
     # ---- a definition --------------------------------------------------------------------------------
     async def save(self, pipeline_id: str, wanted: DefinitionSaveRequest) -> SavedDefinition:
-        return await self._engine.unbroken(self._save(pipeline_id, wanted))
+        return await self._engine.shielded(self._save(pipeline_id, wanted))
 
     async def _save(self, pipeline_id: str, wanted: DefinitionSaveRequest) -> SavedDefinition:
-        given = self._engine.given(wanted.by.name, wanted.command_id)
-        async with self._engine.holding(pipeline_id):
+        given = self._engine.context(wanted.by.name, wanted.command_id)
+        async with self._engine.lock(pipeline_id):
             runs = await self._engine.database.aread(lambda c: rows.standing_runs(c, pipeline_id))
-            async with self._engine.holding(*runs):  # nobody writes into their folders while they move
+            async with self._engine.lock(*runs):  # nobody writes into their folders while they move
                 written = await self._engine.transact(runs, lambda c: self._write(c, pipeline_id, wanted, given))
                 self._engine.forget_pipeline(pipeline_id)
-                await self._engine.finish(*written.steps)
+                await self._engine.after_commit(*written.commits)
                 warnings = written.warnings
                 if written.changed:
                     warnings += await self.file(pipeline_id, lambda: self._refile(pipeline_id, written.ended, given))
@@ -113,11 +113,13 @@ class DefinitionWriter:
             return _WrittenRevision(checked.warnings, [], changed=False)
         rows.keep_scripts(connection, pipeline_id, new, texts_of(written))
         structural = is_structural(old, new)
-        steps: list[Commit] = []
+        commits: list[Commit] = []
         if structural:
-            steps = self.end_runs(connection, pipeline_id, given, wanted.force, "change its checkpoints' order")
+            commits = self.end_runs(connection, pipeline_id, given, wanted.force, "change its checkpoints' order")
         _add_revision(connection, row, old, new, given, wanted.comment, structural=structural)
-        return _WrittenRevision(checked.warnings, steps, ended=row.pipeline_definition_version if structural else None)
+        return _WrittenRevision(
+            checked.warnings, commits, ended=row.pipeline_definition_version if structural else None
+        )
 
     def end_runs(
         self, connection: sa.Connection, pipeline_id: str, given: CommandContext, force: bool, what: str
@@ -130,7 +132,7 @@ class DefinitionWriter:
                 f"{many} of its runs {'is' if many == 1 else 'are'} open: it is not possible to {what} now.",
                 ("finish or cancel the runs", "use force, which cancels them"),
             )
-        return [self._engine.carry(connection, run_id, CancelRun(), given) for run_id in open_runs]
+        return [self._engine.apply(connection, run_id, CancelRun(), given) for run_id in open_runs]
 
     # ---- its folder ----------------------------------------------------------------------------------
     async def file(self, pipeline_id: str, follow: Callable[[], object]) -> tuple[Finding, ...]:
@@ -139,14 +141,14 @@ class DefinitionWriter:
             await asyncio.to_thread(follow)
             await self._engine.database.transact(lambda c: rows.mark_filed(c, pipeline_id))
         except Exception as error:  # noqa: BLE001 - the keeper tries again
-            return (Finding("", self._engine.effects.fail_pipeline(pipeline_id, error), Severity.WARNING),)
+            return (Finding("", self._folder_sync.fail_pipeline(pipeline_id, error), Severity.WARNING),)
         return ()
 
     def _refile(self, pipeline_id: str, ended: int | None, given: CommandContext) -> None:
         if ended is not None:
-            self._projection.tree.archive_definition_runs(pipeline_id, ended, given.at)
+            self._folder_sync.tree.archive_definition_runs(pipeline_id, ended, given.at)
             self._mending.note_ended(pipeline_id, ended)
-        self._projection.write_definition(pipeline_id)
+        self._folder_sync.write_definition(pipeline_id)
 
     def announce(self, pipeline_id: str, event_type: str) -> None:
         self._hub.announce(ChangeHint(pipeline_id=pipeline_id, run_id=None, event_type=event_type))

@@ -19,7 +19,8 @@ from cairn.files import layout
 from cairn.runners.agents.policy import AgentPolicy
 from cairn.runners.scripts.policy import ScriptPolicy
 from cairn.services.actors import Actor
-from cairn.services.engine.engine import Commit, Engine
+from cairn.services.engine.commit import Commit
+from cairn.services.engine.engine import Engine
 from cairn.services.engine.event_bus import EventBus
 from cairn.services.errors import InvalidInput, NotFound
 from cairn.services.folders.folder_repair import FolderRepair
@@ -54,7 +55,7 @@ class PipelineService:
     def __init__(
         self,
         engine: Engine,
-        projection: FolderSync,
+        folder_sync: FolderSync,
         mending: FileRecovery,
         hub: EventBus,
         keeper: FolderRepair,
@@ -65,9 +66,9 @@ class PipelineService:
     ) -> None:
         self._engine = engine
         self._database = engine.database
-        self._projection = projection
+        self._folder_sync = folder_sync
         self._keeper = keeper
-        self._saving = DefinitionWriter(engine, projection, mending, hub, self.check)
+        self._saving = DefinitionWriter(engine, folder_sync, mending, hub, self.check)
         self.scripts = Scripts(engine.database, self._saving)
         self._limits = limits
         self._functions = functions
@@ -106,12 +107,12 @@ class PipelineService:
         command_id: UUID | None = None,
     ) -> SavedDefinition:
         checked = self.check(document, positions)
-        given = self._engine.given(by.name, command_id)
+        given = self._engine.context(by.name, command_id)
         pipeline_id = str(uuid5(given.command_id, "pipeline"))
         definition = identified(checked.definition, None, pipeline_id, given)
         saved = SavedDefinition(pipeline_id, checked.warnings)
         texts = texts_of(document)
-        return await self._engine.unbroken(self._create(definition, texts, saved, given, comment or "created"))
+        return await self._engine.shielded(self._create(definition, texts, saved, given, comment or "created"))
 
     async def _create(
         self,
@@ -133,9 +134,9 @@ class PipelineService:
             rows.tell(connection, pipeline_id, "pipeline_created", given, checkpoints=edits.keys(definition))
             return True
 
-        async with self._engine.holding(pipeline_id):
+        async with self._engine.lock(pipeline_id):
             made = await self._database.transact(body)
-            failed = await self._saving.file(pipeline_id, lambda: self._projection.make_pipeline(pipeline_id))
+            failed = await self._saving.file(pipeline_id, lambda: self._folder_sync.make_pipeline(pipeline_id))
         if made:
             self._saving.announce(pipeline_id, "pipeline_created")
         return SavedDefinition(pipeline_id, saved.warnings + failed)
@@ -251,8 +252,8 @@ class PipelineService:
     # ---- deleting ------------------------------------------------------------------------------------
     async def delete(self, pipeline_id: str, *, force: bool = False, by: Actor, command_id: UUID | None = None) -> str:
         """Soft: the rows are marked, the folder goes to the archive (P4, D6)."""
-        given = self._engine.given(by.name, command_id)
-        return await self._engine.unbroken(self._delete(pipeline_id, force, given))
+        given = self._engine.context(by.name, command_id)
+        return await self._engine.shielded(self._delete(pipeline_id, force, given))
 
     async def _delete(self, pipeline_id: str, force: bool, given: CommandContext) -> str:
         location = layout.deleted_pipeline(pipeline_id, given.at)
@@ -261,25 +262,25 @@ class PipelineService:
             row = rows.lock(connection, pipeline_id)
             if row.deleted_at is not None:
                 raise CommandRefused("The pipeline is deleted already.", ("restore",))
-            steps = self._saving.end_runs(connection, pipeline_id, given, force, "delete the pipeline")
+            commits = self._saving.end_runs(connection, pipeline_id, given, force, "delete the pipeline")
             stored.mark_deleted(connection, pipeline_id, given.at, location)
             rows.mark_unfiled(connection, pipeline_id)
             rows.tell(connection, pipeline_id, "pipeline_deleted", given, archive_location=location)
-            return steps
+            return commits
 
-        async with self._engine.holding(pipeline_id):
+        async with self._engine.lock(pipeline_id):
             runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
-            async with self._engine.holding(*runs):  # nobody writes into the folder while it moves
-                steps = await self._engine.transact(runs, body)
-                await self._engine.finish(*steps)
-                archive = self._projection.tree.archive_pipeline
+            async with self._engine.lock(*runs):  # nobody writes into the folder while it moves
+                commits = await self._engine.transact(runs, body)
+                await self._engine.after_commit(*commits)
+                archive = self._folder_sync.tree.archive_pipeline
                 await self._saving.file(pipeline_id, lambda: archive(pipeline_id, given.at))
         self._saving.announce(pipeline_id, "pipeline_deleted")
         return location
 
     async def restore(self, pipeline_id: str, *, by: Actor, command_id: UUID | None = None) -> None:
-        given = self._engine.given(by.name, command_id)
-        await self._engine.unbroken(self._restore(pipeline_id, given))
+        given = self._engine.context(by.name, command_id)
+        await self._engine.shielded(self._restore(pipeline_id, given))
 
     async def _restore(self, pipeline_id: str, given: CommandContext) -> None:
         def body(connection: sa.Connection) -> None:
@@ -290,9 +291,9 @@ class PipelineService:
             rows.mark_unfiled(connection, pipeline_id)
             rows.tell(connection, pipeline_id, "pipeline_restored", given)
 
-        async with self._engine.holding(pipeline_id):
+        async with self._engine.lock(pipeline_id):
             runs = await self._database.aread(lambda c: rows.standing_runs(c, pipeline_id))
-            async with self._engine.holding(*runs):  # nobody writes into the folder before it is back
+            async with self._engine.lock(*runs):  # nobody writes into the folder before it is back
                 await self._database.transact(body)
                 await self._keeper.mend_held(pipeline_id, runs)
         self._saving.announce(pipeline_id, "pipeline_restored")

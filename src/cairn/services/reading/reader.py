@@ -22,9 +22,10 @@ from cairn.services.conversations.views import MessagePage
 from cairn.services.costs import queries as costs
 from cairn.services.costs.views import Costs, PipelineCosts, RunCosts
 from cairn.services.dispatch import contexts
+from cairn.services.engine.event_bus import ChangeHint
 from cairn.services.engine.plans import DefinitionCache
 from cairn.services.events import queries as events
-from cairn.services.events.views import ChainVerification, ChangeHint, EventPage, LogPage
+from cairn.services.events.views import ChainVerification, EventPage, LogPage
 from cairn.services.filters import ApprovalFilter, ArtifactFilter, DeliveryFilter, EventFilter, LogFilter, RunFilter
 from cairn.services.logs import queries as logs
 from cairn.services.notifications import queries as notices
@@ -55,6 +56,7 @@ from cairn.store import Database, LoadedRun, blobs
 from cairn.store import tables as t
 
 if TYPE_CHECKING:
+    from cairn.services.costs.budgets import Budgets
     from cairn.services.dispatch.work_orders import WorkOrders
     from cairn.services.engine.engine import Engine
     from cairn.services.rework.service import ReworkService
@@ -66,16 +68,15 @@ SETTLED = timedelta(seconds=1)
 
 
 class Reading:
-    def __init__(self, database: Database, plans: DefinitionCache, engine: Engine, briefing: WorkOrders) -> None:
+    def __init__(
+        self, database: Database, plans: DefinitionCache, engine: Engine, budgets: Budgets, briefing: WorkOrders
+    ) -> None:
         self._database = database
         self._plans = plans
         self._engine = engine
+        self._budgets = budgets
         self._briefing = briefing
         self._previews = Semaphore(2)  # a preview reads while it reads: more would wait for each other's connections
-
-    def is_at_hand(self, id: str) -> bool:
-        """Whether a run, or the one of an execution, is read so quickly that the event loop can wait for it."""
-        return self._database.kind == "sqlite" and self._read(lambda c: run_detail.is_short(c, id))
 
     def _read(self, query: Callable[[sa.Connection], T]) -> T:
         return self._database.read(query)
@@ -124,7 +125,7 @@ class Reading:
 
         def read(connection: sa.Connection) -> Run:
             loaded = self._load(connection)(run_id)
-            return run_detail.get_run(connection, self._plans, self._engine.budgets, loaded, now, by)
+            return run_detail.get_run(connection, self._plans, self._budgets, loaded, now, by)
 
         return self._read(read)
 
@@ -188,10 +189,10 @@ class Reading:
 
     # ---- the bill ----------------------------------------------------------------------------------
     def run_costs(self, run_id: str, wanted: costs.CostQuery) -> RunCosts:
-        return self._read(lambda c: costs.of_run(c, self._engine.budgets, run_id, wanted))
+        return self._read(lambda c: costs.of_run(c, self._budgets, run_id, wanted))
 
     def pipeline_costs(self, pipeline_id: str, wanted: costs.CostQuery) -> PipelineCosts:
-        return self._read(lambda c: costs.of_pipeline(c, self._engine.budgets, pipeline_id, wanted))
+        return self._read(lambda c: costs.of_pipeline(c, self._budgets, pipeline_id, wanted))
 
     def costs(self, wanted: costs.CostQuery) -> Costs:
         return self._read(lambda c: costs.of_all(c, wanted))

@@ -12,7 +12,8 @@ from cairn.core.draft import made_id
 from cairn.core.errors import AlreadyApplied, CommandRefused
 from cairn.core.execution import Execution
 from cairn.services.actors import Actor
-from cairn.services.engine.engine import Commit, Engine
+from cairn.services.engine.commit import Commit
+from cairn.services.engine.engine import Engine
 from cairn.services.errors import InvalidInput, NotFound
 from cairn.services.rework import staleness
 from cairn.store import LoadedRun
@@ -36,14 +37,14 @@ class ReworkSpec:
 class ReworkImpact:
     """What a rework would do, worked out by doing it on paper."""
 
-    step: Commit
+    commit: Commit
     asker: Execution
     replaced: Execution  # that stands now
     made: Execution  # that is to take its place, as it would begin
 
     @property
     def asker_waits(self) -> bool:
-        return self.step.decision.run.executions[self.asker.id].state is not self.asker.state
+        return self.commit.decision.run.executions[self.asker.id].state is not self.asker.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +63,10 @@ class ReworkService:
         """The impact, without touching anything."""
         loaded = self._engine.load(connection, _find_run(connection, request.execution_id), lock=False)
         asker, command = loaded.run.executions[request.execution_id], _command(loaded, request)
-        step = self._engine.foresee(connection, loaded.facts.run_id, command, self._engine.given(by.name))
-        (made,) = [e for e in step.decision.run.executions.values() if e.id not in step.before.run.executions]
-        replaced = step.before.run.standing.done[command.key]
-        return ReworkImpact(step, asker, replaced, made)
+        commit = self._engine.simulate(connection, loaded.facts.run_id, command, self._engine.context(by.name))
+        (made,) = [e for e in commit.decision.run.executions.values() if e.id not in commit.before.run.executions]
+        replaced = commit.before.run.standing.done[command.key]
+        return ReworkImpact(commit, asker, replaced, made)
 
     async def ask(self, request: ReworkSpec, *, by: Actor, command_id: UUID | None = None) -> StartedRework:
         """Send the work back. The same command again has sent it back once (D59)."""
@@ -95,13 +96,13 @@ class ReworkService:
     async def _send(
         self, loaded: LoadedRun, command: RequestRework, by: Actor, command_id: UUID | None
     ) -> StartedRework:
-        given, run_id = self._engine.given(by.name, command_id), loaded.facts.run_id
+        given, run_id = self._engine.context(by.name, command_id), loaded.facts.run_id
         made = made_id(given.command_id, run_id, 1)
         try:
-            step = await self._engine.send(run_id, command, given)
+            commit = await self._engine.send(run_id, command, given)
         except AlreadyApplied:
             return StartedRework(made)
-        return StartedRework(made, tuple(step.warnings))
+        return StartedRework(made, tuple(commit.warnings))
 
 
 def _find_run(connection: sa.Connection, execution_id: str) -> str:

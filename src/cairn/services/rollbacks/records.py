@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID, uuid5
@@ -10,12 +10,12 @@ from uuid import UUID, uuid5
 import sqlalchemy as sa
 
 from cairn.core.commands import CommandContext
-from cairn.core.decide import Decision
 from cairn.core.run import Rollback, Run
 from cairn.core.states import RollbackTrigger
 from cairn.files import layout
-from cairn.services.engine.file_plan import FilePlan, MovedArtifact
-from cairn.store import CheckpointPlace, LoadedRun, RunFacts
+from cairn.services.engine.commit import Commit
+from cairn.services.engine.file_plan import MovedArtifact
+from cairn.store import CheckpointPlace, RunFacts
 from cairn.store import tables as t
 
 
@@ -34,8 +34,9 @@ class ArchivedRun:
         return next(r for r in self.after.rollbacks if r.id == id)
 
 
-def taken(before: LoadedRun, decision: Decision, filing: FilePlan) -> ArchivedRun:
-    return ArchivedRun(before.facts, before.run, decision.run, before.folders, before.places, filing.moved)
+def taken(commit: Commit) -> ArchivedRun:
+    before, after = commit.before, commit.decision.run
+    return ArchivedRun(before.facts, before.run, after, before.folders, before.places, commit.file_plan.moved)
 
 
 def record(
@@ -157,8 +158,21 @@ def _rows(rollback_id: str, location: str, target: ArchivedRun, others: Sequence
     return rows
 
 
-def by_failure(before: Run, after: Run) -> str | None:
-    """The rollback that a failing checkpoint has brought about, if any."""
-    known = {r.id for r in before.rollbacks}
-    made = [r for r in after.rollbacks if r.id not in known and r.triggered_by is RollbackTrigger.CHECKPOINT_FAILURE]
-    return made[0].id if made else None
+@dataclass(frozen=True, slots=True)
+class FailureRollbackWrite:
+    """Save the rollback that a failed checkpoint has started, if any. It looks at every commit."""
+
+    def __call__(self, connection: sa.Connection, commit: Commit, /) -> None:
+        before, after = commit.before.run, commit.after.run
+        if before.rollbacks == after.rollbacks:
+            return
+        known = {r.id for r in before.rollbacks}
+        for made in after.rollbacks:
+            if made.id not in known and made.triggered_by is RollbackTrigger.CHECKPOINT_FAILURE:
+                record(connection, made.id, commit.context, commit.before.facts, taken(commit))
+
+
+def mark_synced(connection: sa.Connection, rollbacks: Collection[str]) -> None:
+    """Their folders have moved."""
+    r = t.rollback_events
+    connection.execute(sa.update(r).where(r.c.rollback_id.in_(rollbacks)).values(files_done=True))

@@ -1,26 +1,27 @@
-"""Rollback, at both levels: previewed, carried out, undone (R1, D30, D51)."""
+"""Rollbacks of checkpoints and of runs: preview, create, undo."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 import sqlalchemy as sa
 
-from cairn.core.commands import ArchiveRun, CancelRun, Command, RollBack, UndoRollback
+from cairn.core.commands import ArchiveRun, CancelRun, Command, CommandContext, RollBack, UndoRollback
 from cairn.core.decide import Decision
 from cairn.core.effects import RestoreFiles
 from cairn.core.errors import AlreadyApplied, CommandRefused
 from cairn.core.states import ApprovalStatus, ExecutionState, RunStatus
 from cairn.services.actors import Actor
-from cairn.services.engine.engine import Commit, Engine
+from cairn.services.engine.commit import Commit
+from cairn.services.engine.engine import Engine
 from cairn.services.errors import Gone, InvalidInput, NotFound
 from cairn.services.pipelines import pipeline_rows as rows
 from cairn.services.rollbacks.records import ArchivedRun, items, record, taken
-from cairn.store import LoadedRun
+from cairn.store import LoadedRun, RunFacts
 from cairn.store import tables as t
 from cairn.store.runs.run_rows import Row
 
@@ -63,16 +64,16 @@ class RollbackService:
     def preview(self, connection: sa.Connection, request: RollbackSpec, by: Actor) -> RollbackImpact:
         """The impact, without touching anything."""
         plan = self._plan(connection, request)
-        given = self._engine.given(by.name)
-        steps = [self._engine.foresee(connection, run_id, command, given) for run_id, command in plan.commands]
-        target, *others = [taken(step.before, step.decision, step.filing) for step in steps]
+        given = self._engine.context(by.name)
+        commits = [self._engine.simulate(connection, run_id, command, given) for run_id, command in plan.commands]
+        target, *others = [taken(commit) for commit in commits]
         gone = set(target.rollback(request.rollback_id).archived)
         withdrawn = [
             approval.id
-            for step in steps
-            for approval in step.before.run.approvals.values()
+            for commit in commits
+            for approval in commit.before.run.approvals.values()
             if approval.status is ApprovalStatus.PENDING
-            and step.decision.run.approvals[approval.id].status is ApprovalStatus.WITHDRAWN
+            and commit.decision.run.approvals[approval.id].status is ApprovalStatus.WITHDRAWN
         ]
         return RollbackImpact(
             source=plan.source,
@@ -87,166 +88,214 @@ class RollbackService:
             ),
             withdrawn=tuple(withdrawn),
             kept=tuple(e.id for e in target.before.current if e.state is ExecutionState.COMPLETED and e.id not in gone),
-            after=steps[0].decision,
+            after=commits[0].decision,
         )
 
     # ---- doing it ------------------------------------------------------------------------------------
     async def roll_back(
         self, request: RollbackSpec, *, by: Actor, command_id: UUID | None = None
     ) -> tuple[str, list[str]]:
-        given = self._engine.given(by.name, command_id)
+        context = self._engine.context(by.name, command_id)
 
-        def body(connection: sa.Connection) -> list[Commit]:
-            plan = self._plan(connection, request)
-            steps = [
-                self._engine.carry(connection, run_id, command, given, records=False)
-                for run_id, command in plan.commands
-            ]
-            target, *others = [taken(step.before, step.decision, step.filing) for step in steps]
+        def body(connection: sa.Connection, plan: _RollbackPlan) -> list[Commit]:
+            self._verify(connection, plan)
+            commits = self._apply(connection, plan, context)
+            target, *others = map(taken, commits)
             record(
                 connection,
                 request.rollback_id,
-                given,
+                context,
                 plan.source.facts,
                 target,
                 others,
                 kind=request.rollback_type,
                 reason=request.user_reason,
             )
-            return steps
+            return commits
 
         pipeline_id = (await self._engine.read_run(request.source_run_id)).facts.pipeline_id
-        plan = partial(self._plan, request=request)
-        steps = await self._engine.unbroken(
-            self._carry_out(pipeline_id, lambda c: [run for run, _ in plan(c).commands], body)
-        )
-        return request.rollback_id, [warning for step in steps for warning in step.warnings]
+        commits = await self._engine.shielded(self._send(pipeline_id, partial(self._plan, request=request), body))
+        return request.rollback_id, [warning for commit in commits for warning in commit.warnings]
 
     async def undo(self, rollback_id: str, *, by: Actor, command_id: UUID | None = None) -> list[str]:
-        """Put everything back while nothing newer stands in its place (D51)."""
-        given = self._engine.given(by.name, command_id)
+        """Put everything back while nothing newer stands in its place."""
+        context = self._engine.context(by.name, command_id)
 
-        def body(connection: sa.Connection) -> list[Commit]:
-            steps = [
-                self._engine.carry(connection, run_id, command, given, records=False)
-                for run_id, command in self._undoing(connection, rollback_id)
-            ]
+        def body(connection: sa.Connection, plan: _UndoPlan) -> list[Commit]:
+            self._verify_undo(connection, plan)
+            commits = self._apply(connection, plan, context)
             connection.execute(
                 sa.update(t.rollback_events)
-                .where(t.rollback_events.c.rollback_id.in_(_put_back(steps)))
-                .values(undone_at=given.at, files_done=False)
+                .where(t.rollback_events.c.rollback_id.in_(_put_back(commits)))
+                .values(undone_at=context.at, files_done=False)
             )
-            return steps
+            return commits
 
         pipeline_id = await self._engine.database.aread(lambda c: _pipeline_of(c, rollback_id))
-        steps = await self._engine.unbroken(
-            self._carry_out(pipeline_id, lambda c: [run for run, _ in self._undoing(c, rollback_id)], body)
+        commits = await self._engine.shielded(
+            self._send(pipeline_id, partial(self._plan_undo, rollback_id=rollback_id), body)
         )
-        return [warning for step in steps for warning in step.warnings]
+        return [warning for commit in commits for warning in commit.warnings]
 
-    async def _carry_out(
+    async def _send(
         self,
         pipeline_id: str,
-        runs_of: Callable[[sa.Connection], list[str]],
-        body: Callable[[sa.Connection], list[Commit]],
+        make_plan: Callable[[sa.Connection], P],
+        body: Callable[[sa.Connection, P], list[Commit]],
     ) -> list[Commit]:
-        """While no run of the pipeline begins: what is taken away is what was found."""
+        """While no run of the pipeline begins. It is planned once, unless the runs of the plan have changed since."""
+        async with self._engine.lock(pipeline_id):
+            while True:
+                plan = await self._engine.database.aread(make_plan)
+                try:
+                    return await self._send_plan(pipeline_id, plan, body)
+                except _PlanOutdated:
+                    continue
 
+    async def _send_plan(
+        self, pipeline_id: str, plan: P, body: Callable[[sa.Connection, P], list[Commit]]
+    ) -> list[Commit]:
         def locked(connection: sa.Connection) -> list[Commit]:
             rows.lock(connection, pipeline_id)
-            return body(connection)
+            return body(connection, plan)
 
-        async with self._engine.holding(pipeline_id):
-            runs = await self._engine.database.aread(runs_of)
-            async with self._engine.holding(*runs):
-                steps = await self._engine.transact(runs, locked)
-                await self._engine.finish(*steps)
-        return steps
+        run_ids = [run_id for run_id, _ in plan.commands]
+        async with self._engine.lock(*run_ids):
+            commits = await self._engine.transact(run_ids, locked)
+            await self._engine.after_commit(*commits)
+        return commits
+
+    def _apply(
+        self, connection: sa.Connection, plan: _RollbackPlan | _UndoPlan, context: CommandContext
+    ) -> list[Commit]:
+        return [self._engine.apply(connection, run_id, command, context) for run_id, command in plan.commands]
 
     # ---- what has to be sent to which run -----------------------------------------------------------------
     def _plan(self, connection: sa.Connection, request: RollbackSpec) -> _RollbackPlan:
-        if _exists(connection, request.rollback_id):
-            raise AlreadyApplied("This rollback has been carried out already.")
+        _check_new(connection, request.rollback_id)
         source = self._engine.load(connection, request.source_run_id, lock=False)
-        if request.rollback_type == "checkpoint_level":
-            if request.target_run_id not in (None, request.source_run_id):
-                raise InvalidInput(
-                    [("/target_run_id", "A checkpoint-level rollback stays in its run; leave this out.")]
-                )
-            position = _position(source, request)
-            return _RollbackPlan(source, position, [(request.source_run_id, RollBack(request.rollback_id, position))])
-        return self._run_level(connection, request, source)
+        if request.rollback_type == "run_level":
+            return self._run_level(connection, request, source)
+        if request.target_run_id not in (None, request.source_run_id):
+            raise InvalidInput([("/target_run_id", "A checkpoint-level rollback stays in its run; leave this out.")])
+        position = _position(source, request)
+        command = RollBack(request.rollback_id, position)
+        return _RollbackPlan(request.rollback_id, source, None, position, [(request.source_run_id, command)])
 
     def _run_level(self, connection: sa.Connection, request: RollbackSpec, source: LoadedRun) -> _RollbackPlan:
         if request.target_run_id is None:
             raise InvalidInput([("/target_run_id", "Name the run to go back to.")])
         target = self._engine.load(connection, request.target_run_id, lock=False)
         _check_same_line(source, target)
-        r = t.pipeline_runs.c
-        later = connection.execute(
-            sa.select(r.run_id)
-            .where(
-                r.pipeline_id == target.facts.pipeline_id,
-                r.pipeline_definition_version == target.facts.definition_version,
-                r.archived_by.is_(None),
-                r.run_version > target.facts.run_version,
-            )
-            .order_by(r.run_version)
-        ).scalars()
         position = _position(target, request)
         commands: list[tuple[str, Command]] = [(target.facts.run_id, RollBack(request.rollback_id, position, True))]
+        later = _later_runs(connection, target.facts)
         commands += [(run_id, ArchiveRun(request.rollback_id)) for run_id in later]
-        return _RollbackPlan(source, position, commands)
+        return _RollbackPlan(request.rollback_id, source, target, position, commands)
 
-    def _undoing(self, connection: sa.Connection, rollback_id: str) -> list[tuple[str, Command]]:
-        r, i = t.rollback_events.c, t.archived_items.c
-        row = connection.execute(sa.select(t.rollback_events).where(r.rollback_id == rollback_id)).one_or_none()
-        if row is None:
-            raise NotFound("rollback", rollback_id)
-        if row.undone_at is not None:
-            raise AlreadyApplied("This rollback has been undone already.")
-        if not row.archive_location:
-            raise Gone("The archive of this rollback was kept for its time and is gone: it cannot be undone any more.")
+    def _verify(self, connection: sa.Connection, plan: _RollbackPlan) -> None:
+        """In the transaction: the later runs are still those of the plan."""
+        _check_new(connection, plan.rollback_id)
+        if plan.target is not None:
+            later = _later_runs(connection, plan.target.facts)
+            if later != [run_id for run_id, _ in plan.commands[1:]]:
+                raise _PlanOutdated
+
+    def _plan_undo(self, connection: sa.Connection, rollback_id: str) -> _UndoPlan:
+        row, i = _undoable(connection, rollback_id), t.archived_items.c
         target: str = row.target_run_id or row.source_run_id
-        runs = connection.execute(
+        archived = connection.execute(
             sa.select(i.item_id).where(i.rollback_id == rollback_id, i.item_type == "run")
         ).scalars()
-        commands: list[tuple[str, Command]] = [(target, UndoRollback(rollback_id))]
-        commands += [(run_id, UndoRollback(rollback_id)) for run_id in runs]
-        if row.rollback_type == "run_level":
-            commands += self._newer(connection, row, {run_id for run_id, _ in commands})
-        return commands
+        own = (target, *archived)
+        newer = _newer_runs(connection, row, own)
+        commands: list[tuple[str, Command]] = [(run_id, UndoRollback(rollback_id)) for run_id in own]
+        return _UndoPlan(rollback_id, own, newer, [*commands, *((run_id, CancelRun()) for run_id in newer)])
 
-    def _newer(self, connection: sa.Connection, row: Row, own: set[str]) -> list[tuple[str, Command]]:
-        """Runs begun since: open ones are cancelled, one that completed anything stands in the way (D51)."""
-        r, e = t.pipeline_runs.c, t.checkpoint_executions.c
-        newer = connection.execute(
-            sa.select(r.run_id, r.run_version, r.status).where(
-                r.pipeline_id == row.pipeline_id,
-                r.created_at > row.created_at,
-                r.archived_by.is_(None),
-                r.run_version.is_not(None),
-                r.run_id.not_in(own),
-            )
-        ).all()
-        for run in newer:
-            done = connection.execute(
-                sa.select(e.execution_id)
-                .where(e.run_id == run.run_id, e.state == ExecutionState.COMPLETED.value, e.archived_by.is_(None))
-                .limit(1)
-            ).first()
-            if done is not None:
-                raise CommandRefused(
-                    f"v{run.run_version} has completed work since: this rollback can no longer be undone."
-                )
-        return [(run.run_id, CancelRun()) for run in newer if run.status in OPEN]
+    def _verify_undo(self, connection: sa.Connection, plan: _UndoPlan) -> None:
+        """In the transaction: it can still be undone, and the newer runs are still those of the plan."""
+        row = _undoable(connection, plan.rollback_id)
+        if _newer_runs(connection, row, plan.own) != plan.newer:
+            raise _PlanOutdated
+
+
+class _PlanOutdated(Exception):
+    """The runs that a rollback is about have changed before they were locked."""
 
 
 @dataclass(frozen=True, slots=True)
 class _RollbackPlan:
+    rollback_id: str
     source: LoadedRun
+    target: LoadedRun | None  # of a run-level rollback
     position: int
-    commands: Sequence[tuple[str, Command]]  # the target run's comes first
+    commands: Sequence[tuple[str, Command]]  # the target run's comes first, then those of later runs
+
+
+@dataclass(frozen=True, slots=True)
+class _UndoPlan:
+    rollback_id: str
+    own: tuple[str, ...]  # the runs that it has changed
+    newer: list[str]  # open runs that began since
+    commands: Sequence[tuple[str, Command]]
+
+
+P = TypeVar("P", _RollbackPlan, _UndoPlan)
+
+
+def _later_runs(connection: sa.Connection, target: RunFacts) -> list[str]:
+    r = t.pipeline_runs.c
+    return list(
+        connection.execute(
+            sa.select(r.run_id)
+            .where(
+                r.pipeline_id == target.pipeline_id,
+                r.pipeline_definition_version == target.definition_version,
+                r.archived_by.is_(None),
+                r.run_version > target.run_version,
+            )
+            .order_by(r.run_version)
+        ).scalars()
+    )
+
+
+def _undoable(connection: sa.Connection, rollback_id: str) -> Row:
+    r = t.rollback_events
+    row = connection.execute(sa.select(r).where(r.c.rollback_id == rollback_id)).one_or_none()
+    if row is None:
+        raise NotFound("rollback", rollback_id)
+    if row.undone_at is not None:
+        raise AlreadyApplied("This rollback has been undone already.")
+    if not row.archive_location:
+        raise Gone("The archive of this rollback was kept for its time and is gone: it cannot be undone any more.")
+    return row
+
+
+def _newer_runs(connection: sa.Connection, row: Row, own: Sequence[str]) -> list[str]:
+    """Open runs begun since a run-level rollback; one that has completed anything stands in the way."""
+    if row.rollback_type != "run_level":
+        return []
+    r, e = t.pipeline_runs.c, t.checkpoint_executions.c
+    newer = connection.execute(
+        sa.select(r.run_id, r.run_version, r.status)
+        .where(
+            r.pipeline_id == row.pipeline_id,
+            r.created_at > row.created_at,
+            r.archived_by.is_(None),
+            r.run_version.is_not(None),
+            r.run_id.not_in(own),
+        )
+        .order_by(r.run_version)
+    ).all()
+    for run in newer:
+        done = connection.execute(
+            sa.select(e.execution_id)
+            .where(e.run_id == run.run_id, e.state == ExecutionState.COMPLETED.value, e.archived_by.is_(None))
+            .limit(1)
+        ).first()
+        if done is not None:
+            raise CommandRefused(f"v{run.run_version} has completed work since: this rollback can no longer be undone.")
+    return [run.run_id for run in newer if run.status in OPEN]
 
 
 def _position(loaded: LoadedRun, request: RollbackSpec) -> int:
@@ -262,9 +311,10 @@ def _position(loaded: LoadedRun, request: RollbackSpec) -> int:
     raise NotFound("checkpoint in this run", request.target_checkpoint_id)
 
 
-def _exists(connection: sa.Connection, rollback_id: str) -> bool:
+def _check_new(connection: sa.Connection, rollback_id: str) -> None:
     r = t.rollback_events.c
-    return connection.execute(sa.select(r.rollback_id).where(r.rollback_id == rollback_id)).first() is not None
+    if connection.execute(sa.select(r.rollback_id).where(r.rollback_id == rollback_id)).first() is not None:
+        raise AlreadyApplied("This rollback has been carried out already.")
 
 
 def _check_same_line(source: LoadedRun, target: LoadedRun) -> None:
@@ -287,6 +337,8 @@ def _pipeline_of(connection: sa.Connection, rollback_id: str) -> str:
     return found
 
 
-def _put_back(steps: Sequence[Commit]) -> set[str]:
+def _put_back(commits: Sequence[Commit]) -> set[str]:
     """The rollbacks that are undone: the one that was named, and those that failures have made since."""
-    return {effect.rollback for step in steps for effect in step.decision.effects if isinstance(effect, RestoreFiles)}
+    return {
+        effect.rollback for commit in commits for effect in commit.decision.effects if isinstance(effect, RestoreFiles)
+    }

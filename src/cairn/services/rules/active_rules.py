@@ -29,7 +29,7 @@ class ActiveRules:
         self._mask = mask  # takes known secrets out of what is shown of values
         self._compiled = BoundedCache[tuple[str, int], Rulebook]()
 
-    def judge(self, connection: sa.Connection, loaded: LoadedRun, brought: Iterable[NewArtifact] = ()) -> Judge:
+    def judge(self, connection: sa.Connection, loaded: LoadedRun, brought: Iterable[NewArtifact] = (), /) -> Judge:
         """Judges the questions of one transaction. Nothing is read before the first of them."""
         heads: list[ActiveRuleVersion] | None = None
 

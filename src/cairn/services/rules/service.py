@@ -16,9 +16,8 @@ from cairn.definitions.rules import LoadedRules as Written
 from cairn.definitions.rules import load
 from cairn.ports import Clock
 from cairn.services.actors import Actor
-from cairn.services.engine.event_bus import EventBus
+from cairn.services.engine.event_bus import ChangeHint, EventBus
 from cairn.services.errors import InvalidInput, NotFound, PreconditionFailed
-from cairn.services.events.views import ChangeHint
 from cairn.services.pipelines import pipeline_rows
 from cairn.services.rules.rules_file import RulesFileWatcher
 from cairn.store import Database, LostRace, rules

@@ -13,7 +13,8 @@ from cairn.core.errors import CommandRefused
 from cairn.core.states import ApprovalKind, ExecutionState
 from cairn.services.actors import Actor
 from cairn.services.approvals.service import ApprovalService
-from cairn.services.engine.engine import Commit, Engine
+from cairn.services.engine.commit import Commit
+from cairn.services.engine.engine import Engine
 from cairn.services.errors import NotFound
 from cairn.store import tables as t
 
@@ -85,4 +86,4 @@ class Executions:
 
     async def _send(self, execution_id: str, command: Command, by: Actor, command_id: UUID | None) -> Commit:
         run_id = await self.run_of(execution_id)
-        return await self._engine.send(run_id, command, self._engine.given(by.name, command_id))
+        return await self._engine.send(run_id, command, self._engine.context(by.name, command_id))

@@ -17,8 +17,10 @@ from cairn.core.ids import id_of
 from cairn.definitions import PipelineDefinition, check_value, fill_defaults
 from cairn.documents import encode_json
 from cairn.services.actors import Actor
-from cairn.services.engine.engine import Commit, Engine
+from cairn.services.engine.commit import Commit
+from cairn.services.engine.engine import Engine
 from cairn.services.errors import InvalidInput, TooLarge
+from cairn.services.folders.folder_sync import FolderSync
 from cairn.services.pipelines import pipeline_rows as rows
 from cairn.services.pipelines.scripts import missing as missing_scripts
 from cairn.store import LoadedRun, RunFacts, blobs, has_run, insert_run, new_run
@@ -38,8 +40,11 @@ class StartedRun:
 
 
 class RunService:
-    def __init__(self, engine: Engine, *, modes: frozenset[str], max_payload_bytes: int) -> None:
+    def __init__(
+        self, engine: Engine, folder_sync: FolderSync, *, modes: frozenset[str], max_payload_bytes: int
+    ) -> None:
         self._engine = engine
+        self._folder_sync = folder_sync
         self._modes = modes
         self._max_payload = max_payload_bytes
 
@@ -57,7 +62,7 @@ class RunService:
     ) -> StartedRun:
         """The next version of the pipeline; in test mode one without a version (D20)."""
         value, payload = (None, None) if input is None else await self._prepared(pipeline_id, input)
-        given = self._engine.given(by.name, command_id)
+        given = self._engine.context(by.name, command_id)
 
         def body(connection: sa.Connection) -> Made:
             row, definition = self._open(connection, pipeline_id)
@@ -70,7 +75,7 @@ class RunService:
             prompt = original_prompt if original_prompt is not None else definition.original_prompt
             return self._make(connection, row, given, checksum, prompt or "", test=test, start=start)
 
-        begun = await self._engine.unbroken(self._begin(pipeline_id, given, body, is_named=command_id is not None))
+        begun = await self._engine.shielded(self._begin(pipeline_id, given, body, is_named=command_id is not None))
         return replace(begun, warnings=(*begun.warnings, *self._told_of_size(payload)))
 
     def _told_of_size(self, payload: bytes | None) -> Iterator[str]:
@@ -97,7 +102,7 @@ class RunService:
 
     async def retry(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> StartedRun:
         """The next version, with the same input (D45)."""
-        given = self._engine.given(by.name, command_id)
+        given = self._engine.context(by.name, command_id)
         earlier = (await self._engine.read_run(run_id)).facts
 
         def body(connection: sa.Connection) -> Made:
@@ -106,7 +111,7 @@ class RunService:
             return self._make(connection, row, given, checksum, prompt, test=earlier.is_test, start=True)
 
         begun = self._begin(earlier.pipeline_id, given, body, is_named=command_id is not None)
-        return await self._engine.unbroken(begun)
+        return await self._engine.shielded(begun)
 
     async def _begin(
         self, pipeline_id: str, given: CommandContext, make: Callable[[sa.Connection], Made], *, is_named: bool
@@ -117,10 +122,17 @@ class RunService:
         def body(connection: sa.Connection) -> Made | None:
             return None if is_named and has_run(connection, run_id) else make(connection)
 
-        async with self._engine.holding(pipeline_id), self._engine.holding(run_id):
+        async with self._engine.lock(pipeline_id), self._engine.lock(run_id):
             made = await self._engine.database.transact(body)
-            warnings = await self._engine.begin(*made) if made is not None else ()
+            warnings = await self._after_commit(*made) if made is not None else ()
         return StartedRun(run_id, tuple(warnings))
+
+    async def _after_commit(self, made: LoadedRun, commit: Commit | None) -> list[str]:
+        """A run that is not started has no commit, but a folder."""
+        if commit is None:
+            return await self._folder_sync.open_run(made)
+        await self._engine.after_commit(commit)
+        return commit.warnings
 
     def _open(self, connection: sa.Connection, pipeline_id: str) -> tuple[Row, PipelineDefinition]:
         """The pipeline's row and its definition, if it can have another run."""
@@ -171,7 +183,7 @@ class RunService:
         if not start:
             return insert_run(connection, facts, self._engine.plans, told), None
         made = new_run(connection, facts, self._engine.plans, told, newest=row.revision)
-        return made, self._engine.carry(connection, facts.run_id, StartRun(), given, before=made)
+        return made, self._engine.apply(connection, facts.run_id, StartRun(), given, loaded=made)
 
     # ---- a run that is there ----------------------------------------------------------------------------
     async def begin(self, run_id: str, *, by: Actor, command_id: UUID | None = None) -> Commit:
@@ -198,7 +210,7 @@ class RunService:
         return await self._send(run_id, RestartRun(leaves), by, command_id)
 
     async def _send(self, run_id: str, command: Command, by: Actor, command_id: UUID | None) -> Commit:
-        return await self._engine.send(run_id, command, self._engine.given(by.name, command_id))
+        return await self._engine.send(run_id, command, self._engine.context(by.name, command_id))
 
 
 def _filled(schema: Any, given: Any) -> Any:

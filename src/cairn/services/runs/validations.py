@@ -1,15 +1,18 @@
-"""What validation has found of results: stored with the report, shown with the execution (A5)."""
+"""What validation found of results: saved with the report, shown with the execution."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import sqlalchemy as sa
 
 from cairn.core.commands import CommandContext
 from cairn.core.execution import Execution
 from cairn.ports import ValidationVerdict
+from cairn.services.engine.commit import Commit
 from cairn.services.logs.log_writer import plain
 from cairn.services.runs.validation_views import ResultFinding, ResultValidation
 from cairn.store import tables as t
@@ -17,36 +20,43 @@ from cairn.store import tables as t
 V = t.validations.c
 
 
-def keep(connection: sa.Connection, e: Execution, verdicts: Sequence[ValidationVerdict], given: CommandContext) -> None:
-    """In the transaction of the report."""
-    if not verdicts:
-        return
-    rows = [
-        {
-            "execution_id": e.id,
-            "dispatch_number": e.dispatch,
-            "position": position,
-            "revision_iteration": e.revision,
-            "attempt_number": e.attempt,
-            "by": verdict.by,
-            "passes": verdict.passes,
-            "reason": plain(verdict.reason),
-            "findings": [
-                {
-                    "path": plain(one.path),
-                    "message": plain(one.message),
-                    "expected": plain(one.expected),
-                    "actual": plain(one.actual),
-                }
-                for one in verdict.findings
-            ],
-            "model": verdict.model,
-            "is_simulated": verdict.is_simulated,
-            "at": given.at,
-        }
-        for position, verdict in enumerate(verdicts)
-    ]
-    connection.execute(sa.insert(t.validations), rows)
+@dataclass(frozen=True, slots=True)
+class VerdictWrite:
+    """Save what validation found of a result, with its report."""
+
+    execution: str
+    verdicts: tuple[ValidationVerdict, ...]
+
+    def __call__(self, connection: sa.Connection, commit: Commit, /) -> None:
+        e = commit.before.run.executions[self.execution]
+        rows = [_row(e, position, verdict, commit.context) for position, verdict in enumerate(self.verdicts)]
+        if rows:
+            connection.execute(sa.insert(t.validations), rows)
+
+
+def _row(e: Execution, position: int, verdict: ValidationVerdict, context: CommandContext) -> dict[str, Any]:
+    return {
+        "execution_id": e.id,
+        "dispatch_number": e.dispatch,
+        "position": position,
+        "revision_iteration": e.revision,
+        "attempt_number": e.attempt,
+        "by": verdict.by,
+        "passes": verdict.passes,
+        "reason": plain(verdict.reason),
+        "findings": [
+            {
+                "path": plain(one.path),
+                "message": plain(one.message),
+                "expected": plain(one.expected),
+                "actual": plain(one.actual),
+            }
+            for one in verdict.findings
+        ],
+        "model": verdict.model,
+        "is_simulated": verdict.is_simulated,
+        "at": context.at,
+    }
 
 
 def of_executions(connection: sa.Connection, execution_ids: Sequence[str]) -> dict[str, list[ResultValidation]]:

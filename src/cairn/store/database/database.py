@@ -12,7 +12,6 @@ from typing import Any, Literal, TypeVar, cast
 import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
 
-from cairn.store.at_hand import AtHand
 from cairn.store.database import postgresql, schema_version, sqlite
 from cairn.store.database.writer import Writer
 from cairn.store.errors import Closed
@@ -33,7 +32,6 @@ class Database:
         self.url = sa.make_url(url)
         self.fault: Fault = _no_fault  # for tests of crashes: called before and after each commit
         self._writer: Writer | None = None
-        self._at_hand: AtHand | None = None
         if self.url.get_backend_name() == "sqlite":
             self.kind = "sqlite"
             self._open_sqlite(synchronous, pool_size, timeout_seconds)
@@ -52,6 +50,7 @@ class Database:
         self._closed = False
 
     def _open_sqlite(self, synchronous: str, pool_size: int, timeout: float) -> None:
+        sqlite.check_version()
         if synchronous not in ("OFF", "NORMAL", "FULL", "EXTRA"):
             raise ValueError(f"`synchronous` is OFF, NORMAL, FULL or EXTRA, not {synchronous}.")
         if self.url.database in (None, "", ":memory:"):
@@ -66,7 +65,6 @@ class Database:
         self.system_engine = make("system", pool_size)
         self.migration_engine = make("migrate", 1)
         self._writer = Writer(self.engine, self._pass_fault)
-        self._at_hand = AtHand(make("read", 0))
 
     def _pass_fault(self, point: str) -> None:
         self.fault(point)
@@ -105,8 +103,6 @@ class Database:
     def read(self, query: Callable[[sa.Connection], T]) -> T:
         """Read from one snapshot."""
         self._check_open()
-        if self._at_hand is not None and _is_on_loop() and self._at_hand.take():
-            return self._at_hand.read(query)
         with self.read_engine.connect() as connection, connection.begin():
             return query(connection)
 
@@ -133,8 +129,6 @@ class Database:
             self._writer.close()
         self._changers.shutdown()
         self._readers.shutdown()
-        if self._at_hand is not None:
-            self._at_hand.close()
         for engine in (self.read_engine, self.system_engine, self.migration_engine, self.engine):
             _wait_for(engine)
             engine.dispose()

@@ -12,14 +12,27 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 
+from cairn.store import unixepoch
+from cairn.store.errors import OldSqlite
 from cairn.store.prepared_statements import send
 
 Use: TypeAlias = Literal["write", "read", "system", "migrate"]
+
+OLDEST = (3, 35)  # the first with RETURNING
 
 _WRITES = ("INSERT", "UPDATE", "DELETE", "REPLAC", "BEGIN ")  # BEGIN IMMEDIATE
 _KIB_OF_CACHE = 16 * 1024
 _PAGES_BETWEEN_CHECKPOINTS = 4000  # 16 MiB: under load each page is written back once for many changes
 _LARGEST_IDLE_LOG = 64 * 1024 * 1024
+
+
+def check_version() -> None:
+    """Refuse a library that lacks what statements of Cairn and the job engine use."""
+    if sqlite3.sqlite_version_info < OLDEST:
+        raise OldSqlite(
+            f"SQLite {sqlite3.sqlite_version} is too old: Cairn needs {'.'.join(map(str, OLDEST))} or newer",
+            "use a Python with a newer SQLite, or PostgreSQL (CAIRN_DATABASE_URL)",
+        )
 
 
 class WriterLock:
@@ -150,5 +163,6 @@ def _prepare(use: Use, synchronous: str) -> Callable[[sqlite3.Connection, Connec
         connection.isolation_level = "IMMEDIATE" if use == "system" else None
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}").close()
+        unixepoch.add_to(connection)
 
     return prepare

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
-from cairn.core.commands import CommandContext
+from cairn.core.commands import ArtifactRef, CommandContext
 from cairn.core.execution import Execution
 from cairn.core.frozen import Replaceable
 from cairn.store import blobs
@@ -33,6 +33,20 @@ class NewArtifact(Replaceable):
     file_path: str
     promoted: bool
     content: bytes | None  # None: stored already
+
+
+def find_artifacts(
+    connection: sa.Connection, record_ids: Sequence[str], new: Sequence[NewArtifact] = ()
+) -> list[ArtifactRef]:
+    """In the order of their ids; `new` are those of this transaction that have no rows yet."""
+    found = {a.record_id: ArtifactRef(a.record_id, a.name, a.format, a.checksum, a.size) for a in new}
+    stored = [one for one in record_ids if one not in found]
+    if stored:
+        a = artifacts.c
+        query = sa.select(a.artifact_record_id, a.artifact_name, a.format, a.checksum, a.size_bytes)
+        rows = connection.execute(query.where(a.artifact_record_id.in_(stored)))
+        found |= {row.artifact_record_id: ArtifactRef(*row) for row in rows}
+    return [found[one] for one in record_ids]
 
 
 def put_contents(connection: sa.Connection, new: Sequence[NewArtifact], given: CommandContext) -> None:

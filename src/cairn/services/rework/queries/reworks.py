@@ -71,7 +71,7 @@ def superseded_by(run: Run, e: Execution) -> str | None:
 # ---- preview -----------------------------------------------------------------------------------------
 def preview(connection: sa.Connection, foreseen: ReworkImpact) -> ReworkPreview:
     """What a rework would do, as far as it can be told before."""
-    before, after, replaced = foreseen.step.before, foreseen.step.decision.run, foreseen.replaced
+    before, after, replaced = foreseen.commit.before, foreseen.commit.decision.run, foreseen.replaced
     place, asker = before.places[replaced.key], foreseen.asker
     gone = [a.id for a in before.run.pending if after.approvals[a.id].status is ApprovalStatus.WITHDRAWN]
     return ReworkPreview(

@@ -27,20 +27,8 @@ from cairn.services.runs.views import Run as RunView
 from cairn.services.runs.views import RunCheckpoint, RunProgress
 from cairn.store import LoadedRun, model_usage
 from cairn.store import tables as t
-from cairn.store.column_types import Text
-from cairn.store.prepared_statements import PreparedQuery
-
-SHORT = 64  # executions of a run that is read as a whole on the event loop
 
 _GOING = frozenset({RunStatus.IN_PROGRESS, RunStatus.PAUSED})
-_id, _e = sa.bindparam("id", type_=Text()), t.checkpoint_executions.c
-_of_execution = sa.select(_e.run_id).where(_e.execution_id == _id).scalar_subquery()
-_FEW = PreparedQuery(sa.select(_e.ordinal).where(sa.or_(_e.run_id == _id, _e.run_id == _of_execution)).limit(SHORT + 1))
-
-
-def is_short(connection: sa.Connection, id: str) -> bool:
-    """Whether the run of this id, or the one that has the execution of this id, has few executions."""
-    return len(_FEW.all(connection, {"id": id})) <= SHORT
 
 
 def get_run(

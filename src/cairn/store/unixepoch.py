@@ -1,0 +1,45 @@
+"""SQLite's `unixepoch` with its modifier 'subsec', for libraries older than 3.42.
+
+On Python 3.12 and newer the job engine uses `unixepoch('subsec')` in its statements and in the defaults of its tables.
+The defaults stay in the data folder, so every connection needs the function, whichever Python opens the folder.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing
+from typing import Any
+
+_FIRST_WITH_SUBSEC = (3, 42)
+_SUBSEC = ("subsec", "subsecond")
+_DAY = 86_400_000  # milliseconds
+_EPOCH = 2_440_587.5  # 1970-01-01 as a Julian day
+
+
+def add_to(connection: sqlite3.Connection) -> None:
+    """Replace the built-in function where it is too old."""
+    if sqlite3.sqlite_version_info >= _FIRST_WITH_SUBSEC:
+        return
+    # As with the built-in function, a statement that asks several times gets one answer.
+    connection.create_function("unixepoch", -1, _unixepoch, deterministic=True)
+    # Some builds of SQLite allow nothing but built-in functions in a table's defaults.
+    connection.execute("PRAGMA trusted_schema=ON").close()
+
+
+def _unixepoch(*arguments: Any) -> float | None:
+    if arguments == ("subsec",):
+        return time.time_ns() // 1_000_000 / 1000
+    is_subsec = [isinstance(argument, str) and argument.lower() in _SUBSEC for argument in arguments]
+    # In place of the time it means now. Among the modifiers another takes its place, because their positions matter.
+    known = [
+        argument if not found else "+0 days" if place else "now"
+        for place, (argument, found) in enumerate(zip(arguments, is_subsec, strict=True))
+    ]
+    with closing(sqlite3.connect(":memory:")) as other:
+        places = ", ".join("?" * len(known))
+        (day,) = other.execute(f"SELECT julianday({places})", known).fetchone()
+    if day is None:
+        return None
+    milliseconds = round((day - _EPOCH) * _DAY)
+    return milliseconds / 1000 if any(is_subsec) else milliseconds // 1000

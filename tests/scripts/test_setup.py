@@ -1,0 +1,116 @@
+"""What `make run` prints while it installs and builds, and what the linter takes for Cairn's own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+STEP = str(ROOT / "scripts" / "step")
+RUFF = str(Path(sys.executable).parent / "ruff")
+
+
+def step(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    given = {name: value for name, value in os.environ.items() if name != "VERBOSE"}
+    return subprocess.run(
+        [STEP, "Making it", *command],
+        env={**given, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_step_that_succeeds_prints_one_line() -> None:
+    done = step("sh", "-c", "echo much; echo more >&2")
+    assert done.returncode == 0
+    assert re.fullmatch(r"Making it \.\.\. done \(\d+ s\)\n", done.stdout)
+
+
+def test_a_step_that_fails_prints_all_of_its_output() -> None:
+    failed = step("sh", "-c", "for n in $(seq 300); do echo line $n; done; echo 'no such package' >&2; exit 3")
+    lines = failed.stdout.splitlines()
+    assert (failed.returncode, lines[0]) == (3, "Making it ... failed")
+    assert lines[1].startswith("+ sh -c for n in")
+    assert lines[2:] == [*(f"line {n}" for n in range(1, 301)), "no such package"]
+
+
+def test_a_verbose_step_prints_its_command_and_output() -> None:
+    done = step("sh", "-c", "echo much; exit 3", VERBOSE="1")
+    assert (done.returncode, done.stdout) == (3, "Making it ...\n+ sh -c echo much; exit 3\nmuch\n")
+
+
+def test_a_command_that_does_not_exist_fails() -> None:
+    failed = step("no-such-command")
+    assert failed.returncode == 127
+    assert "no-such-command" in failed.stdout
+
+
+def test_a_step_that_is_stopped_leaves_no_file(tmp_path: Path) -> None:
+    command = [STEP, "Making it", "sh", "-c", "touch begun; sleep 60"]
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path), "VERBOSE": ""},
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while not (tmp_path / "begun").exists():
+        assert process.poll() is None
+    os.killpg(process.pid, signal.SIGTERM)
+    said, _ = process.communicate(timeout=30)
+    assert (process.returncode, said) == (143, "Making it ... stopped\n")
+    assert [file.name for file in tmp_path.iterdir()] == ["begun"]
+
+
+@pytest.mark.parametrize("target", ["run", "dev"])
+def test_all_that_takes_long_is_a_step(target: str) -> None:
+    """Nothing else that set-up runs prints anything."""
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "VERBOSE", "PYTHON"))
+    }
+    recipes = subprocess.run(
+        ["make", "--dry-run", "--always-make", "--no-print-directory", target],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    steps = [line for line in recipes if "scripts/step " in line]
+    quiet = ("touch ", "ln -sf ", "node=$(", "python3 -c ", "exec .venv/bin/cairn serve ")
+    others = [line for line in recipes if line not in steps and not line.startswith(quiet)]
+    assert (len(steps), others) == (6 if target == "run" else 8, [])
+
+
+def test_the_linter_leaves_the_project_folders_of_users_alone(tmp_path: Path) -> None:
+    """The README has users create one in their clone."""
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    unused = "import os\n"
+    for folder in ("my-report/scripts", "src/cairn", "tests"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "one.py").write_text(unused)
+    command = [RUFF, "check", "--show-files", "--no-cache"]
+    listed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.split()
+    assert {str(Path(name).relative_to(tmp_path)) for name in listed} == {
+        "pyproject.toml",
+        "src/cairn/one.py",
+        "tests/one.py",
+    }
+
+
+def test_the_linter_sees_all_that_is_cairns() -> None:
+    command = [RUFF, "check", "--show-files"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    folders = ("bench", "examples", "scripts", "src", "tests")
+    own = {file for folder in folders for file in (ROOT / folder).rglob("*.py")}
+    assert {Path(name) for name in listed} == own - {ROOT / "tests/acceptance/journey.py"} | {ROOT / "pyproject.toml"}
