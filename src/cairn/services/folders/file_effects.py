@@ -84,8 +84,12 @@ class FileWork:
                 for execution in effect.executions:
                     reusable = is_in_process(self._run.executions[execution])
                     self._tree.drop_workspace(self._pipeline, execution, reusable=reusable)
-            case Archive() | Unarchive():
-                RollbackFiles(self._database, self._tree).follow(effect.rollback)
+            case Archive():
+                folders = RollbackFiles(self._database, self._tree)
+                folders.archive(self._pipeline, self._filing.rollbacks[effect.rollback])
+            case Unarchive():
+                folders = RollbackFiles(self._database, self._tree)
+                folders.restore(self._pipeline, self._filing.rollbacks[effect.rollback])
             case SetPassAside():
                 self._set_pass_aside(effect.pass_number)
 
